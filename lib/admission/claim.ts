@@ -1,0 +1,81 @@
+import type { Refusal } from '#lib/errors';
+import type { KeySnapshot } from '#lib/snapshot/snapshot';
+
+/** What one call wants before it may start (decisions §3, steps 11 to 14, all or nothing). */
+export interface ClaimRequest {
+  readonly callId: string;
+  /** Moment of admission, ms since the epoch. */
+  readonly atMs: number;
+  readonly snapshot: KeySnapshot;
+  /** generate: funds, caps, RPM, TPM, concurrency. rate: RPM and concurrency. models: RPM alone. */
+  readonly need: 'generate' | 'rate' | 'models';
+  /** What the call may cost, nano-dollars; 0n unless `generate`. */
+  readonly holdNano: bigint;
+  /** Estimate for TPM, tokens; 0 unless `generate`. */
+  readonly tokens: number;
+}
+
+/** Where the hold stands: in a lease (memory), as a row in PostgreSQL, or nowhere (nothing to pay). */
+export type Funding = 'lease' | 'row' | 'none';
+
+/** Numbers of the tighter of key and workspace (decisions §8); null: no limit of that kind. */
+export interface LimitNumbers {
+  readonly requests: { readonly limit: number; readonly remaining: number } | null;
+  readonly tokens: { readonly limit: number; readonly remaining: number } | null;
+}
+
+/** An admitted call's share of everything scarce. Ends with exactly one `release`. */
+export interface Claim {
+  readonly callId: string;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly admittedAtMs: number;
+  readonly holdNano: bigint;
+  readonly tokens: number;
+  readonly funding: Funding;
+  readonly numbers: LimitNumbers;
+}
+
+/** How a claim ended. */
+export interface Outcome {
+  /** Moment of the end, ms since the epoch. */
+  readonly atMs: number;
+  /** The charge, nano-dollars; posted by the drain. */
+  readonly chargeNano: bigint;
+  /** Tokens that TPM counts; null keeps the estimate. */
+  readonly tokens: number | null;
+}
+
+/** What the drain has posted, so that leases shrink with it. */
+export interface Posted {
+  readonly callId: string;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly funding: Funding;
+  readonly chargeNano: bigint;
+}
+
+/**
+ * The local quota coordinator: the one object that owns leases and counters of this process.
+ * A claim within the lease is answered without a promise and without SQL.
+ */
+export interface Coordinator {
+  claim(request: ClaimRequest): Claim | Refusal | Promise<Claim | Refusal>;
+  /**
+   * A running call's estimate passed its hold: raise it to `holdNano`. False when it cannot grow
+   * (a strict workspace then ends the stream; others go on and the excess is recorded).
+   */
+  grow(claim: Claim, holdNano: bigint): boolean | Promise<boolean>;
+  /** Frees the slot, corrects TPM, turns the hold into a debt until the drain has posted it. Idempotent by call id. */
+  release(claim: Claim, outcome: Outcome): void;
+  /** The drain's transaction committed: the debts of these calls now stand in the ledger. */
+  posted(calls: readonly Posted[]): void;
+  /** A lease was recalled or a limit changed elsewhere (change feed). */
+  recall(kind: 'workspace' | 'key', subjectId: string): void;
+  /** Whether new calls may be admitted at all: false once the journal or the money store is lost. */
+  ready(): boolean;
+  /** Stops admission at once with this reason (journal not writable, disk full). */
+  halt(reason: string): void;
+  /** Gives every lease back; for an orderly stop. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,92 @@
+/** Every code that the gateway itself answers with (service.md "Errors"; `not_found`: decisions §11). */
+export const errorTable = {
+  invalid_body: { status: 400 },
+  model_not_allowed: { status: 400 },
+  max_output_tokens_exceeded: { status: 400 },
+  missing_platform_authorization: { status: 401 },
+  invalid_api_key: { status: 401 },
+  quota_exceeded: { status: 402 },
+  insufficient_balance: { status: 402 },
+  day_limit_reached: { status: 402 },
+  d7_limit_reached: { status: 402 },
+  d30_limit_reached: { status: 402 },
+  apikey_inactive: { status: 403 },
+  not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
+  hydrate_cooldown: { status: 429 },
+  api_key_rpm_exceeded: { status: 429 },
+  api_key_tpm_exceeded: { status: 429 },
+  api_key_concurrency_exceeded: { status: 429 },
+  workspace_rpm_exceeded: { status: 429 },
+  workspace_tpm_exceeded: { status: 429 },
+  workspace_concurrency_exceeded: { status: 429 },
+  identifier_generation_failed: { status: 500 },
+  resolver_not_configured: { status: 500 },
+  local_quota_not_configured: { status: 500 },
+  auth_resolve_failed: { status: 502 },
+  rate_limit_config_invalid: { status: 502 },
+  missing_upstream_base_url: { status: 502 },
+  invalid_upstream_base_url: { status: 502 },
+  upstream_request_failed: { status: 502 },
+} as const;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** Why the gateway said no: a value, so that pure code can return it. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  /** One sentence that says what to do next; never quotes a secret. */
+  readonly message: string;
+  /** Whole seconds, 1 to 60 (decisions §8). */
+  readonly retryAfterSeconds?: number;
+  /** Overrides the default of `shouldRetry` below (a 402 that only running calls stand behind). */
+  readonly shouldRetry?: boolean;
+  /** The `Allow` header of a 405. */
+  readonly allow?: string;
+}
+
+/** A refusal on its way to the one error exit of `serve`. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.name = 'Refused';
+    this.refusal = refusal;
+  }
+}
+
+/** @returns a refusal value; `extra` carries headers that belong to it. */
+export function refusal(
+  code: ErrorCode,
+  message: string,
+  extra: Omit<Refusal, 'code' | 'message'> = {},
+): Refusal {
+  return { code, message, ...extra };
+}
+
+/** Tells a refusal from any other result of a step. */
+export function isRefusal(value: unknown): value is Refusal {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as Refusal).code === 'string' &&
+    (value as Refusal).code in errorTable &&
+    typeof (value as Refusal).message === 'string'
+  );
+}
+
+export function statusOf(refused: Refusal): number {
+  return errorTable[refused.code].status;
+}
+
+/** `x-should-retry`: 400, 401, 402 and 403 say no (decisions §3); null leaves the client's own rule. */
+export function shouldRetry(refused: Refusal): boolean | null {
+  if (refused.shouldRetry !== undefined) return refused.shouldRetry;
+  const status = statusOf(refused);
+  return status >= 400 && status <= 403 ? false : null;
+}
+
+/** The body of service.md "Errors / Shape": `message` and `code` alone. */
+export function errorBody(refused: Pick<Refusal, 'code' | 'message'>): string {
+  return JSON.stringify({ error: { message: refused.message, code: refused.code } });
+}

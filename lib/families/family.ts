@@ -1,0 +1,112 @@
+import type { Refusal } from '#lib/errors';
+import type { UsageReport } from '#lib/metering/usage';
+import type { FamilyId, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
+import type { FieldSpec, Scan } from './scan';
+
+/** Which checks of decisions §3 apply: see "Which steps apply" there. */
+export type Steps = 'generate' | 'count' | 'stored' | 'models';
+
+/** One operation of decisions §11, as data. */
+export interface Operation {
+  /** As the call log shows it: "chat.create". */
+  readonly name: string;
+  readonly family: FamilyId | 'models';
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /**
+   * Segments after the version prefix; `{x}` takes one segment, `{x+}` one or more (a slug may hold a
+   * slash), `{x+}:verb` ends in that verb. "chat/completions", "models/{model+}:generateContent".
+   */
+  readonly path: string;
+  readonly prefixes: readonly ('v1' | 'v1beta' | 'v1alpha')[];
+  readonly steps: Steps;
+  /** What the gateway reads of a JSON body; null for operations without one. */
+  readonly fields: FieldSpec | null;
+}
+
+/** What a request asks for: values read once from the bytes that will be sent. */
+export interface Ask {
+  readonly operation: Operation;
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The slug as asked. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Largest output budget that the request names, tokens; null: silent. */
+  readonly budget: number | null;
+  /** `n` / `candidateCount`, at least 1. */
+  readonly choices: number;
+  readonly serviceTier: string | null;
+  /** What the input weighs, for the hold and for estimates (decisions §6). */
+  readonly weight: InputWeight;
+  readonly scan: Scan;
+}
+
+export interface InputWeight {
+  /** Body bytes that are not inline media. */
+  readonly textBytes: number;
+  readonly images: number;
+  readonly audioVideoBytes: number;
+  readonly fileBytes: number;
+  /** Declared server-side search or fetch tools. */
+  readonly searchTools: number;
+}
+
+/** Replace the bytes [start, end) of the body by `text`; start = end inserts. Ranges never overlap. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** Reads the usage of a streamed answer, event by event. Pure but for its own state. */
+export interface StreamReader {
+  /** One SSE event: its `event:` name or null, its `data:` lines joined. */
+  event(name: string | null, data: string): void;
+  /** The usage as far as the stream told it; the newest object wins, by the family's own rule. */
+  report(): UsageReport | null;
+  /** UTF-8 bytes of output (text, reasoning, tool arguments) seen so far: the estimate's ground. */
+  outputBytes(): number;
+  /** The family's own end was seen (`[DONE]`, `message_stop`, a terminal response event). */
+  finished(): boolean;
+  /** The stream carried an error event of the provider. */
+  failed(): boolean;
+}
+
+/**
+ * A protocol family: data plus small pure functions. It knows nothing of money, limits or workspaces.
+ * Facts: decisions §4, §5, §11, §12.
+ */
+export interface Family {
+  readonly id: FamilyId;
+  readonly operations: readonly Operation[];
+  /** Values out of the scanned body. @returns a refusal (`invalid_body`) for wrong types. */
+  readAsk(operation: Operation, params: Readonly<Record<string, string>>, scan: Scan): Ask | Refusal;
+  /**
+   * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
+   * for none), an injected `include_usage`. Nothing else of the body changes.
+   */
+  edits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[];
+  /** True when `edits` makes the provider send a usage event that the client did not ask for. */
+  injectsUsage(ask: Ask, offer: OfferFacts): boolean;
+  /** Path after the provider's versioned root, "/chat/completions". */
+  upstreamPath(ask: Ask, offer: OfferFacts): string;
+  /** The header that carries the operator's credential. */
+  credentialHeader(secret: string): readonly [name: string, value: string];
+  /** Usage of a whole answer (parsed JSON); null when it has none. */
+  readUsage(ask: Ask, answer: unknown): UsageReport | null;
+  /** UTF-8 bytes of output in a whole answer, for an estimate. */
+  outputBytes(answer: unknown): number;
+  streamReader(ask: Ask): StreamReader;
+  /** An answer that is the operator's fault, not the client's (decisions §12), by status and parsed body. */
+  isOperatorFault(status: number, body: unknown): boolean;
+  /** The in-band end of a stream that broke (decisions §12); null: cut the connection instead. */
+  breakFrame(error: { code: string; message: string }, sequence: number): string | null;
+  /** Where a client that asked for a model without an offer in this family should go instead. */
+  readonly clientPath: string;
+}
+
+/** Whether a key's maximum must be written into the request (decisions §5); tokens or null. */
+export function budgetToInject(ask: Ask, keyMaximum: number | null, model: ModelFacts): number | null {
+  if (keyMaximum === null || ask.budget !== null || ask.operation.steps !== 'generate') return null;
+  return keyMaximum < model.maxOutputTokens ? keyMaximum : null;
+}

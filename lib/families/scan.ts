@@ -1,0 +1,65 @@
+/**
+ * The one pass over a JSON body: validates it (strict JSON, strict UTF-8, at most 512 levels) and yields
+ * the byte range of every value that the gateway reads. What was checked is what is sent (decisions §4).
+ */
+
+/** Names that the gateway reads in one object. Keys are canonical names. */
+export interface FieldSpec {
+  readonly [name: string]: FieldRule;
+}
+
+export interface FieldRule {
+  /** Other spellings of the same field, counted together with the name (`generation_config`). */
+  readonly aliases?: readonly string[];
+  /** Guarded names inside it when it is an object. */
+  readonly fields?: FieldSpec;
+  /** What to read in each element when it is an array of objects; collected, not guarded. */
+  readonly each?: FieldSpec;
+}
+
+export type JsonType = 'string' | 'number' | 'object' | 'array' | 'boolean' | 'null';
+
+/** A value that stands in the body. Byte offsets; `end` is exclusive. */
+export interface Found {
+  /** Canonical path: "stream_options.include_usage"; inside arrays "tools[].type". */
+  readonly path: string;
+  /** The key as the client spelled it, unescaped. */
+  readonly spelling: string;
+  readonly type: JsonType;
+  /** Parsed value of a string, number or boolean; null for the rest. */
+  readonly value: string | number | boolean | null;
+  readonly start: number;
+  readonly end: number;
+  /** Of an object: whether it has no member (an insertion then needs no comma). */
+  readonly empty: boolean;
+}
+
+/** A string of over 1 KiB: perhaps inline media. */
+export interface LongString {
+  readonly start: number;
+  readonly end: number;
+  /** The key that it stands under, "" in an array. */
+  readonly key: string;
+  /** Media type: of its data URL, else what a sibling `media_type`, `mime_type`, `mimeType` or `format` says. */
+  readonly mediaType: string | null;
+  /** Whether all of it (after a data URL's comma) is base64. */
+  readonly base64: boolean;
+}
+
+export interface Scan {
+  readonly body: Uint8Array;
+  /** The root object. */
+  readonly root: { readonly start: number; readonly end: number; readonly empty: boolean };
+  /** Guarded values by canonical path; a value of `null` is left out (null is the same as absent). */
+  readonly found: ReadonlyMap<string, Found>;
+  /** Guarded names that stand with an explicit null: replaced in place when something is injected. */
+  readonly nulls: ReadonlyMap<string, Found>;
+  /** Values under `each`, in order. */
+  readonly collected: readonly Found[];
+  readonly longStrings: readonly LongString[];
+}
+
+/** Why a body cannot be taken: one sentence for `invalid_body`. */
+export interface ScanFault {
+  readonly fault: string;
+}

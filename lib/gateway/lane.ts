@@ -1,0 +1,39 @@
+/**
+ * What the pipeline sees of a connection: neither Next nor Node's HTTP objects. The node lane and the
+ * web lane each make one `Arrival` and one `Reply` per request.
+ */
+export interface Arrival {
+  readonly method: string;
+  /** Raw request target as sent: "/v1/chat/completions?x=1". */
+  readonly target: string;
+  /** Lower-case names; repeated ones joined by ", ". */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: BodySource;
+  /** Calls back once when the client is gone before the reply ended; at once if it already is. */
+  onGone(listener: () => void): void;
+}
+
+export interface BodySource {
+  /**
+   * Reads the whole body.
+   * @param limit bytes; more is refused while reading.
+   * @throws Refused with `invalid_body`: over the limit, cut short, bad length, or stalled for 30 s.
+   */
+  read(limit: number): Promise<Uint8Array>;
+  /** The request is refused before its body was read: drop up to 1 MiB or 1 s of it, then close. */
+  drop(): void;
+}
+
+export type HeaderList = Record<string, string>;
+
+/** Where the answer goes. `start` once, then `write`s, then exactly one of `end` and `cut`. */
+export interface Reply {
+  start(status: number, headers: HeaderList): void;
+  /** False when the client is slower than we are: wait for `onDrain` before the next one. */
+  write(chunk: Uint8Array): boolean;
+  /** Calls back whenever writing may go on; one listener, the last one set. */
+  onDrain(listener: () => void): void;
+  end(last?: Uint8Array | string): void;
+  /** Flushes what was written, then closes without the last chunk: the client sees a broken body. */
+  cut(): void;
+}

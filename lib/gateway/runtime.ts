@@ -1,0 +1,44 @@
+import type { Coordinator } from '#lib/admission/claim';
+import type { Clock } from '#lib/clock';
+import type { Health } from '#lib/routing/health';
+import type { Journal } from '#lib/settlement/entry';
+import type { KeyReader } from '#lib/snapshot/read';
+import type { Catalogue } from '#lib/snapshot/snapshot';
+import type { Pools } from '#lib/upstream/pools';
+
+/** All live state of the process, made once at start by `lib/assemble` (architecture §3). */
+export interface Runtime {
+  readonly clock: Clock;
+  /** A new call or attempt id (UUIDv7); null when the wall clock is outside 2025–2100. */
+  newId(): string | null;
+  /** X-Request-Id when `newId` gave null: `noid-` + 16 hex digits (decisions §3). */
+  fallbackId(): string;
+  /** null: the resolver is not configured (no DATABASE_URL or KEY_PEPPER in a host's own Next). */
+  readonly keys: KeyReader | null;
+  catalogue(): Catalogue;
+  /** null: the coordinator could not start. */
+  readonly coordinator: Coordinator | null;
+  readonly journal: Journal | null;
+  readonly pools: Pools;
+  readonly health: Health;
+  readonly limits: {
+    readonly maxBodyBytes: number;
+    readonly maxUploadBytes: number;
+    readonly bodyBudgetBytes: number;
+  };
+  /** Detached drains after a client left, at most 32 a process (decisions §6). */
+  readonly drains: { running: number; readonly most: number };
+  /** Unexpected errors: logged with the request id, never shown. */
+  report(error: unknown, callId: string | null): void;
+}
+
+const slot = Symbol.for('model-gateway.runtime');
+
+/** Next bundles its own copies of modules: one registered symbol makes all of them see one runtime. */
+export function setRuntime(runtime: Runtime | null): void {
+  (globalThis as Record<symbol, unknown>)[slot] = runtime;
+}
+
+export function getRuntime(): Runtime | null {
+  return ((globalThis as Record<symbol, unknown>)[slot] as Runtime | undefined) ?? null;
+}

@@ -1,0 +1,27 @@
+/** Rates of one tier: nano-dollars per million units (decisions §6). A missing class costs its parent. */
+export interface Rates {
+  readonly input?: bigint;
+  readonly cachedInput?: bigint;
+  readonly cacheWrite5m?: bigint;
+  readonly cacheWrite1h?: bigint;
+  readonly output?: bigint;
+  readonly reasoning?: bigint;
+  readonly audioInput?: bigint;
+  readonly audioOutput?: bigint;
+  readonly imageInput?: bigint;
+  readonly imageOutput?: bigint;
+  /** Per million images; a map where size or quality decides ("1024x1024/high"; "default"). */
+  readonly image?: bigint | Readonly<Record<string, bigint>>;
+  readonly videoSecond?: bigint | Readonly<Record<string, bigint>>;
+  readonly request?: bigint;
+  readonly webSearch?: bigint;
+}
+
+/** A price as versioned and kept by a call from its admission on. */
+export interface Price {
+  readonly base: Rates;
+  /** Rates for the whole call once its total input passes the bound; ascending. */
+  readonly tiers: readonly { readonly aboveInputTokens: number; readonly rates: Rates }[];
+  /** Full rates by the tier that the answer names. */
+  readonly serviceTiers: Readonly<Record<string, Rates>>;
+}

@@ -1,0 +1,38 @@
+import type { Refusal } from '#lib/errors';
+import type { FamilyId, ModelFacts, OfferFacts, PriceVersion } from '#lib/snapshot/snapshot';
+
+/** One place where a call may go: everything an attempt needs, decided before anything is spent. */
+export interface Target {
+  readonly model: ModelFacts;
+  readonly offer: OfferFacts;
+  readonly family: FamilyId;
+  /** The provider's versioned root. */
+  readonly address: URL;
+  readonly credential: string;
+  readonly price: PriceVersion;
+  /** Output budget to write into the request, tokens; null: none (decisions §5). */
+  readonly injectBudget: number | null;
+}
+
+/** Time limits of the attempts of a call, ms (decisions §12). */
+export interface TimeLimits {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+/** Why an offer is not among the targets, for "route explain". */
+export interface Skipped {
+  readonly provider: string;
+  readonly model: string;
+  readonly why: string;
+}
+
+/** Where a call goes, in order; or why nowhere, kept until steps 11 to 14 have passed. */
+export interface Plan {
+  readonly targets: readonly Target[];
+  readonly skipped: readonly Skipped[];
+  readonly timeLimits: TimeLimits;
+  readonly failure: Refusal | null;
+}

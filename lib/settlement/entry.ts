@@ -1,0 +1,112 @@
+import type { Funding } from '#lib/admission/claim';
+import type { Usage, UsageSource } from '#lib/metering/usage';
+
+export type EndReason =
+  | 'completed'
+  | 'client_gone'
+  | 'upstream_error'
+  | 'timeout'
+  | 'interrupted'
+  | 'refused';
+
+/** One price class of a charge (operations.md "call show"). Money as nano-dollars. */
+export interface CostLine {
+  /** `input`, `cachedInput`, …; nested models add ":upstream-model". */
+  readonly class: string;
+  readonly quantity: number;
+  /** Nano-dollars per million units. */
+  readonly unitPriceNano: bigint;
+  /** Share of the charge before the one rounding: nano-dollars, exact to 10⁻⁶, as a decimal string. */
+  readonly cost: string;
+}
+
+export interface AttemptRecord {
+  /** UUIDv7; goes to the provider as nothing, joins the logs of the simulated one by `x-attempt-id`. */
+  readonly id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  /** ms after the call's start. */
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly upstreamRequestId: string | null;
+  readonly possibleDuplicate: boolean;
+}
+
+/** A row of the call log (decisions §13). */
+export interface CallRecord {
+  readonly id: string;
+  readonly clientRequestId: string | null;
+  readonly atMs: number;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly family: string;
+  readonly operation: string;
+  readonly requestedModel: string | null;
+  readonly answeringModel: string | null;
+  readonly provider: string | null;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly streamed: boolean;
+  readonly latencyMs: number;
+  readonly firstByteMs: number | null;
+  readonly overheadMs: number;
+  readonly endReason: EndReason;
+  readonly usageSource: UsageSource;
+  readonly flags: readonly string[];
+  readonly usage: Usage;
+  readonly lines: readonly CostLine[];
+  readonly costNano: bigint;
+  readonly holdNano: bigint;
+  readonly overHoldNano: bigint;
+  readonly priceVersionId: string | null;
+  readonly userAgent: string | null;
+  readonly attempts: readonly AttemptRecord[];
+}
+
+/** What an admitted call may cost at each of its targets, for recovery after a kill. */
+export interface OpenEntry {
+  readonly kind: 'open';
+  readonly callId: string;
+  readonly atMs: number;
+  readonly holdNano: bigint;
+  /** Estimate that TPM counted, tokens. */
+  readonly tokens: number;
+  readonly funding: Funding;
+  /** The call as far as it is known, `status` 0; recovery completes it. */
+  readonly call: CallRecord;
+}
+
+/** At most 1 s apart while an answer streams: what it would cost if it ended here. */
+export interface CheckpointEntry {
+  readonly kind: 'checkpoint';
+  readonly callId: string;
+  readonly call: CallRecord;
+}
+
+/** The last act of an admitted call; written before the last byte of the answer goes out. */
+export interface CloseEntry {
+  readonly kind: 'close';
+  readonly callId: string;
+  readonly funding: Funding;
+  readonly call: CallRecord;
+}
+
+/** A call that was refused after its key resolved: a row of the log, no money. */
+export interface RefusedEntry {
+  readonly kind: 'refused';
+  readonly callId: string;
+  readonly call: CallRecord;
+}
+
+export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry;
+
+/**
+ * The append-only file of this process (architecture §3). Appends of one tick share one write(2).
+ * `append` resolves when its bytes are with the kernel (a SIGKILL loses nothing after that) and
+ * rejects when the write failed, which also stops admission.
+ */
+export interface Journal {
+  append(entry: Entry): Promise<void>;
+}

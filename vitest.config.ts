@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config';
+
+/** unit: pure, seconds. gateway: real sockets, database and processes. fleet: kills and races. */
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['tests/unit/**/*.spec.ts'], testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'gateway',
+          include: ['tests/gateway/**/*.spec.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+          globalSetup: ['tests/support/database.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'fleet',
+          include: ['tests/fleet/**/*.spec.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+          globalSetup: ['tests/support/database.ts'],
+        },
+      },
+    ],
+  },
+});
