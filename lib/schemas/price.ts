@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import type { Price, Rates } from '#lib/metering/price-list';
+import { parseUsd } from '#lib/money';
+
+/** Classes counted in tokens: a catalogue gives USD per million of them. */
+const tokenClasses = [
+  'input',
+  'cachedInput',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'output',
+  'reasoning',
+  'audioInput',
+  'audioOutput',
+  'imageInput',
+  'imageOutput',
+] as const;
+/** Classes counted in pieces: a catalogue gives USD per one; stored per million, as all rates are. */
+const pieceClasses = ['request', 'webSearch'] as const;
+/** Pieces whose price may depend on size, quality or resolution. */
+const mappedClasses = ['image', 'videoSecond'] as const;
+
+const PIECES_PER_RATE = 1_000_000n;
+
+const usd = z
+  .string({ error: 'write the price as a decimal string in dollars, like "0.25"' })
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a price: write dollars as a decimal string, like "0.25"');
+
+const rateFields = {
+  ...optionalEach(tokenClasses, usd),
+  ...optionalEach(pieceClasses, usd),
+  ...optionalEach(
+    mappedClasses,
+    z.union([usd, z.record(z.string().min(1), usd)], {
+      error: 'write a decimal string in dollars, or a map of them by size, quality or resolution',
+    }),
+  ),
+};
+const ratesShape = z.strictObject(rateFields);
+type FileRates = z.infer<typeof ratesShape>;
+
+/** `price:` of an offer in the catalogue file (operations.md "Catalogue file"): decimal strings of USD. */
+export const filePriceShape = z.strictObject({
+  ...rateFields,
+  tiers: z
+    .array(z.strictObject({ aboveInputTokens: z.int().positive(), ...rateFields }))
+    .refine(
+      (tiers) => tiers.every((tier, at) => at === 0 || tier.aboveInputTokens > aboveOf(tiers[at - 1])),
+      'list the tiers by rising aboveInputTokens',
+    )
+    .optional(),
+  serviceTiers: z.record(z.string().min(1), ratesShape).optional(),
+});
+export type FilePrice = z.infer<typeof filePriceShape>;
+
+/** A catalogue's price as the meter reads it. Pure; the shape was checked by `filePriceShape`. */
+export function readFilePrice(price: FilePrice): Price {
+  const { tiers = [], serviceTiers = {}, ...base } = price;
+  return {
+    base: readRates(base),
+    tiers: tiers.map(({ aboveInputTokens, ...rates }) => ({ aboveInputTokens, rates: readRates(rates) })),
+    serviceTiers: mapValues(serviceTiers, readRates),
+  };
+}
+
+function readRates(rates: FileRates): Rates {
+  const read: Record<string, bigint | Record<string, bigint>> = {};
+  for (const name of tokenClasses) {
+    const value = rates[name];
+    if (value !== undefined) read[name] = parseUsd(value);
+  }
+  for (const name of [...pieceClasses, ...mappedClasses]) {
+    const value = rates[name];
+    if (typeof value === 'string') read[name] = parseUsd(value) * PIECES_PER_RATE;
+    else if (value !== undefined) read[name] = mapValues(value, (one) => parseUsd(one) * PIECES_PER_RATE);
+  }
+  return read;
+}
+
+const nano = z.string().regex(/^\d{1,24}$/);
+const storedRatesShape = z.strictObject({
+  ...optionalEach(tokenClasses, nano),
+  ...optionalEach(pieceClasses, nano),
+  ...optionalEach(mappedClasses, z.union([nano, z.record(z.string(), nano)])),
+});
+const storedPriceShape = z.strictObject({
+  base: storedRatesShape,
+  tiers: z.array(z.strictObject({ aboveInputTokens: z.int().positive(), rates: storedRatesShape })),
+  serviceTiers: z.record(z.string(), storedRatesShape),
+});
+export type StoredPrice = z.infer<typeof storedPriceShape>;
+
+/**
+ * `price_version.price` back into a price: nano-dollars per million units.
+ * @throws ZodError when the row holds anything else than `storePrice` wrote.
+ */
+export function parsePrice(json: unknown): Price {
+  const stored = storedPriceShape.parse(json);
+  return {
+    base: ratesFrom(stored.base),
+    tiers: stored.tiers.map((tier) => ({ ...tier, rates: ratesFrom(tier.rates) })),
+    serviceTiers: mapValues(stored.serviceTiers, ratesFrom),
+  };
+}
+
+/** A price as JSON for `price_version.price`: every rate a decimal string of nano-dollars per million. */
+export function storePrice(price: Price): StoredPrice {
+  return {
+    base: ratesTo(price.base),
+    tiers: price.tiers.map((tier) => ({
+      aboveInputTokens: tier.aboveInputTokens,
+      rates: ratesTo(tier.rates),
+    })),
+    serviceTiers: mapValues(price.serviceTiers, ratesTo),
+  };
+}
+
+type StoredRates = z.infer<typeof storedRatesShape>;
+
+function ratesFrom(stored: StoredRates): Rates {
+  return mapValues(stored, (rate) =>
+    rate === undefined ? undefined : typeof rate === 'string' ? BigInt(rate) : mapValues(rate, BigInt),
+  ) as Rates;
+}
+
+function ratesTo(rates: Rates): StoredRates {
+  return mapValues({ ...rates }, (rate) =>
+    rate === undefined ? undefined : typeof rate === 'bigint' ? String(rate) : mapValues(rate, String),
+  ) as StoredRates;
+}
+
+function aboveOf(tier: { aboveInputTokens: number } | undefined): number {
+  return tier?.aboveInputTokens ?? 0;
+}
+
+function optionalEach<Name extends string, Shape extends z.ZodType>(
+  names: readonly Name[],
+  shape: Shape,
+): Record<Name, z.ZodOptional<Shape>> {
+  return Object.fromEntries(names.map((name) => [name, shape.optional()])) as Record<
+    Name,
+    z.ZodOptional<Shape>
+  >;
+}
+
+function mapValues<From, To>(
+  source: Readonly<Record<string, From>>,
+  map: (value: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(source).map(([name, value]) => [name, map(value)]));
+}
