@@ -103,6 +103,11 @@ export function parsePrice(json: unknown): Price {
   };
 }
 
+/** Whether a price prices nothing: such an offer is listed as unpriced and never routed to (decisions §6). */
+export function isUnpriced(price: Price): boolean {
+  return Object.keys(price.base).length === 0;
+}
+
 /** A price as JSON for `price_version.price`: every rate a decimal string of nano-dollars per million. */
 export function storePrice(price: Price): StoredPrice {
   return {

@@ -1,0 +1,147 @@
+import { Prisma } from '#generated/client';
+import { compare, type Difference, type OfferChange } from '#lib/catalogue/difference';
+import type { CatalogueSet } from '#lib/catalogue/files';
+import { readStored } from '#lib/catalogue/stored';
+import { publish, sqlOf } from '#lib/data/change';
+import type { Db } from '#lib/data/db';
+import type { FileModel, FileProvider } from '#lib/schemas/catalogue';
+import { type Fault, FileRefused } from '#lib/schemas/document';
+import { storePrice } from '#lib/schemas/price';
+import { credentialContext, seal } from '#lib/secrets';
+
+export interface ApplyOptions {
+  /** ENCRYPTION_KEY as 32 bytes; needed only when a file gives a credential by value. */
+  readonly sealingKey: Uint8Array | null;
+  /** A new UUIDv7. */
+  newId(): string;
+}
+
+/**
+ * Makes the database say what the catalogue says: declarative and idempotent, one transaction. A
+ * changed price is a new version, so calls keep the one they were admitted under (decisions §6).
+ * @returns one line a change; none when nothing changed.
+ * @throws FileRefused for what only the database shows (an unknown provider, a family it lacks);
+ * Error when a credential must be sealed and no key is there.
+ */
+export async function applyCatalogue(
+  db: Db,
+  wanted: CatalogueSet,
+  options: ApplyOptions,
+): Promise<readonly string[]> {
+  return db.prisma.$transaction(
+    async (tx) => {
+      // Two appliers at once would both see a price as new; readers are not held up by this lock.
+      await tx.$executeRaw`LOCK TABLE "provider" IN SHARE ROW EXCLUSIVE MODE`;
+      const stored = await readStored(tx, options.sealingKey);
+      refuseUnknown(
+        wanted,
+        new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])),
+      );
+      const difference = compare(wanted, stored);
+      if (difference.lines.length === 0) return [];
+      await write(tx, difference, options);
+      await publish(sqlOf(tx), [{ kind: 'catalogue', subject: '' }]);
+      return difference.lines;
+    },
+    { timeout: 60_000, maxWait: 30_000 },
+  );
+}
+
+/** Offers at providers that another file brought. */
+function refuseUnknown(wanted: CatalogueSet, stored: ReadonlyMap<string, readonly string[]>): void {
+  const inFiles = new Set(wanted.providers.map((provider) => provider.id));
+  const faults: Fault[] = [];
+  for (const model of wanted.models) {
+    for (const offer of model.offers.filter((one) => !inFiles.has(one.provider))) {
+      const families = stored.get(offer.provider);
+      const lacking = offer.families.filter((family) => !families?.includes(family));
+      if (families && lacking.length === 0) continue;
+      const what = families
+        ? `has no address for ${lacking.join(', ')}`
+        : 'is in no file and not in the database';
+      faults.push({
+        ...wanted.whereOffer(model.id, offer.provider),
+        message: `provider "${offer.provider}" ${what}: add it under providers`,
+      });
+    }
+  }
+  if (faults.length > 0) throw new FileRefused(faults);
+}
+
+async function write(
+  tx: Prisma.TransactionClient,
+  difference: Difference,
+  options: ApplyOptions,
+): Promise<void> {
+  const providerData = (provider: FileProvider) => ({
+    name: provider.name,
+    families: provider.families,
+    credential: storedCredential(provider, options.sealingKey) ?? Prisma.DbNull,
+    onDisconnect: provider.onDisconnect,
+  });
+  await tx.provider.createMany({
+    data: difference.newProviders.map((provider) => ({ id: provider.id, ...providerData(provider) })),
+  });
+  for (const provider of difference.changedProviders) {
+    await tx.provider.update({ where: { id: provider.id }, data: providerData(provider) });
+  }
+  await tx.model.createMany({
+    data: difference.newModels.map((model) => ({ id: model.id, ...modelData(model) })),
+  });
+  for (const model of difference.changedModels) {
+    await tx.model.update({ where: { id: model.id }, data: modelData(model) });
+  }
+  const offers = difference.offers.map((offer) => ({ ...offer, offerId: offer.id ?? options.newId() }));
+  await tx.offer.createMany({
+    data: offers
+      .filter((offer) => offer.id === null)
+      .map((offer) => ({
+        id: offer.offerId,
+        modelId: offer.modelId,
+        providerId: offer.providerId,
+        ...offerData(offer),
+      })),
+  });
+  for (const offer of offers.filter((one) => one.id !== null)) {
+    await tx.offer.update({ where: { id: offer.offerId }, data: { ...offerData(offer), withdrawnAt: null } });
+  }
+  await tx.priceVersion.createMany({
+    data: offers.flatMap(({ offerId, price }) =>
+      price === undefined
+        ? []
+        : [
+            {
+              id: options.newId(),
+              offerId,
+              price: storePrice(price ?? { base: {}, tiers: [], serviceTiers: {} }),
+            },
+          ],
+    ),
+  });
+  if (difference.withdrawn.length > 0) {
+    await tx.offer.updateMany({
+      where: { id: { in: difference.withdrawn.map((offer) => offer.id) } },
+      data: { withdrawnAt: new Date() },
+    });
+  }
+}
+
+function modelData(model: FileModel) {
+  const { id: _id, offers: _offers, released, ...facts } = model;
+  return { ...facts, released: released ?? null };
+}
+
+function offerData({ facts }: OfferChange) {
+  return { ...facts, families: [...facts.families], denyBetas: [...facts.denyBetas] };
+}
+
+function storedCredential(provider: FileProvider, sealingKey: Uint8Array | null) {
+  const given = provider.credential;
+  if (!given || 'env' in given) return given ?? null;
+  if (!sealingKey) {
+    throw new Error(
+      `set ENCRYPTION_KEY: provider "${provider.id}" gives its credential by value, which is stored sealed`,
+    );
+  }
+  return { sealed: seal(given.value, sealingKey, credentialContext(provider.id)) };
+}

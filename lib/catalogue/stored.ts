@@ -1,0 +1,94 @@
+import type { Prisma } from '#generated/client';
+import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/catalogue/difference';
+import { type FileModel, storedCredentialShape, storedFamiliesShape } from '#lib/schemas/catalogue';
+import { isUnpriced, parsePrice } from '#lib/schemas/price';
+import { credentialContext, open } from '#lib/secrets';
+
+/** Reads the whole catalogue for a comparison; `sealingKey` null leaves sealed credentials unread. */
+export async function readStored(
+  tx: Prisma.TransactionClient,
+  sealingKey: Uint8Array | null,
+): Promise<StoredCatalogue> {
+  const providers = await tx.provider.findMany();
+  const models = await tx.model.findMany();
+  const offers = await tx.offer.findMany({
+    include: { prices: { orderBy: [{ effectiveAt: 'desc' }, { id: 'desc' }], take: 1 } },
+  });
+  return {
+    providers: new Map(
+      providers.map((provider) => [
+        provider.id,
+        {
+          id: provider.id,
+          name: provider.name,
+          families: storedFamiliesShape.parse(provider.families),
+          credential: openCredential(provider.id, provider.credential, sealingKey),
+          onDisconnect: provider.onDisconnect,
+        },
+      ]),
+    ),
+    models: new Map(models.map((model) => [model.id, modelFacts(model)])),
+    offers: new Map(
+      offers.map((offer): [string, StoredOffer] => [
+        offerKey(offer.modelId, offer.providerId),
+        {
+          id: offer.id,
+          modelId: offer.modelId,
+          providerId: offer.providerId,
+          facts: {
+            upstreamModel: offer.upstreamModel,
+            families: offer.families,
+            position: offer.position,
+            outputBudgetField: offer.outputBudgetField,
+            streamUsage: offer.streamUsage,
+            denyBetas: offer.denyBetas,
+          },
+          withdrawn: offer.withdrawnAt !== null,
+          price: priceOf(offer.prices[0]?.price),
+        },
+      ]),
+    ),
+  };
+}
+
+function priceOf(json: unknown) {
+  if (json === undefined) return null;
+  const price = parsePrice(json);
+  return isUnpriced(price) ? null : price;
+}
+
+/** A sealed value that does not open counts as absent, so that applying the file seals it anew. */
+function openCredential(id: string, json: unknown, sealingKey: Uint8Array | null) {
+  if (json === null) return null;
+  const stored = storedCredentialShape.parse(json);
+  if ('env' in stored) return stored;
+  if (sealingKey === null) return null;
+  try {
+    return { value: open(stored.sealed, sealingKey, credentialContext(id)) };
+  } catch {
+    return null;
+  }
+}
+
+type ModelRow = {
+  id: string;
+  name: string;
+  contextTokens: number;
+  maxOutputTokens: number;
+  input: string[];
+  output: string[];
+  released: string | null;
+};
+
+/** Columns of a model as its file says them; modalities were checked by the schema when written. */
+function modelFacts(row: ModelRow): Omit<FileModel, 'offers'> {
+  return {
+    id: row.id,
+    name: row.name,
+    contextTokens: row.contextTokens,
+    maxOutputTokens: row.maxOutputTokens,
+    input: row.input as FileModel['input'],
+    output: row.output as FileModel['output'],
+    ...(row.released === null ? {} : { released: row.released }),
+  };
+}
