@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { formatUsd, parseUsd } from '#lib/money';
+
+const largestInt = 2_147_483_647;
+/** One billion dollars: what a BIGINT of nano-dollars holds with room to add. */
+const largestNano = 1_000_000_000n * 1_000_000_000n;
+const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text is a UUID, so that it may be compared with one in the database. */
+export function isUuid(text: string): boolean {
+  return uuidShape.test(text);
+}
+
+/** Whether a text names an IANA time zone ("UTC" included; offsets such as "+01:00" are none). */
+export function isTimeZone(zone: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A limit or maximum: a positive whole number, or null (also "none"); 0 is refused (decisions §8). */
+export const limit = z.union([z.number(), z.string(), z.null()]).transform((value, context) => {
+  if (value === null || value === 'none') return null;
+  const number = typeof value === 'number' ? value : /^\s*\d+\s*$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isInteger(number) && number >= 1 && number <= largestInt) return number;
+  context.addIssue(`a limit is a whole number from 1 to ${largestInt}, or "none" for no limit`);
+  return z.NEVER;
+});
+
+/** Dollars as a decimal string, in nano-dollars. */
+export const dollars = z.string().transform((text, context) => {
+  try {
+    const nano = parseUsd(text);
+    if (nano <= largestNano && nano >= -largestNano) return nano;
+    context.addIssue(`an amount is at most ${formatUsd(largestNano)} dollars`);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : 'not an amount in dollars');
+  }
+  return z.NEVER;
+});
+
+/** A cap or quota: positive dollars, or null (also "none"), in nano-dollars. */
+export const cap = z.union([
+  z.null(),
+  z.literal('none').transform(() => null),
+  dollars.refine((nano) => nano > 0n, 'a cap is more than 0 dollars, or "none" for no cap'),
+]);
+
+/** The configured allowance: dollars from 0 up; "none" is 0. */
+export const allowance = z.union([
+  z.literal('none').transform(() => 0n),
+  dollars.refine((nano) => nano >= 0n, 'credit is 0 dollars or more; post a negative ledger line instead'),
+]);
+
+/** The models of a key: a list, "a,b", or null (also "none") for every model. */
+export const modelScope = z
+  .union([z.null(), z.string(), z.array(z.string())])
+  .transform((value) => {
+    if (value === null || value === 'none') return null;
+    const names = (typeof value === 'string' ? value.split(',') : value).map((name) => name.trim());
+    return [...new Set(names.filter((name) => name !== ''))];
+  })
+  .refine((names) => names === null || names.length > 0, 'name at least one model, or "none" for all models')
+  .refine((names) => names === null || names.every((name) => name.length <= 200), 'a model id is too long');
+
+/** A moment: ISO with an offset or Z, a plain date (UTC), a Date; null (also "none") for never. */
+export const moment = z.union([z.null(), z.date(), z.string()]).transform((value, context) => {
+  if (value === null || value === 'none') return null;
+  if (value instanceof Date) return value;
+  const exact = z.union([z.iso.datetime({ offset: true }), z.iso.date()]).safeParse(value.trim());
+  if (exact.success) return new Date(exact.data);
+  context.addIssue('write a time like 2027-01-31T12:00:00Z, or "none" for never');
+  return z.NEVER;
+});
+
+export const timeZone = z
+  .string()
+  .trim()
+  .refine(isTimeZone, 'not a known IANA time zone; write one like Europe/Berlin or UTC');
+
+export const name = z
+  .string()
+  .trim()
+  .min(1, 'a name is needed')
+  .max(100, 'a name has at most 100 characters');
