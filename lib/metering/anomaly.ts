@@ -1,0 +1,56 @@
+import type { Usage, UsageReport } from '#lib/metering/usage';
+
+/** A report fit to be charged by, and what had to be changed in it. */
+export interface BoundedReport {
+  readonly report: UsageReport;
+  /** `usage_anomaly`: a figure stood above the bound. `usage_negative`: one was no count at all. */
+  readonly flags: readonly string[];
+}
+
+/**
+ * The largest figure of any class that is charged as reported: 10 × (context + maximum output × n),
+ * tokens or pieces (decisions §6).
+ */
+export function usageBound(
+  model: { readonly contextTokens: number; readonly maxOutputTokens: number },
+  choices: number,
+): number {
+  return 10 * (model.contextTokens + model.maxOutputTokens * Math.max(1, choices));
+}
+
+/**
+ * The report to charge by (decisions §6): a figure above the bound stands at the bound, one that is
+ * negative or not an integer at 0. The report given stays as it is, because the call log shows what
+ * the provider said.
+ * @param choices `n` of the request.
+ */
+export function boundUsage(
+  report: UsageReport,
+  model: { readonly contextTokens: number; readonly maxOutputTokens: number },
+  choices: number,
+): BoundedReport {
+  const bound = usageBound(model, choices);
+  const flags = new Set<string>();
+  const bounded = (usage: Usage): Usage => {
+    const kept = { ...usage };
+    for (const name of classesOf(kept)) kept[name] = boundFigure(kept[name], bound, flags);
+    return kept;
+  };
+  const nested = report.nested.map((part) => ({ ...part, usage: bounded(part.usage) }));
+  return { report: { ...report, usage: bounded(report.usage), nested }, flags: [...flags] };
+}
+
+function boundFigure(figure: number, bound: number, flags: Set<string>): number {
+  if (figure > bound) {
+    flags.add('usage_anomaly');
+    return bound;
+  }
+  if (Number.isInteger(figure) && figure >= 0) return figure;
+  flags.add('usage_negative');
+  return 0;
+}
+
+/** Names of the figures: a `Usage` is a plain object with these keys alone. */
+function classesOf(usage: Usage): (keyof Usage)[] {
+  return Object.keys(usage) as (keyof Usage)[];
+}

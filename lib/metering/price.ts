@@ -1,0 +1,180 @@
+import type { Price, Rates } from '#lib/metering/price-list';
+import type { Usage, UsageReport } from '#lib/metering/usage';
+import { divideUp } from '#lib/money';
+import type { CostLine } from '#lib/settlement/entry';
+
+/** What a call costs, and why. */
+export interface Cost {
+  /** The charge: the exact sum of the lines, rounded up once, nano-dollars. */
+  readonly costNano: bigint;
+  readonly lines: readonly CostLine[];
+  /** `unpriced_<class>` for usage that no rate covers; shown in the call log. */
+  readonly flags: readonly string[];
+}
+
+const unitsPerRate = 1_000_000n;
+
+/** Classes counted beside `input`, which cost what `input` costs unless priced apart. */
+const beside = ['cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
+/** Parts that are carved out of their parent where they have a rate of their own. */
+const partsOf = {
+  input: ['audioInput', 'imageInput'],
+  output: ['reasoning', 'audioOutput', 'imageOutput'],
+} as const;
+/** Pieces: class of the price, figure of the usage. */
+const pieces = [
+  ['image', 'images'],
+  ['videoSecond', 'videoSeconds'],
+  ['webSearch', 'webSearches'],
+] as const;
+
+/**
+ * Prices one call (decisions §6). Integers throughout; a figure that is negative or not an integer
+ * counts as 0, a part never exceeds its parent.
+ *
+ * A call is always one request, so a price without a request fee is the rule and is not flagged.
+ * @param nestedPrices prices of nested models by the name that the provider gives them; a nested model
+ * without one costs what the call's own model costs and is flagged `unpriced_nested`.
+ * @param unitKey which entry of a map of rates by size, quality or resolution applies ("1024x1024/high").
+ */
+export function price(
+  report: UsageReport,
+  ownPrice: Price,
+  nestedPrices: ReadonlyMap<string, Price>,
+  unitKey = 'default',
+): Cost {
+  const bill = new Bill(unitKey);
+  const ownRates = chosenRates(ownPrice, report.usage, report.serviceTier);
+  bill.usage(report.usage, ownRates, '');
+  const requestFee = ownRates.of('request') ?? 0n;
+  if (requestFee > 0n) bill.line('request', 1, requestFee);
+  for (const nested of report.nested) {
+    const nestedPrice = nestedPrices.get(nested.upstreamModel);
+    if (!nestedPrice) bill.flags.add('unpriced_nested');
+    const rates = chosenRates(nestedPrice ?? ownPrice, nested.usage, report.serviceTier);
+    bill.usage(nested.usage, rates, `:${nested.upstreamModel}`);
+  }
+  return {
+    costNano: divideUp(bill.sum, unitsPerRate),
+    lines: bill.lines,
+    flags: [...bill.flags],
+  };
+}
+
+/** Whole, countable units: anything else counts as 0. */
+function countOf(figure: number): number {
+  return Number.isInteger(figure) && figure > 0 ? figure : 0;
+}
+
+type TokenClass = Exclude<keyof Rates, 'image' | 'videoSecond'>;
+
+interface Chosen {
+  of(name: TokenClass): bigint | undefined;
+  unit(name: 'image' | 'videoSecond'): Rates['image'];
+}
+
+/**
+ * The rates of the whole call: those of the tier that the answer names, else of its context tier.
+ * What such a tier leaves out, class and parent, stands as in the base rates.
+ */
+function chosenRates(list: Price, usage: Usage, serviceTier: string | null): Chosen {
+  const rates = serviceRates(list, serviceTier) ?? contextRates(list, usage) ?? list.base;
+  return {
+    of: (name) => rates[name] ?? (parentIn(rates, name) ? undefined : list.base[name]),
+    unit: (name) => rates[name] ?? list.base[name],
+  };
+}
+
+function serviceRates(list: Price, serviceTier: string | null): Rates | undefined {
+  if (serviceTier === null || !Object.hasOwn(list.serviceTiers, serviceTier)) return undefined;
+  return list.serviceTiers[serviceTier];
+}
+
+/** Context tiers count all input of the call: uncached, cached and written to the cache. */
+function contextRates(list: Price, usage: Usage): Rates | undefined {
+  const total =
+    countOf(usage.input) +
+    countOf(usage.cachedInput) +
+    countOf(usage.cacheWrite5m) +
+    countOf(usage.cacheWrite1h);
+  return list.tiers.findLast((tier) => total > tier.aboveInputTokens)?.rates;
+}
+
+/** Whether a tier says what the parent costs: its parts then follow that, not the base rates. */
+function parentIn(rates: Rates, name: TokenClass): boolean {
+  const among = (names: readonly string[]) => names.includes(name);
+  if (rates.input !== undefined && (among(beside) || among(partsOf.input))) return true;
+  return rates.output !== undefined && among(partsOf.output);
+}
+
+/** Collects the lines of one call. */
+class Bill {
+  readonly lines: CostLine[] = [];
+  readonly flags = new Set<string>();
+  /** Nano-dollars × 10⁶, so that no line is rounded. */
+  sum = 0n;
+  readonly #unitKey: string;
+
+  constructor(unitKey: string) {
+    this.#unitKey = unitKey;
+  }
+
+  usage(usage: Usage, rates: Chosen, suffix: string): void {
+    this.#tokens('input', usage, rates, suffix);
+    for (const name of beside) {
+      this.#priced(name + suffix, countOf(usage[name]), rates.of(name) ?? rates.of('input'));
+    }
+    this.#tokens('output', usage, rates, suffix);
+    for (const [name, figure] of pieces) {
+      const quantity = countOf(usage[figure]);
+      if (quantity === 0) continue;
+      const rate = name === 'webSearch' ? rates.of(name) : this.#unitRate(name, rates.unit(name));
+      this.#priced(name + suffix, quantity, rate);
+    }
+  }
+
+  /** A parent's line and those of its parts: together they hold exactly the parent's figure. */
+  #tokens(parent: 'input' | 'output', usage: Usage, rates: Chosen, suffix: string): void {
+    let rest = countOf(usage[parent]);
+    const carved = partsOf[parent].flatMap((part) => {
+      const rate = rates.of(part);
+      if (rate === undefined) return [];
+      const quantity = Math.min(countOf(usage[part]), rest);
+      rest -= quantity;
+      return [{ name: part + suffix, quantity, rate }];
+    });
+    this.#priced(parent + suffix, rest, rates.of(parent));
+    for (const part of carved) this.line(part.name, part.quantity, part.rate);
+  }
+
+  /** A size or quality without an entry costs the cheapest one: what is unknown charges the lower figure. */
+  #unitRate(name: string, rate: Rates['image']): bigint | undefined {
+    if (rate === undefined || typeof rate === 'bigint') return rate;
+    for (const key of [this.#unitKey, 'default']) {
+      if (Object.hasOwn(rate, key)) return rate[key];
+    }
+    const known = Object.values(rate);
+    if (known.length > 0) this.flags.add(`unpriced_${name}_size`);
+    return known.reduce<bigint | undefined>(
+      (least, one) => (least === undefined || one < least ? one : least),
+      undefined,
+    );
+  }
+
+  #priced(name: string, quantity: number, rate: bigint | undefined): void {
+    if (quantity > 0 && rate === undefined) this.flags.add(`unpriced_${name.split(':')[0]}`);
+    this.line(name, quantity, rate ?? 0n);
+  }
+
+  line(name: string, quantity: number, unitPriceNano: bigint): void {
+    if (quantity === 0) return;
+    const share = BigInt(quantity) * unitPriceNano;
+    this.sum += share;
+    this.lines.push({ class: name, quantity, unitPriceNano, cost: exactDecimal(share) });
+  }
+}
+
+/** Millionths of a nano-dollar as nano-dollars with six decimals. */
+function exactDecimal(millionths: bigint): string {
+  return `${millionths / unitsPerRate}.${(millionths % unitsPerRate).toString().padStart(6, '0')}`;
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { boundUsage } from '#lib/metering/anomaly';
+import { price } from '#lib/metering/price';
+import type { Price, Rates } from '#lib/metering/price-list';
+import { type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
+
+const usd = (dollars: number) => BigInt(dollars * 1000) * 1_000_000n;
+const report = (usage: Partial<Usage>, extra: Partial<UsageReport> = {}): UsageReport => ({
+  usage: usageOf(usage),
+  serviceTier: null,
+  nested: [],
+  flags: [],
+  ...extra,
+});
+const listOf = (base: Rates, extra: Partial<Price> = {}): Price => ({
+  base,
+  tiers: [],
+  serviceTiers: {},
+  ...extra,
+});
+const cost = (r: UsageReport, list: Price, key?: string) => price(r, list, new Map(), key);
+
+describe('the price of a call', () => {
+  it('never rounds a cheap token away: one token at $0.02 per million costs 20 nano-dollars', () => {
+    expect(cost(report({ input: 1 }), listOf({ input: usd(0.02) })).costNano).toBe(20n);
+  });
+
+  it('is rounded once a call and up, not once a line', () => {
+    const list = listOf({ input: 1n, cachedInput: 1n, output: 1n });
+    const priced = cost(report({ input: 1, cachedInput: 1, output: 1 }), list);
+    expect(priced.costNano).toBe(1n);
+    expect(priced.lines.map((line) => line.cost)).toEqual(['0.000001', '0.000001', '0.000001']);
+  });
+
+  it('charges an unpriced class at the rate of its parent', () => {
+    const list = listOf({ input: usd(2), output: usd(8) });
+    const priced = cost(
+      report({
+        input: 10,
+        cachedInput: 20,
+        cacheWrite5m: 30,
+        cacheWrite1h: 40,
+        audioInput: 5,
+        output: 10,
+        reasoning: 7,
+      }),
+      list,
+    );
+    expect(priced.lines.map((line) => [line.class, line.quantity, line.unitPriceNano])).toEqual([
+      ['input', 10, usd(2)],
+      ['cachedInput', 20, usd(2)],
+      ['cacheWrite5m', 30, usd(2)],
+      ['cacheWrite1h', 40, usd(2)],
+      ['output', 10, usd(8)],
+    ]);
+    expect(priced.flags).toEqual([]);
+  });
+
+  it('carves a part that is priced apart out of its parent, never more than the parent holds', () => {
+    const list = listOf({ input: usd(2), audioInput: usd(40), output: usd(8), reasoning: usd(3) });
+    const quantities = (r: UsageReport) =>
+      Object.fromEntries(cost(r, list).lines.map((line) => [line.class, line.quantity]));
+    expect(quantities(report({ input: 100, audioInput: 30, output: 50, reasoning: 20 }))).toEqual({
+      input: 70,
+      audioInput: 30,
+      output: 30,
+      reasoning: 20,
+    });
+    expect(quantities(report({ input: 10, audioInput: 30 }))).toEqual({ audioInput: 10 });
+  });
+
+  it('applies a context tier to the whole call once all its input together passes the bound', () => {
+    const list = listOf(
+      { input: usd(1), output: usd(10), cachedInput: usd(0.5) },
+      { tiers: [{ aboveInputTokens: 200, rates: { input: usd(2), output: usd(15) } }] },
+    );
+    const rates = (r: UsageReport) => cost(r, list).lines.map((line) => line.unitPriceNano);
+    expect(rates(report({ input: 100, cachedInput: 100, output: 1 }))).toEqual([usd(1), usd(0.5), usd(10)]);
+    expect(rates(report({ input: 100, cachedInput: 100, cacheWrite1h: 1, output: 1 }))).toEqual([
+      usd(2),
+      usd(2),
+      usd(2),
+      usd(15),
+    ]);
+  });
+
+  it('takes the service tier that the answer names, and the base rates for one that is not listed', () => {
+    const list = listOf({ input: usd(2) }, { serviceTiers: { flex: { input: usd(1) } } });
+    expect(cost(report({ input: 1_000_000 }, { serviceTier: 'flex' }), list).costNano).toBe(usd(1));
+    expect(cost(report({ input: 1_000_000 }, { serviceTier: 'default' }), list).costNano).toBe(usd(2));
+    expect(cost(report({ input: 1_000_000 }, { serviceTier: 'constructor' }), list).costNano).toBe(usd(2));
+  });
+
+  it('keeps fees that a tier does not name', () => {
+    const list = listOf(
+      { input: usd(2), request: usd(1), webSearch: usd(10) },
+      { serviceTiers: { flex: { input: usd(1) } } },
+    );
+    const lines = cost(report({ input: 1, webSearches: 2 }, { serviceTier: 'flex' }), list).lines;
+    expect(lines.map((line) => [line.class, line.quantity, line.unitPriceNano])).toEqual([
+      ['input', 1, usd(1)],
+      ['webSearch', 2, usd(10)],
+      ['request', 1, usd(1)],
+    ]);
+  });
+
+  it('charges nothing for images, video seconds and searches without a price, and flags them', () => {
+    const priced = cost(report({ images: 1, videoSeconds: 4, webSearches: 2 }), listOf({ input: usd(2) }));
+    expect(priced.costNano).toBe(0n);
+    expect(priced.flags).toEqual(['unpriced_image', 'unpriced_videoSecond', 'unpriced_webSearch']);
+  });
+
+  it('prices an image by its size and quality, an unknown one as the cheapest and flagged', () => {
+    const list = listOf({ image: { '1024x1024/high': usd(4), '1024x1024/low': usd(1) } });
+    expect(cost(report({ images: 1_000_000 }), list, '1024x1024/high').costNano).toBe(usd(4));
+    const unknown = cost(report({ images: 1_000_000 }), list, '7x7/odd');
+    expect(unknown.costNano).toBe(usd(1));
+    expect(unknown.flags).toEqual(['unpriced_image_size']);
+  });
+
+  it('prices what a nested model used by its own offer and names it in the line', () => {
+    const nested = [
+      { upstreamModel: 'small', usage: usageOf({ output: 1_000_000 }) },
+      { upstreamModel: 'unknown', usage: usageOf({ output: 1_000_000 }) },
+    ];
+    const own = listOf({ input: usd(2), output: usd(8) });
+    const priced = price(report({}, { nested }), own, new Map([['small', listOf({ output: usd(1) })]]));
+    expect(priced.costNano).toBe(usd(9));
+    expect(priced.lines.map((line) => line.class)).toEqual(['output:small', 'output:unknown']);
+    expect(priced.flags).toEqual(['unpriced_nested']);
+  });
+});
+
+describe('usage beyond belief', () => {
+  const model = { contextTokens: 1000, maxOutputTokens: 100 };
+
+  it('is charged at ten times what the model can hold, while the report keeps its figure', () => {
+    const said = report({ input: 1e12, output: 20 });
+    const bounded = boundUsage(said, model, 2);
+    expect(bounded.report.usage.input).toBe(12_000);
+    expect(bounded.report.usage.output).toBe(20);
+    expect(bounded.flags).toEqual(['usage_anomaly']);
+    expect(said.usage.input).toBe(1e12);
+  });
+
+  it('counts negative, fractional and unreadable figures as nothing', () => {
+    const bounded = boundUsage(report({ input: -5, output: 1.5, reasoning: Number.NaN }), model, 1);
+    expect(bounded.report.usage).toEqual(usageOf({}));
+    expect(bounded.flags).toEqual(['usage_negative']);
+  });
+
+  it('bounds nested usage too', () => {
+    const nested = [{ upstreamModel: 'x', usage: usageOf({ output: 1e9 }) }];
+    expect(boundUsage(report({}, { nested }), model, 1).report.nested[0]?.usage.output).toBe(11_000);
+  });
+});
