@@ -1,5 +1,6 @@
 import type { Coordinator } from '#lib/admission/claim';
 import type { Clock } from '#lib/clock';
+import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { Health } from '#lib/routing/health';
 import type { Journal } from '#lib/settlement/entry';
 import type { KeyReader } from '#lib/snapshot/read';
@@ -24,9 +25,10 @@ export interface Runtime {
   readonly limits: {
     readonly maxBodyBytes: number;
     readonly maxUploadBytes: number;
-    readonly bodyBudgetBytes: number;
   };
-  /** Detached drains after a client left, at most 32 a process (decisions §6). */
+  /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */
+  readonly bodies: BodyBudget;
+  /** Answers read to their end after the client left, at most 32 a process (decisions §6). */
   readonly drains: { running: number; readonly most: number };
   /** Unexpected errors: logged with the request id, never shown. */
   report(error: unknown, callId: string | null): void;

@@ -1,0 +1,124 @@
+import type { Claim } from '#lib/admission/claim';
+import type { Refusal } from '#lib/errors';
+import type { Ask, Family, Operation } from '#lib/families/family';
+import type { Arrival, HeaderList } from '#lib/gateway/lane';
+import type { Runtime } from '#lib/gateway/runtime';
+import type { Price } from '#lib/metering/price-list';
+import { noUsage, type Usage, type UsageReport, type UsageSource } from '#lib/metering/usage';
+import type { Plan, Target } from '#lib/routing/target';
+import type { AttemptRecord, CallRecord, CostLine, EndReason } from '#lib/settlement/entry';
+import type { KeySnapshot } from '#lib/snapshot/snapshot';
+
+/** One gateway request on its way: each step of `serve` fills in its own part, once. */
+export interface Call {
+  readonly id: string;
+  readonly clientRequestId: string | null;
+  readonly startMs: number;
+  readonly startMono: number;
+  readonly arrival: Arrival;
+  /** Headers that every answer of this call carries. */
+  readonly headers: HeaderList;
+  operation: Operation | null;
+  family: Family | null;
+  params: Readonly<Record<string, string>>;
+  query: string;
+  snapshot: KeySnapshot | null;
+  ask: Ask | null;
+  plan: Plan | null;
+  claim: Claim | null;
+  /** Prices of nested models of this request, by the provider's name for them. */
+  nestedOffers: ReadonlyMap<string, Price>;
+  attempts: AttemptRecord[];
+  /** Who answers, once an attempt did. */
+  target: Target | null;
+  status: number;
+  refusal: Refusal | null;
+  firstByteMono: number | null;
+  /** Time that the provider took, ms: the rest of the latency is ours. */
+  upstreamMs: number;
+  /** From the call's start to the answering attempt's: ours. */
+  leadMs: number;
+  report: UsageReport | null;
+  usage: Usage;
+  usageSource: UsageSource;
+  lines: readonly CostLine[];
+  costNano: bigint;
+  flags: readonly string[];
+  endReason: EndReason;
+  gone: boolean;
+}
+
+/** Opens the call: id, clock, and the headers that no answer may lack (decisions §1). */
+export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed: boolean } {
+  const minted = runtime.newId();
+  const id = minted ?? runtime.fallbackId();
+  const clientId = arrival.headers['x-request-id'];
+  return {
+    idFailed: minted === null,
+    id,
+    clientRequestId: clientId !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(clientId) ? clientId : null,
+    startMs: runtime.clock.now(),
+    startMono: runtime.clock.mono(),
+    arrival,
+    headers: { 'x-request-id': id, 'request-id': id },
+    operation: null,
+    family: null,
+    params: {},
+    query: '',
+    snapshot: null,
+    ask: null,
+    plan: null,
+    claim: null,
+    nestedOffers: new Map(),
+    attempts: [],
+    target: null,
+    status: 0,
+    refusal: null,
+    firstByteMono: null,
+    upstreamMs: 0,
+    leadMs: 0,
+    report: null,
+    usage: noUsage,
+    usageSource: 'none',
+    lines: [],
+    costNano: 0n,
+    flags: [],
+    endReason: 'completed',
+    gone: false,
+  };
+}
+
+/** The row of the call log as things stand now (decisions §13). */
+export function recordOf(call: Call, nowMono: number): CallRecord {
+  const latency = nowMono - call.startMono;
+  const excess = call.claim ? call.costNano - call.claim.holdNano : 0n;
+  return {
+    id: call.id,
+    clientRequestId: call.clientRequestId,
+    atMs: call.startMs,
+    workspaceId: call.snapshot?.workspace.id ?? '',
+    keyId: call.snapshot?.key.id ?? '',
+    family: call.operation?.family ?? '',
+    operation: call.operation?.name ?? '',
+    requestedModel: call.ask?.model ?? call.params.model ?? null,
+    answeringModel: call.target?.model.id ?? null,
+    provider: call.target?.offer.provider.id ?? null,
+    status: call.status,
+    errorCode: call.refusal?.code ?? null,
+    streamed: call.ask?.stream ?? false,
+    latencyMs: Math.round(latency),
+    firstByteMs: call.firstByteMono === null ? null : Math.round(call.firstByteMono - call.startMono),
+    overheadMs: Math.max(0, Math.round((latency - call.upstreamMs) * 1000) / 1000),
+    endReason: call.endReason,
+    usageSource: call.usageSource,
+    flags: call.flags,
+    usage: call.usage,
+    lines: call.lines,
+    costNano: call.costNano,
+    holdNano: call.claim?.holdNano ?? 0n,
+    overHoldNano: excess > 0n ? excess : 0n,
+    priceVersionId: call.target?.price.id ?? null,
+    userAgent: call.arrival.headers['user-agent']?.slice(0, 256) ?? null,
+    attempts: call.attempts,
+  };
+}

@@ -1,0 +1,65 @@
+import { estimateInput } from '#lib/admission/estimate';
+import type { Call } from '#lib/gateway/call';
+import { boundUsage } from '#lib/metering/anomaly';
+import { estimateOutputTokens } from '#lib/metering/estimate-output';
+import type { Meter } from '#lib/metering/meter';
+import { price } from '#lib/metering/price';
+import { noUsage, type UsageReport, usageOf } from '#lib/metering/usage';
+
+/**
+ * What a call costs as far as its answer has been seen, written into the call (decisions §6 "What is
+ * charged"): the reported usage; else an estimate, never above the hold; else nothing.
+ */
+export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean): void {
+  const { target, ask, claim } = call;
+  call.usage = noUsage;
+  call.usageSource = 'none';
+  call.lines = [];
+  call.costNano = 0n;
+  if (!target || !ask || !claim || ask.operation.steps !== 'generate') return;
+  const report = meter?.report() ?? null;
+  if (report) return priceReport(call, report, 'reported');
+  const outputBytes = meter?.outputBytes() ?? 0;
+  if (!isOwed(call, outputBytes, sentWhole)) return;
+  const usage = usageOf({
+    input: estimateInput(ask.weight),
+    output: estimateOutputTokens(outputBytes),
+  });
+  priceReport(call, { usage, serviceTier: null, nested: [], flags: [] }, 'estimated');
+  if (call.costNano > claim.holdNano) call.costNano = claim.holdNano;
+}
+
+/** Without reported usage: is anything owed? A 2xx that ended well or was left, or that broke after output. */
+function isOwed(call: Call, outputBytes: number, sentWhole: boolean): boolean {
+  const answered = call.status >= 200 && call.status < 300;
+  if (call.endReason === 'client_gone') return sentWhole && (call.status === 0 || answered);
+  if (!answered) return false;
+  return call.endReason === 'completed' || outputBytes > 0;
+}
+
+function priceReport(call: Call, report: UsageReport, source: 'reported' | 'estimated'): void {
+  const { target, ask, claim } = call;
+  if (!target || !ask || !claim) return;
+  const bounded = boundUsage(report, target.model, ask.choices);
+  const priced = price(bounded.report, target.price.price, nestedPrices(call, report));
+  call.report = report;
+  call.usage = report.usage;
+  call.usageSource = source;
+  call.lines = priced.lines;
+  call.costNano = priced.costNano;
+  call.flags = [...new Set([...report.flags, ...bounded.flags, ...priced.flags])];
+  if (call.snapshot?.workspace.strict && call.costNano > claim.holdNano) {
+    call.costNano = claim.holdNano;
+    call.flags = [...call.flags, 'strict_capped'];
+  }
+}
+
+/** Prices of nested models by the name that the provider gives them, at the answering provider. */
+function nestedPrices(call: Call, report: UsageReport) {
+  const prices = new Map();
+  for (const { upstreamModel } of report.nested) {
+    const nested = call.nestedOffers.get(upstreamModel);
+    if (nested) prices.set(upstreamModel, nested);
+  }
+  return prices;
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http';
+import { Refused, refusal } from '#lib/errors';
+import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
+import type { BodySource } from '#lib/gateway/lane';
+
+/** A body may stall this long (decisions §4). */
+const STALL_MS = 30_000;
+const DROP_BYTES = 1024 * 1024;
+const DROP_MS = 1_000;
+
+export interface NodeBody extends BodySource {
+  /** After a refusal: a promise while the unread rest is being dropped; null when nothing is left. */
+  finishDrop(): Promise<void> | null;
+  /** Gives the memory of the body back to the budget. */
+  release(): void;
+}
+
+/** The body of a node:http request: read once, under the budget, or dropped. */
+export function createNodeBody(request: IncomingMessage, budget: BodyBudget): NodeBody {
+  let taken = 0;
+  let dropped = false;
+  const declared = declaredLength(request);
+
+  const read = async (limit: number): Promise<Uint8Array> => {
+    if (declared !== null && declared > limit) throw tooLarge(limit);
+    if (declared === 0) return new Uint8Array();
+    if (declared !== null) await reserve(declared);
+    return collect(limit);
+  };
+
+  const reserve = (bytes: number): Promise<void> | null => {
+    const wait = budget.take(bytes);
+    taken += bytes;
+    return wait;
+  };
+
+  const collect = (limit: number) =>
+    new Promise<Uint8Array>((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const stall = setTimeout(
+        () => done(() => reject(invalid('The request body stalled for 30 s; send it again without pauses.'))),
+        STALL_MS,
+      );
+      const done = (settle: () => void) => {
+        clearTimeout(stall);
+        request.removeListener('data', onData).removeListener('end', onEnd);
+        request.removeListener('error', onCut).removeListener('close', onCut);
+        settle();
+      };
+      const onData = (chunk: Buffer) => {
+        stall.refresh();
+        size += chunk.length;
+        if (size > limit) {
+          request.pause();
+          done(() => reject(tooLarge(limit)));
+          return;
+        }
+        chunks.push(chunk);
+        if (declared !== null || size <= Math.max(taken, FREE_BYTES)) return;
+        const wait = reserve(Math.max(1024 * 1024, chunk.length));
+        if (wait === null) return;
+        request.pause();
+        void wait.then(() => request.resume());
+      };
+      const onEnd = () => {
+        const [only] = chunks;
+        done(() => resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size)));
+      };
+      const onCut = () =>
+        done(() =>
+          reject(invalid('The request body ended early; send all of it with a matching Content-Length.')),
+        );
+      request.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
+    });
+
+  return {
+    read,
+    drop: () => {
+      dropped = !request.readableEnded && (declared === null ? hasBody(request) : declared > 0);
+    },
+    finishDrop: () => (dropped && !request.readableEnded ? dropRest(request) : null),
+    release: () => {
+      budget.give(taken);
+      taken = 0;
+    },
+  };
+}
+
+function dropRest(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let left = DROP_BYTES;
+    const timer = setTimeout(resolve, DROP_MS);
+    const finish = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left <= 0) finish();
+    });
+    request.on('end', finish).on('close', finish).on('error', finish);
+    request.resume();
+  });
+}
+
+function declaredLength(request: IncomingMessage): number | null {
+  const header = request.headers['content-length'];
+  if (header === undefined) return hasBody(request) ? null : 0;
+  return /^\d{1,15}$/.test(header) ? Number(header) : null;
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  return (
+    request.headers['transfer-encoding'] !== undefined || request.headers['content-length'] !== undefined
+  );
+}
+
+function tooLarge(limit: number): Refused {
+  return invalid(`The request body is over the limit of ${limit} bytes; send a smaller one.`);
+}
+
+function invalid(message: string): Refused {
+  return new Refused(refusal('invalid_body', message));
+}

@@ -1,0 +1,50 @@
+import { openCall } from '#lib/gateway/call';
+import type { Arrival, Reply } from '#lib/gateway/lane';
+import type { Runtime } from '#lib/gateway/runtime';
+import { account } from '#lib/gateway/steps/account';
+import { answerHere } from '#lib/gateway/steps/answer-here';
+import { attemptTargets } from '#lib/gateway/steps/attempt-targets';
+import { authenticate } from '#lib/gateway/steps/authenticate';
+import { claimCall } from '#lib/gateway/steps/claim-call';
+import { watchClient } from '#lib/gateway/steps/client-gone';
+import { matchOperation } from '#lib/gateway/steps/match-operation';
+import { openEntry } from '#lib/gateway/steps/open-entry';
+import { parseAsk } from '#lib/gateway/steps/parse-ask';
+import { planCall } from '#lib/gateway/steps/plan-call';
+import { refuseCall } from '#lib/gateway/steps/refuse-call';
+import { type Ending, relayAnswer } from '#lib/gateway/steps/relay-answer';
+
+/**
+ * How a request travels: each line is a step, each step has its file. One try, one error exit, one
+ * accounting call; the last byte goes out when the books are closed.
+ */
+export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): Promise<void> {
+  const call = openCall(runtime, arrival);
+  const client = watchClient(runtime, call);
+  let ending: Ending;
+  try {
+    matchOperation(call);
+    await authenticate(runtime, call);
+    await parseAsk(runtime, call);
+    planCall(runtime, call);
+    await claimCall(runtime, call);
+    const here = answerHere(runtime, call);
+    if (here) {
+      ending = here;
+    } else {
+      await openEntry(runtime, call);
+      const answer = await attemptTargets(runtime, call, client);
+      ending = await relayAnswer(runtime, call, answer, reply);
+    }
+  } catch (error) {
+    ending = refuseCall(runtime, call, error);
+  }
+  try {
+    await account(runtime, call);
+    ending(reply);
+  } catch (error) {
+    runtime.report(error, call.id);
+    reply.cut();
+  }
+  client.done();
+}

@@ -1,0 +1,30 @@
+import { type Call, recordOf } from '#lib/gateway/call';
+import type { Runtime } from '#lib/gateway/runtime';
+import { countedTokens } from '#lib/metering/usage';
+
+/**
+ * The one accounting call, for success and failure alike: the journal learns how the call ended before
+ * the last byte of the answer goes out; then slot, hold and tokens are free again. A caller whose key
+ * never resolved leaves no row.
+ * @throws when the journal cannot be written: the answer must then not end as if it were whole.
+ */
+export async function account(runtime: Runtime, call: Call): Promise<void> {
+  if (!call.snapshot || !runtime.journal) return;
+  const { claim } = call;
+  const record = recordOf(call, runtime.clock.mono());
+  try {
+    await runtime.journal.append(
+      claim
+        ? { kind: 'close', callId: call.id, funding: claim.funding, call: record }
+        : { kind: 'refused', callId: call.id, call: record },
+    );
+  } finally {
+    if (claim) {
+      runtime.coordinator?.release(claim, {
+        atMs: runtime.clock.now(),
+        chargeNano: call.costNano,
+        tokens: call.usageSource === 'none' ? 0 : countedTokens(call.usage),
+      });
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { Refused, refusal } from '#lib/errors';
+import { applyEdits } from '#lib/families/edits';
+import type { Ask, Family } from '#lib/families/family';
+import type { Call } from '#lib/gateway/call';
+import { chargeCall } from '#lib/gateway/charge';
+import { stripKey } from '#lib/gateway/credentials';
+import type { Runtime } from '#lib/gateway/runtime';
+import type { GoneWatch } from '#lib/gateway/steps/client-gone';
+import type { Target } from '#lib/routing/target';
+import { type Answer, attempt, type Outgoing } from '#lib/upstream/attempt';
+import type { Exchange } from '#lib/upstream/exchange';
+import { headersToProvider } from '#lib/upstream/headers';
+
+/** The only outside call: the plan's targets in order, until one answers (decisions §12). */
+export async function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch): Promise<Answer> {
+  const { ask, family, plan } = call;
+  if (!ask || !family || !plan) throw new Error('an attempt is made after planning');
+  const sent: { exchange: Exchange | null; target: Target | null } = { exchange: null, target: null };
+  const answer = await attempt(runtime, {
+    targets: plan.targets,
+    timeLimits: plan.timeLimits,
+    startMono: call.startMono,
+    outgoing: (target) => {
+      sent.target = target;
+      return outgoing(call, ask, family, target);
+    },
+    isOperatorFault: (status, body) => family.isOperatorFault(status, parsed(body)),
+    record: (record) => call.attempts.push(record),
+    underway: (exchange) => {
+      sent.exchange = exchange;
+      client.underway(exchange, sent.target?.offer.provider.onDisconnect ?? 'abort');
+    },
+    gone: () => call.gone,
+  });
+  if (answer) {
+    call.leadMs = answer.beganMono - call.startMono;
+    return answer;
+  }
+  if (call.gone) {
+    call.endReason = 'client_gone';
+    call.target = sent.target;
+    chargeCall(call, null, sent.exchange?.sentWhole ?? false);
+  } else {
+    call.endReason = call.attempts.at(-1)?.error?.endsWith('timeout') ? 'timeout' : 'upstream_error';
+  }
+  const causes = call.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`).join(', ');
+  throw new Refused(
+    refusal('upstream_request_failed', `No provider answered (${causes}); retry with backoff.`),
+  );
+}
+
+function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
+  const pieces = applyEdits(ask.scan.body, family.edits(ask, target.offer, target.injectBudget));
+  const query = stripKey(call.query);
+  return {
+    method: ask.operation.method,
+    path: `${family.upstreamPath(ask, target.offer)}${query ? `?${query}` : ''}`,
+    headers: headersToProvider(
+      call.arrival.headers,
+      family.credentialHeader(target.credential),
+      true,
+      target.offer.denyBetas,
+    ),
+    body: pieces.length === 1 ? (pieces[0] ?? null) : Buffer.concat(pieces),
+  };
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return null;
+  }
+}

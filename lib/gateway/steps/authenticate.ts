@@ -1,0 +1,25 @@
+import { checkKey } from '#lib/admission/decide';
+import { isRefusal, Refused, refusal } from '#lib/errors';
+import type { Call } from '#lib/gateway/call';
+import { readCredential } from '#lib/gateway/credentials';
+import type { Runtime } from '#lib/gateway/runtime';
+
+/** Steps 3 to 7 of decisions §3: the credential, its key, the key's state. */
+export async function authenticate(runtime: Runtime, call: Call): Promise<void> {
+  const credential = readCredential({ headers: call.arrival.headers, query: call.query });
+  if (isRefusal(credential)) throw new Refused(credential);
+  if (!runtime.keys) {
+    throw new Refused(
+      refusal(
+        'resolver_not_configured',
+        'This process cannot resolve API keys; its operator must set DATABASE_URL and KEY_PEPPER and restart it.',
+      ),
+    );
+  }
+  const read = runtime.keys.read(credential.secret);
+  const snapshot = read instanceof Promise ? await read : read;
+  if (isRefusal(snapshot)) throw new Refused(snapshot);
+  call.snapshot = snapshot;
+  const refused = checkKey(snapshot, runtime.clock.now());
+  if (refused) throw new Refused(refused);
+}

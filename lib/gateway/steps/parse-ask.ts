@@ -1,0 +1,30 @@
+import { checkBudget, checkModel } from '#lib/admission/decide';
+import { isRefusal, Refused, refusal } from '#lib/errors';
+import { scan } from '#lib/families/scan';
+import type { Call } from '#lib/gateway/call';
+import type { Runtime } from '#lib/gateway/runtime';
+import { checkFamily } from '#lib/routing/check-family';
+
+/** Steps 8 to 10 of decisions §3: the body, the model, the output budget. */
+export async function parseAsk(runtime: Runtime, call: Call): Promise<void> {
+  const { operation, family, snapshot, arrival } = call;
+  if (!operation?.fields || !family || !snapshot) return;
+  const encoding = arrival.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new Refused(
+      refusal('invalid_body', 'The request body is encoded; send it without Content-Encoding.'),
+    );
+  }
+  const body = await arrival.body.read(runtime.limits.maxBodyBytes);
+  const scanned = scan(body, operation.fields);
+  if ('fault' in scanned) throw new Refused(refusal('invalid_body', scanned.fault));
+  const ask = family.readAsk(operation, call.params, scanned);
+  if (isRefusal(ask)) throw new Refused(ask);
+  call.ask = ask;
+  const catalogue = runtime.catalogue();
+  const refused =
+    checkModel(ask.model, snapshot, catalogue) ??
+    checkFamily(catalogue.models.get(ask.model), family.id) ??
+    checkBudget(ask, snapshot.key);
+  if (refused) throw new Refused(refused);
+}

@@ -1,0 +1,38 @@
+import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf } from '#lib/errors';
+import type { Call } from '#lib/gateway/call';
+import type { Runtime } from '#lib/gateway/runtime';
+import type { Ending } from '#lib/gateway/steps/relay-answer';
+
+/** The one error exit: every refusal and every unexpected error ends here, as service.md "Errors" shapes it. */
+export function refuseCall(runtime: Runtime, call: Call, error: unknown): Ending {
+  const refused = error instanceof Refused ? error.refusal : unexpected(runtime, call, error);
+  call.refusal = refused;
+  call.status = statusOf(refused);
+  if (call.endReason === 'completed') call.endReason = 'refused';
+  const headers = { ...call.headers, ...refusalHeaders(refused) };
+  call.arrival.body.drop();
+  const text = errorBody(refused);
+  return (reply) => {
+    reply.start(call.status, { ...headers, 'content-length': String(Buffer.byteLength(text)) });
+    reply.end(call.arrival.method === 'HEAD' ? undefined : text);
+  };
+}
+
+function refusalHeaders(refused: Refusal): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
+  const retry = shouldRetry(refused);
+  if (retry !== null) headers['x-should-retry'] = String(retry);
+  if (refused.retryAfterSeconds !== undefined) headers['retry-after'] = String(refused.retryAfterSeconds);
+  if (refused.allow !== undefined) headers.allow = refused.allow;
+  return headers;
+}
+
+/** A fault of ours: told to the operator's log, never to the client. */
+function unexpected(runtime: Runtime, call: Call, error: unknown): Refusal {
+  runtime.report(error, call.id);
+  call.endReason = 'upstream_error';
+  return refusal(
+    'upstream_request_failed',
+    'The request could not be completed; retry with backoff, and quote the request id if it stays so.',
+  );
+}

@@ -1,0 +1,32 @@
+import { systemClock } from '#lib/clock';
+import { createBodyBudget } from '#lib/gateway/body-budget';
+import type { Runtime } from '#lib/gateway/runtime';
+import { createIds } from '#lib/ids';
+import { createHealth } from '#lib/routing/health';
+import { createPools } from '#lib/upstream/pools';
+
+let made: Runtime | null = null;
+
+/**
+ * The runtime of a host that has none: every request gets an id and the refusal that names its cause
+ * (decisions §3, `resolver_not_configured`).
+ */
+export function unconfiguredRuntime(): Runtime {
+  const ids = createIds(systemClock);
+  made ??= {
+    clock: systemClock,
+    newId: ids.newId,
+    fallbackId: ids.fallbackId,
+    keys: null,
+    catalogue: () => ({ models: new Map(), providers: new Map() }),
+    coordinator: null,
+    journal: null,
+    pools: createPools(),
+    health: createHealth(),
+    limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyBudgetBytes: 0 },
+    bodies: createBodyBudget(0),
+    drains: { running: 0, most: 0 },
+    report: () => {},
+  };
+  return made;
+}

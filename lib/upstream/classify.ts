@@ -1,0 +1,44 @@
+/** Statuses on which the next target is tried (decisions §12). */
+const retryable = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529]);
+
+/** The operator's own faults: the credential is refused, unpaid or forbidden. */
+const operatorStatuses = new Set([401, 402, 403]);
+
+/**
+ * What an HTTP answer means for the chain.
+ * `answer`: it goes to the client. `next`: the next target is tried. `read`: only its body can tell
+ * (a 400 that names an invalid API key).
+ */
+export function classify(status: number): 'answer' | 'next' | 'read' {
+  if (status === 400) return 'read';
+  return retryable.has(status) || operatorStatuses.has(status) ? 'next' : 'answer';
+}
+
+/** Whether an answer counts against the offer's health: its own trouble, not the caller's. */
+export function isOfferFailure(status: number): boolean {
+  return retryable.has(status) || operatorStatuses.has(status);
+}
+
+/** The error name of an attempt that got no HTTP answer, for the call log. */
+export function failureName(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== 'string') return 'connection_failed';
+  const known: Record<string, string> = {
+    ECONNREFUSED: 'connection_refused',
+    ECONNRESET: 'connection_reset',
+    EPIPE: 'connection_reset',
+    UND_ERR_SOCKET: 'connection_closed',
+    UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
+    ETIMEDOUT: 'connect_timeout',
+    ENOTFOUND: 'address_not_found',
+    EAI_AGAIN: 'address_not_found',
+    HPE_HEADER_OVERFLOW: 'bad_answer',
+    UND_ERR_HEADERS_OVERFLOW: 'bad_answer',
+    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'bad_answer',
+    FIRST_BYTE_TIMEOUT: 'first_byte_timeout',
+    IDLE_TIMEOUT: 'idle_timeout',
+    TOTAL_TIMEOUT: 'total_timeout',
+    CLIENT_GONE: 'client_gone',
+  };
+  return known[code] ?? (code.startsWith('HPE_') ? 'bad_answer' : 'connection_failed');
+}

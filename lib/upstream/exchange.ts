@@ -1,0 +1,180 @@
+import type { Dispatcher } from 'undici';
+import type { HeaderBag } from '#lib/upstream/headers';
+
+/** Bytes kept of an answer that nobody reads yet; beyond it the provider's socket is paused. */
+const KEEP_BYTES = 1024 * 1024;
+
+export interface ExchangeTimes {
+  /** Until the first body byte of a 2xx, or the headers of anything else; ms. */
+  readonly firstByteMs: number;
+  /** Between two pieces of the body; ms. */
+  readonly idleMs: number;
+  /** Until the whole body is here; ms. */
+  readonly totalMs: number;
+}
+
+export interface ExchangeReader {
+  data(chunk: Buffer): void;
+  end(): void;
+  fail(error: Error): void;
+}
+
+/** A time limit of the exchange ran out; `code` names which. */
+export class ExchangeTimeout extends Error {
+  readonly code: 'FIRST_BYTE_TIMEOUT' | 'IDLE_TIMEOUT' | 'TOTAL_TIMEOUT';
+  constructor(code: 'FIRST_BYTE_TIMEOUT' | 'IDLE_TIMEOUT' | 'TOTAL_TIMEOUT') {
+    super(code);
+    this.code = code;
+  }
+}
+
+/**
+ * One request to a provider and its answer. `ready` settles before a byte has gone to the client: with
+ * a 2xx only once its first body byte (or its end) is here, so that another target can still be tried.
+ * What arrives before `read` is kept, at most 1 MiB.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly ready: Promise<void>;
+  status = 0;
+  headers: HeaderBag = {};
+  /** The whole request is with the kernel: the provider may be working on it. */
+  sentWhole = false;
+
+  #settle: { resolve: () => void; reject: (error: Error) => void } | null = null;
+  #controller: Dispatcher.DispatchController | null = null;
+  #abortedBefore: Error | null = null;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #ended = false;
+  #failure: Error | null = null;
+  #reader: ExchangeReader | null = null;
+  #peeker: { resolve: () => void; reject: (error: Error) => void } | null = null;
+  #timer: NodeJS.Timeout;
+  #totalTimer: NodeJS.Timeout;
+  readonly #times: ExchangeTimes;
+
+  constructor(times: ExchangeTimes) {
+    this.#times = times;
+    this.ready = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.#timer = setTimeout(() => this.#expire('FIRST_BYTE_TIMEOUT'), times.firstByteMs);
+    this.#totalTimer = setTimeout(() => this.#expire('TOTAL_TIMEOUT'), times.totalMs);
+  }
+
+  /** Hands the body over: first what was kept, then what comes. */
+  read(reader: ExchangeReader): void {
+    this.#reader = reader;
+    const kept = this.#kept;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    for (const chunk of kept) reader.data(chunk);
+    if (this.#failure) reader.fail(this.#failure);
+    else if (this.#ended) reader.end();
+    else this.resume();
+  }
+
+  /** Waits for the whole body of a small answer (an error) and keeps it for `read`; at most 1 MiB of it. */
+  peek(): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const wait = { resolve: () => resolve(Buffer.concat(this.#kept)), reject };
+      if (this.#ended || this.#keptBytes > KEEP_BYTES) wait.resolve();
+      else if (this.#failure) reject(this.#failure);
+      else this.#peeker = wait;
+    });
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+    clearTimeout(this.#timer);
+  }
+
+  resume(): void {
+    if (this.#ended || this.#failure) return;
+    this.#controller?.resume();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#expire('IDLE_TIMEOUT'), this.#times.idleMs);
+  }
+
+  /** Ends the exchange; its reader or `ready` learns of `error`. */
+  abort(error: Error): void {
+    if (this.#ended || this.#failure) return;
+    if (this.#controller) this.#controller.abort(error);
+    else this.#abortedBefore = error;
+    this.#fail(error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#abortedBefore) controller.abort(this.#abortedBefore);
+  }
+
+  onRequestSent(): void {
+    this.sentWhole = true;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HeaderBag): void {
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+    if (status >= 300) this.#becomeReady();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#failure) return;
+    if (this.#settle) this.#becomeReady();
+    else this.#timer.refresh();
+    if (this.#reader) {
+      this.#reader.data(chunk);
+      return;
+    }
+    this.#kept.push(chunk);
+    this.#keptBytes += chunk.length;
+    if (this.#keptBytes > KEEP_BYTES) {
+      controller.pause();
+      clearTimeout(this.#timer);
+      this.#peeker?.resolve();
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#failure) return;
+    this.#ended = true;
+    this.#stopTimers();
+    if (this.#settle) this.#becomeReady();
+    this.#peeker?.resolve();
+    this.#reader?.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error);
+  }
+
+  #becomeReady(): void {
+    const settle = this.#settle;
+    this.#settle = null;
+    clearTimeout(this.#timer);
+    if (!this.#ended) this.#timer = setTimeout(() => this.#expire('IDLE_TIMEOUT'), this.#times.idleMs);
+    settle?.resolve();
+  }
+
+  #expire(code: ExchangeTimeout['code']): void {
+    this.abort(new ExchangeTimeout(code));
+  }
+
+  #fail(error: Error): void {
+    if (this.#failure || this.#ended) return;
+    this.#failure = error;
+    this.#stopTimers();
+    const settle = this.#settle;
+    this.#settle = null;
+    if (settle) settle.reject(error);
+    else if (this.#peeker) this.#peeker.reject(error);
+    else this.#reader?.fail(error);
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#totalTimer);
+  }
+}

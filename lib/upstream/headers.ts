@@ -1,0 +1,97 @@
+/** Request headers that travel upstream (decisions §4); everything else stays here. */
+const upstreamHeaders = [
+  'content-type',
+  'accept',
+  'user-agent',
+  'anthropic-version',
+  'anthropic-beta',
+  'openai-beta',
+  'x-goog-api-client',
+  'traceparent',
+  'range',
+  'idempotency-key',
+] as const;
+
+/** Answer headers that reach the client: an allow-list, because a provider can echo our credential. */
+const clientHeaders = new Set([
+  'content-type',
+  'content-disposition',
+  'content-length',
+  'cache-control',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'openai-processing-ms',
+  'openai-version',
+  'openai-model',
+  'x-gemini-service-tier',
+  'x-goog-hash',
+  'content-range',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+  'x-accel-buffering',
+]);
+
+export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * The headers of an attempt, as undici's flat list.
+ * @param client the client's headers, lower case.
+ * @param json true when the body goes up as JSON whatever the client called it (decisions §4).
+ */
+export function headersToProvider(
+  client: HeaderBag,
+  credential: readonly [string, string],
+  json: boolean,
+  denyBetas: readonly string[],
+): string[] {
+  const list: string[] = ['accept-encoding', 'identity', credential[0], credential[1]];
+  for (const name of upstreamHeaders) {
+    const value = client[name];
+    if (typeof value !== 'string') continue;
+    if (name === 'content-type' && json) continue;
+    if (name === 'anthropic-beta' && denyBetas.length > 0) {
+      const kept = value.split(',').filter((beta) => !denyBetas.includes(beta.trim()));
+      if (kept.length > 0) list.push(name, kept.join(','));
+      continue;
+    }
+    list.push(name, value);
+  }
+  if (json) list.push('content-type', 'application/json');
+  for (const name in client) {
+    if (!name.startsWith('x-stainless-') && !name.startsWith('if-')) continue;
+    const value = client[name];
+    if (typeof value === 'string') list.push(name, value);
+  }
+  return list;
+}
+
+/** What of a provider's answer headers goes to the client. */
+export function headersToClient(provider: HeaderBag): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name in provider) {
+    if (!clientHeaders.has(name)) continue;
+    const value = provider[name];
+    if (typeof value === 'string') kept[name] = value;
+    else if (value?.[0] !== undefined) kept[name] = value[0];
+  }
+  return kept;
+}
+
+/** The provider's own id of the request, whatever it calls it. */
+export function providerRequestId(provider: HeaderBag): string | null {
+  const value = provider['x-request-id'] ?? provider['request-id'] ?? provider['x-goog-request-id'];
+  return typeof value === 'string' && /^[\x21-\x7e]{1,256}$/.test(value) ? value : null;
+}
+
+/** A 429's or 503's `retry-after` (or `retry-after-ms`) as ms; null when absent or unusable. */
+export function retryAfterMs(provider: HeaderBag, nowMs: number): number | null {
+  const exact = provider['retry-after-ms'];
+  if (typeof exact === 'string' && /^\d{1,9}$/.test(exact)) return Number(exact);
+  const value = provider['retry-after'];
+  if (typeof value !== 'string') return null;
+  if (/^\d{1,7}(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
+}
