@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { connect, Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Report } from '#lib/data/embedded-child';
+import {
+  embeddedUrl,
+  findHolder,
+  type Holder,
+  isAlive,
+  type Role,
+  socketPath,
+} from '#lib/data/embedded-directory';
+
+export interface Embedded {
+  /** A PostgreSQL address; only the host, a socket directory, differs from a real server's. */
+  readonly url: string;
+  /** Ends the child when this call started it; leaves another process's alone. */
+  close(): Promise<void>;
+}
+
+/** The data directory belongs to another running process. */
+export class DataDirInUse extends Error {
+  constructor(dataDir: string, holder: Holder | null) {
+    const who = holder ? `the ${holder.role} with process id ${holder.pid}` : 'another process';
+    super(`${dataDir} is in use by ${who}: stop it, or set another DATA_DIR.`);
+    this.name = 'DataDirInUse';
+  }
+}
+
+const longestWaitMs = 10_000;
+const longestCloseMs = 10_000;
+
+/**
+ * Opens the embedded database of `dataDir` (architecture §1, §3).
+ * A `server` refuses beside another server; a `command` uses a running server's database. Either waits
+ * up to 10 s for a command, or for the child of a killed process, to let go.
+ * @throws DataDirInUse, or the child's own failure.
+ */
+export async function openEmbedded(dataDir: string, role: Role): Promise<Embedded> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const real = realpathSync(dataDir);
+  const attached = { url: embeddedUrl(real), close: async () => undefined };
+  if (role === 'command' && isServer(findHolder(real)) && (await answers(real))) return attached;
+  const owned = await own(real, role);
+  return owned ?? attached;
+}
+
+/** @returns null when a server turned up meanwhile whose database a command can use. */
+async function own(dataDir: string, role: Role): Promise<Embedded | null> {
+  let child = start(dataDir, role);
+  try {
+    if (!(await ready(child, dataDir, role))) {
+      await child.end();
+      return null;
+    }
+  } catch (error) {
+    await child.end();
+    throw error;
+  }
+  let closing = false;
+  const watch = () => {
+    child.unref();
+    child.process.once('exit', () => {
+      if (closing) return;
+      console.error('The embedded database ended unexpectedly: starting it again.');
+      child = start(dataDir, role);
+      watch();
+    });
+  };
+  watch();
+  return {
+    url: embeddedUrl(dataDir),
+    close: async () => {
+      closing = true;
+      await child.end();
+    },
+  };
+}
+
+/**
+ * Waits until the child has the lock and listens.
+ * @returns false when a server turned up meanwhile whose database a command can use.
+ * @throws DataDirInUse, or when the child ended before it was ready.
+ */
+async function ready(child: Child, dataDir: string, role: Role): Promise<boolean> {
+  const deadlineMs = performance.now() + longestWaitMs;
+  for await (const report of child.reports) {
+    if (report.state === 'ready') return true;
+    const rival = isServer(report.holder);
+    if (rival && role === 'command' && (await answers(dataDir))) return false;
+    const late = performance.now() > deadlineMs;
+    if (late || (rival && role === 'server')) throw new DataDirInUse(dataDir, report.holder);
+  }
+  throw new Error('The embedded database did not start: the lines above say why.');
+}
+
+function isServer(holder: Holder | null): boolean {
+  return holder?.role === 'server' && isAlive(holder.pid);
+}
+
+/** Whether somebody listens on the embedded database's socket. */
+function answers(dataDir: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath(dataDir));
+    const settle = (listening: boolean) => {
+      socket.destroy();
+      resolve(listening);
+    };
+    socket.once('connect', () => settle(true)).once('error', () => settle(false));
+  });
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  /** Ends after the child's end. */
+  readonly reports: AsyncIterable<Report>;
+  /** Lets the parent exit without waiting: its end closes the pipe that keeps the child. */
+  unref(): void;
+  end(): Promise<void>;
+}
+
+const program = fileURLToPath(new URL('./embedded-child.ts', import.meta.url));
+
+function start(dataDir: string, role: Role): Child {
+  const flags = ['--disable-warning=ExperimentalWarning', program, dataDir, role, String(process.pid)];
+  const child = spawn(process.execPath, flags, { stdio: ['pipe', 'ignore', 'inherit', 'pipe'] });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve()).once('error', () => resolve());
+  });
+  const pipe = reportPipe(child);
+  return {
+    process: child,
+    reports: reportsOf(pipe),
+    unref: () => {
+      child.unref();
+      pipe.resume();
+      for (const stream of [child.stdin, pipe]) if (stream instanceof Socket) stream.unref();
+    },
+    end: async () => {
+      child.ref();
+      child.stdin?.end();
+      const force = setTimeout(() => child.kill('SIGKILL'), longestCloseMs);
+      await exited;
+      clearTimeout(force);
+    },
+  };
+}
+
+/** File descriptor 3 is a pipe: `start` asks for it. */
+const reportPipe = (child: ChildProcess): Readable => child.stdio[3] as Readable;
+
+/** The lines come from our own child, which writes nothing but reports there. */
+async function* reportsOf(pipe: Readable): AsyncIterable<Report> {
+  for await (const line of createInterface({ input: pipe })) yield JSON.parse(line) as Report;
+}
