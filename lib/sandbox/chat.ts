@@ -1,0 +1,85 @@
+import { type ChatAsk, readChatAsk } from '#lib/sandbox/chat/ask';
+import { type Choice, type Composition, compose } from '#lib/sandbox/chat/compose';
+import { type ChunkHead, chatFrames } from '#lib/sandbox/chat/frames';
+import { chatUsage } from '#lib/sandbox/chat/usage';
+import type { Answer, Dialect } from '#lib/sandbox/dialect';
+import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
+import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
+
+/** The chat family as api.openai.com speaks it (protocols: chat completions). */
+export const chat: Dialect = {
+  id: 'chat',
+
+  handles: (method, path) => method === 'POST' && path === '/chat/completions',
+
+  open(seen, cache) {
+    const ask = readChatAsk(seen.body);
+    return {
+      model: ask.model,
+      stream: ask.stream,
+      prompt: ask.prompt,
+      answer(base, behaviour) {
+        const composition = compose(ask, base, behaviour, cache);
+        const head = {
+          id: `chatcmpl-${seen.id.slice(4)}`,
+          object: ask.stream ? 'chat.completion.chunk' : 'chat.completion',
+          created: Math.floor(seen.atMs / 1000),
+          model: ask.model,
+          service_tier: composition.truth.serviceTier,
+          system_fingerprint: 'fp_sandbox',
+        };
+        if (!ask.stream) return wholeAnswer(head, ask, composition, behaviour);
+        const frames = chatFrames(head, ask, composition, behaviour);
+        return { truth: composition.truth, content: { kind: 'stream', frames } };
+      },
+    };
+  },
+
+  errorBody: (fault) => JSON.stringify({ error: errorObject(fault) }),
+
+  errorEvent: (fault) => ({
+    name: null,
+    data: JSON.stringify({ error: errorObject(fault) }),
+    content: false,
+    tokens: 0,
+  }),
+};
+
+function errorObject({ status, message, code, param }: ProviderFault): object {
+  const type = status === 429 ? 'requests' : status >= 500 ? 'server_error' : 'invalid_request_error';
+  return { message, type, param, code };
+}
+
+function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, behaviour: Behaviour): Answer {
+  const reported = chatUsage(ask, composition.truth, behaviour.usage);
+  const groq = behaviour.usagePlace === 'x-groq' ? { x_groq: { id: head.id, usage: reported } } : {};
+  const body = {
+    ...head,
+    choices: composition.choices.map(wholeChoice),
+    ...(reported === undefined || 'x_groq' in groq ? groq : { usage: reported }),
+    ...(behaviour.extra === 'moderation' ? { moderation: { flagged: false } } : {}),
+  };
+  const content = { kind: 'whole', text: JSON.stringify(body), usage: reported } as const;
+  return { truth: composition.truth, content };
+}
+
+function wholeChoice(choice: Choice, index: number): object {
+  const text = [...choice.pieces].join('');
+  const called = choice.tool && {
+    tool_calls: [
+      { id: choice.tool.id, type: 'function', function: { name: choice.tool.name, arguments: text } },
+    ],
+  };
+  return {
+    index,
+    message: {
+      role: 'assistant',
+      content: choice.tool ? null : text,
+      ...called,
+      refusal: null,
+      annotations: [],
+    },
+    logprobs: null,
+    finish_reason: choice.finish,
+  };
+}

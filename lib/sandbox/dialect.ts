@@ -1,0 +1,70 @@
+import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
+import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
+import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
+
+/** A request as the simulated provider received it. */
+export interface Seen {
+  /** The provider's request id. */
+  readonly id: string;
+  readonly method: string;
+  /** After the versioned root: "/chat/completions". */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly atMs: number;
+}
+
+/** What a fair provider would charge for. */
+export interface Truth {
+  readonly inputTokens: number;
+  /** Part of the input. */
+  readonly cachedTokens: number;
+  /** Part of the input. */
+  readonly cacheWriteTokens: number;
+  /** All of the answer, reasoning included, if nothing stops it. */
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly serviceTier: string | null;
+}
+
+/** One event of a stream. */
+export interface Frame {
+  /** The `event:` line; null: none. */
+  readonly name: string | null;
+  readonly data: string;
+  /** Carries output: what `@N` counts. */
+  readonly content: boolean;
+  /** Output tokens that were generated for it. */
+  readonly tokens: number;
+  /** The usage that it reports; undefined: none. */
+  readonly usage?: unknown;
+}
+
+export interface Answer {
+  readonly truth: Truth;
+  /** A whole JSON body with the usage in it, or the events of a stream. */
+  readonly content:
+    | { readonly kind: 'whole'; readonly text: string; readonly usage: unknown }
+    | { readonly kind: 'stream'; readonly frames: Iterable<Frame> };
+}
+
+/** A request understood by its family, before anything is decided about it. */
+export interface Opened {
+  readonly model: string;
+  readonly stream: boolean;
+  /** Text that may carry a directive. */
+  readonly prompt: string;
+  /** @throws ProviderFault where the request does not fit the model. */
+  answer(base: string, behaviour: Behaviour): Answer;
+}
+
+/** One protocol family of the simulated provider: one file each. */
+export interface Dialect {
+  readonly id: string;
+  handles(method: string, path: string): boolean;
+  /** @throws ProviderFault 400 for a body that the family does not understand. */
+  open(seen: Seen, cache: PrefixCache): Opened;
+  errorBody(fault: ProviderFault): string;
+  errorEvent(fault: ProviderFault): Frame;
+}

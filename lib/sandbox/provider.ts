@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { chat } from '#lib/sandbox/chat';
+import { PrefixCache } from '#lib/sandbox/content/prefix-cache';
+import type { Dialect, Opened, Seen, Truth } from '#lib/sandbox/dialect';
+import { getModel, modelList } from '#lib/sandbox/models';
+import { findDirective, parseName } from '#lib/sandbox/scenario/name';
+import { type Scenario, Scenarios } from '#lib/sandbox/scenario/plan';
+import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
+import type { End, TruthLog } from '#lib/sandbox/truth-log';
+import { answerHeaders } from '#lib/sandbox/wire/answer-headers';
+import { type Delivery, deliver } from '#lib/sandbox/wire/deliver';
+import { Outlet } from '#lib/sandbox/wire/outlet';
+import { readSeen } from '#lib/sandbox/wire/read-seen';
+import { sendInstead } from '#lib/sandbox/wire/send-instead';
+
+/** The families that the simulated provider speaks; the first one also words what fits none. */
+const dialects: readonly [Dialect, ...Dialect[]] = [chat];
+
+const nothing: Truth = {
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  serviceTier: null,
+};
+
+interface Settings {
+  readonly truth: TruthLog;
+  readonly key: string | null;
+  readonly paceMs: number;
+}
+
+/** The provider's side of one server: everything that is not under `/_`. */
+export function serveProvider({ truth, key, paceMs }: Settings) {
+  const scenarios = new Scenarios(paceMs);
+  const cache = new PrefixCache();
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const outlet = new Outlet(response);
+    const { seen, whole } = await readSeen(request);
+    truth.begin(seen);
+    const dialect = dialects.find((one) => one.handles(seen.method, seen.path)) ?? dialects[0];
+    const headers = answerHeaders(seen);
+    const course: Course = {
+      opened: null,
+      scenario: null,
+      charged: nothing,
+      delivery: null,
+      end: 'completed',
+    };
+    try {
+      if (!whole) return;
+      if (key !== null) checkKey(seen, key);
+      await answerSeen(outlet, seen, dialect, course, scenarios, cache, headers);
+    } catch (error) {
+      if (!(error instanceof ProviderFault)) throw error;
+      course.end = 'refused';
+      await sendJson(outlet, error.status, dialect.errorBody(error), headers);
+    } finally {
+      const { opened, scenario, charged, delivery } = course;
+      const goneAtMs = outlet.goneAtMs ?? (whole ? null : Date.now());
+      truth.end({
+        ...charged,
+        id: seen.id,
+        at: new Date().toISOString(),
+        family: dialect.handles(seen.method, seen.path) ? dialect.id : null,
+        model: opened?.model ?? null,
+        fault: scenario?.name.fault ?? null,
+        stream: opened?.stream ?? false,
+        outputTokens: delivery?.outputTokens ?? 0,
+        status: outlet.status,
+        end: goneAtMs !== null ? 'client_gone' : delivery?.faulted ? 'fault' : course.end,
+        abortedAt: goneAtMs === null ? null : new Date(goneAtMs).toISOString(),
+        durationMs: Math.round(Date.now() - seen.atMs),
+        chunksSent: delivery?.chunksSent ?? 0,
+        bytesSent: outlet.bytesSent,
+        usageReported: delivery?.usageReported ?? null,
+      });
+    }
+  };
+}
+
+/** What is known of a request so far: whatever throws, the truth log gets it. */
+interface Course {
+  opened: Opened | null;
+  scenario: Scenario | null;
+  charged: Truth;
+  delivery: Delivery | null;
+  end: End;
+}
+
+async function answerSeen(
+  outlet: Outlet,
+  seen: Seen,
+  dialect: Dialect,
+  course: Course,
+  scenarios: Scenarios,
+  cache: PrefixCache,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (seen.method === 'GET' && seen.path === '/models') {
+    return sendJson(outlet, 200, JSON.stringify(modelList()), headers);
+  }
+  if (!dialect.handles(seen.method, seen.path)) {
+    throw new ProviderFault(404, `Invalid URL (${seen.method} /v1${seen.path})`);
+  }
+  const opened = dialect.open(seen, cache);
+  course.opened = opened;
+  getModel(parseName(opened.model).base);
+  const asked = findDirective(opened.prompt) ?? opened.model;
+  course.scenario = scenarios.plan(asked, seen.headers['x-sandbox-pace']);
+  const { name, behaviour } = course.scenario;
+  const base = asked === opened.model ? name.base : parseName(opened.model).base;
+  await outlet.sleep(behaviour.firstByteMs);
+  const allHeaders = { ...headers, ...behaviour.headers };
+  if (behaviour.instead) {
+    course.end = 'fault';
+    return sendInstead(outlet, behaviour.instead, dialect, allHeaders);
+  }
+  const answer = opened.answer(base, behaviour);
+  course.charged = answer.truth;
+  course.delivery = await deliver(outlet, answer, behaviour, dialect, allHeaders);
+}
+
+async function sendJson(
+  outlet: Outlet,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+) {
+  const body = Buffer.from(text);
+  outlet.start(status, {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+  });
+  await outlet.write(body, null);
+  await outlet.end();
+}
+
+function checkKey(seen: Seen, key: string): void {
+  if (seen.headers.authorization === `Bearer ${key}`) return;
+  throw new ProviderFault(401, 'Incorrect API key provided.', 'invalid_api_key');
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { faults } from '#lib/sandbox/scenario/faults';
+import type { TruthLine, TruthLog } from '#lib/sandbox/truth-log';
+
+const longestWaitMs = 60_000;
+
+/**
+ * The sandbox's own pages, beside the provider's:
+ * `GET /_log?since=SEQ&event=begin|end&id=REQUEST&model=NAME&wait=MS` → `{ next, lines }`, where `next`
+ * is the `since` of the following read; with `wait` it answers as soon as there is a line.
+ * `GET /_faults` → what each fault does.
+ */
+export function serveTruth({ truth, key }: { truth: TruthLog; key: string | null }) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://sandbox');
+    if (key !== null && request.headers.authorization !== `Bearer ${key}`) return send(response, 401, {});
+    if (url.pathname === '/_faults') return send(response, 200, aboutFaults());
+    if (url.pathname !== '/_log') return send(response, 404, {});
+    const asked = (name: string) => url.searchParams.get(name);
+    const since = Number(asked('since') ?? 0) || 0;
+    const fits = (line: TruthLine) =>
+      (asked('event') === null || line.event === asked('event')) &&
+      (asked('id') === null || line.id === asked('id')) &&
+      (asked('model') === null || (line.event === 'end' && line.model === asked('model')));
+    const lines = await truth.read(since, fits, Math.min(Number(asked('wait') ?? 0) || 0, longestWaitMs));
+    send(response, 200, { next: lines.at(-1)?.seq ?? since, lines });
+  };
+}
+
+function aboutFaults(): Record<string, string> {
+  const about = Object.entries(faults).map(([name, fault]) => [`fault/${name}`, fault.about]);
+  return {
+    'fault/status-CODE': '400 to 599 in the provider’s shape; ?retry_after=',
+    ...Object.fromEntries(about),
+  };
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Seen, Truth } from '#lib/sandbox/dialect';
+
+/** How a request ended; `fault`: by the fault that its model names. */
+export type End = 'completed' | 'client_gone' | 'fault' | 'refused';
+
+/** A request arrived whole. */
+export interface BeginLine {
+  readonly seq: number;
+  readonly event: 'begin';
+  readonly id: string;
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Credentials as "sha256:" and 16 hex digits of the header's value. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `x-attempt-id`, else `traceparent`, else null. */
+  readonly attemptId: string | null;
+  readonly bodyBytes: number;
+  readonly bodySha256: string;
+  /** Up to 64 KiB; in memory only, of the last 200 requests. */
+  body?: string;
+}
+
+/** What it came to: the figures that a fair provider would charge. */
+export interface EndLine extends Truth {
+  readonly seq: number;
+  readonly event: 'end';
+  readonly id: string;
+  readonly at: string;
+  readonly family: string | null;
+  readonly model: string | null;
+  readonly fault: string | null;
+  readonly stream: boolean;
+  /** null: no status line was sent. */
+  readonly status: number | null;
+  readonly end: End;
+  /** When the client went, else null. */
+  readonly abortedAt: string | null;
+  readonly durationMs: number;
+  /** Content chunks and body bytes handed to the socket. */
+  readonly chunksSent: number;
+  readonly bytesSent: number;
+  /** The last usage object sent, as sent; null: none. */
+  readonly usageReported: unknown;
+}
+
+export type TruthLine = BeginLine | EndLine;
+
+const mostLines = 20_000;
+const mostBodies = 200;
+const bodyBytesKept = 65_536;
+const credentials = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie']);
+
+/** The append-only record of everything the simulated provider saw and did: the tests' cost oracle. */
+export class TruthLog {
+  readonly #lines: TruthLine[] = [];
+  readonly #withBody: BeginLine[] = [];
+  readonly #waiting = new Set<() => void>();
+  readonly #file: string | null;
+  #seq = 0;
+
+  constructor(file: string | null) {
+    this.#file = file;
+    if (file) mkdirSync(dirname(file), { recursive: true });
+  }
+
+  begin(seen: Seen): void {
+    const { headers } = seen;
+    const line: BeginLine = {
+      seq: ++this.#seq,
+      event: 'begin',
+      id: seen.id,
+      at: new Date(seen.atMs).toISOString(),
+      method: seen.method,
+      path: seen.path,
+      query: seen.query.toString(),
+      headers: Object.fromEntries(Object.entries(headers).map(hideCredential)),
+      attemptId: headers['x-attempt-id'] ?? headers.traceparent ?? null,
+      bodyBytes: seen.body.length,
+      bodySha256: createHash('sha256').update(seen.body).digest('hex'),
+    };
+    this.#append(line);
+    line.body = seen.body.subarray(0, bodyBytesKept).toString('utf8');
+    this.#withBody.push(line);
+    if (this.#withBody.length > mostBodies) delete this.#withBody.shift()?.body;
+  }
+
+  end(line: Omit<EndLine, 'seq' | 'event'>): void {
+    this.#append({ seq: ++this.#seq, event: 'end', ...line });
+  }
+
+  /**
+   * Lines after `since`, waiting for the first one if there is none yet.
+   * @param since a `seq`; 0 for all that is kept (the last 20,000 lines).
+   * @param waitMs how long to wait; 0: not at all.
+   */
+  async read(since: number, fits: (line: TruthLine) => boolean, waitMs: number): Promise<TruthLine[]> {
+    const deadlineMs = performance.now() + waitMs;
+    for (;;) {
+      const found = this.#lines.filter((line) => line.seq > since && fits(line));
+      const leftMs = deadlineMs - performance.now();
+      if (found.length > 0 || leftMs <= 0) return found;
+      await this.#next(leftMs);
+    }
+  }
+
+  #append(line: TruthLine): void {
+    this.#lines.push(line);
+    if (this.#lines.length > mostLines) this.#lines.splice(0, mostLines / 10);
+    if (this.#file) appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
+    for (const wake of this.#waiting) wake();
+  }
+
+  #next(leftMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, leftMs);
+      this.#waiting.add(wake);
+    });
+  }
+}
+
+function hideCredential([name, value]: [string, string]): [string, string] {
+  if (!credentials.has(name)) return [name, value];
+  return [name, `sha256:${createHash('sha256').update(value).digest('hex').slice(0, 16)}`];
+}

@@ -1,0 +1,158 @@
+import { gzipSync } from 'node:zlib';
+import type { Answer, Dialect, Frame } from '#lib/sandbox/dialect';
+import type { Behaviour, Stop } from '#lib/sandbox/scenario/behaviour';
+import { faultOf } from '#lib/sandbox/scenario/provider-fault';
+import type { Outlet } from '#lib/sandbox/wire/outlet';
+
+/** What went out, for the truth log. */
+export interface Delivery {
+  /** Generated until it ended, whether or not the client got it. */
+  outputTokens: number;
+  chunksSent: number;
+  usageReported: unknown;
+  /** The fault cut the answer short. */
+  faulted: boolean;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Sends an answer under a behaviour. Resolves when it is out, broken or the client gone. */
+export async function deliver(
+  outlet: Outlet,
+  answer: Answer,
+  behaviour: Behaviour,
+  dialect: Dialect,
+  headers: Headers,
+): Promise<Delivery> {
+  const delivery: Delivery = { outputTokens: 0, chunksSent: 0, usageReported: null, faulted: false };
+  const { content, truth } = answer;
+  if (content.kind === 'whole') {
+    delivery.outputTokens = truth.outputTokens;
+    delivery.usageReported = content.usage ?? null;
+    await sendWhole(
+      outlet,
+      Buffer.from(content.text),
+      behaviour,
+      { ...headers, 'content-type': 'application/json' },
+      delivery,
+    );
+    return delivery;
+  }
+  const streamHeaders = {
+    ...headers,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+  };
+  if (behaviour.gzip || behaviour.lengthOffset !== null) {
+    const frames = [...content.frames];
+    delivery.outputTokens = truth.outputTokens;
+    delivery.usageReported = frames.findLast((frame) => frame.usage !== undefined)?.usage ?? null;
+    const text = frames.map((frame) => eventText(frame, behaviour)).join('');
+    await sendWhole(outlet, Buffer.from(text), behaviour, streamHeaders, delivery);
+    return delivery;
+  }
+  outlet.start(200, streamHeaders);
+  await sendStream(outlet, content.frames, behaviour, dialect, truth.reasoningTokens, delivery);
+  return delivery;
+}
+
+async function sendWhole(
+  outlet: Outlet,
+  plain: Buffer,
+  behaviour: Behaviour,
+  headers: Headers,
+  delivery: Delivery,
+): Promise<void> {
+  const { stop, sliceBytes, lengthOffset } = behaviour;
+  const body = behaviour.gzip ? gzipSync(plain) : plain;
+  const half = body.subarray(0, Math.floor(body.length / 2));
+  const endsEarly = stop?.by === 'end' || stop?.by === 'error-event' || stop?.by === 'malformed';
+  const announced = (endsEarly ? half : body).length + (lengthOffset ?? 0);
+  const coding: Headers = behaviour.gzip ? { 'content-encoding': 'gzip' } : {};
+  outlet.start(200, { ...headers, ...coding, 'content-length': String(Math.max(0, announced)) });
+  if (stop) {
+    await outlet.write(half, sliceBytes);
+    delivery.faulted = !endsEarly;
+    if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
+    else if (stop.by === 'reset') return outlet.reset();
+    else if (endsEarly) return outlet.end();
+    else return outlet.fin();
+  }
+  await outlet.write(stop ? body.subarray(half.length) : body, sliceBytes);
+  delivery.faulted = lengthOffset !== null;
+  // Fewer bytes than announced: ending properly would leave the client waiting for them.
+  return lengthOffset !== null && lengthOffset > 0 ? outlet.fin() : outlet.end();
+}
+
+async function sendStream(
+  outlet: Outlet,
+  frames: Iterable<Frame>,
+  behaviour: Behaviour,
+  dialect: Dialect,
+  reasoning: number,
+  delivery: Delivery,
+): Promise<void> {
+  const startMs = performance.now() + reasoning * behaviour.gapMs;
+  let stop = behaviour.stop;
+  for (const frame of frames) {
+    const bytes = Buffer.from(eventText(frame, behaviour));
+    if (stop && strikes(stop, frame, bytes, delivery.chunksSent)) {
+      if (stop.by !== 'stall' && stop.by !== 'malformed') {
+        delivery.faulted = true;
+        return breakOff(
+          outlet,
+          stop.by,
+          bytes,
+          eventText(dialect.errorEvent(faultOf(500)), behaviour),
+          behaviour,
+        );
+      }
+      if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
+      else
+        await outlet.write(Buffer.from(eventText({ ...frame, data: '{"id":"chatcmpl-' }, behaviour)), null);
+      stop = null;
+    }
+    if (frame.content && behaviour.gapMs > 0) {
+      await outlet.sleep(startMs + (delivery.chunksSent + 1) * behaviour.gapMs - performance.now());
+    }
+    if (outlet.gone) return;
+    delivery.outputTokens += frame.tokens;
+    await outlet.write(bytes, behaviour.sliceBytes);
+    if (frame.content) delivery.chunksSent++;
+    if (frame.usage !== undefined) delivery.usageReported = frame.usage;
+  }
+  if (behaviour.extra === 'trailing-bytes')
+    await outlet.write(Buffer.from('data: {"late":true}\n\ntail'), null);
+  return outlet.end();
+}
+
+/** After N chunks, at the latest before the finish; `cut-inside` waits for a character to cut. */
+function strikes(stop: Stop, frame: Frame, bytes: Buffer, chunks: number): boolean {
+  const over = chunks > 0 && !frame.content;
+  if (stop.by === 'inside' && !over && !bytes.some((byte) => byte >= 0xc0)) return false;
+  return chunks >= stop.after || over;
+}
+
+async function breakOff(
+  outlet: Outlet,
+  by: Exclude<Stop['by'], 'stall' | 'malformed'>,
+  bytes: Buffer,
+  errorEvent: string,
+  { sliceBytes }: Behaviour,
+): Promise<void> {
+  if (by === 'reset') return outlet.reset();
+  if (by === 'fin') return outlet.fin();
+  if (by === 'inside') {
+    const lead = bytes.findIndex((byte) => byte >= 0xc0);
+    await outlet.write(bytes.subarray(0, lead < 0 ? bytes.length >> 1 : lead + 1), sliceBytes);
+    return outlet.fin();
+  }
+  if (by === 'error-event') await outlet.write(Buffer.from(errorEvent), sliceBytes);
+  return outlet.end();
+}
+
+function eventText({ name, data }: Frame, { newline, extra }: Behaviour): string {
+  const comment = extra === 'comments' ? `: SANDBOX PROCESSING${newline}${newline}` : '';
+  const event = name === null ? '' : `event: ${name}${newline}`;
+  return `${comment}${event}data: ${data}${newline}${newline}`;
+}

@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http';
+
+/** The way to one client: back-pressure, slices, and the ways to break a connection. */
+export class Outlet {
+  /** null until the status line was sent. */
+  status: number | null = null;
+  bytesSent = 0;
+  /** When the client went before the answer was over, ms since the epoch; null: it did not. */
+  goneAtMs: number | null = null;
+  readonly #response: ServerResponse;
+  #broken = false;
+  #wake: (() => void) | null = null;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    response.on('close', () => {
+      if (!response.writableFinished && !this.#broken) this.goneAtMs = Date.now();
+      this.#wake?.();
+    });
+    response.on('drain', () => this.#wake?.());
+    response.on('error', () => this.#wake?.());
+  }
+
+  get gone(): boolean {
+    return this.goneAtMs !== null;
+  }
+
+  start(status: number, headers: Readonly<Record<string, string>>): void {
+    if (this.gone) return;
+    this.status = status;
+    this.#response.writeHead(status, headers);
+    this.#response.flushHeaders();
+  }
+
+  /** @param sliceBytes bytes a write; null: all at once. Resolves when the socket takes more. */
+  async write(bytes: Buffer, sliceBytes: number | null): Promise<void> {
+    const step = sliceBytes ?? bytes.length;
+    for (let at = 0; at < bytes.length && !this.gone; at += step) {
+      const slice = bytes.subarray(at, at + step);
+      this.bytesSent += slice.length;
+      if (!this.#response.write(slice)) await this.#pause(null);
+      // Without a turn of the loop the slices would leave in one packet.
+      else if (sliceBytes !== null) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Waits, or until the client is gone. */
+  async sleep(ms: number): Promise<void> {
+    if (!this.gone && ms > 0) await this.#pause(ms);
+  }
+
+  /** Ends the body as the protocol wants it; resolves when the client has it or is gone. */
+  async end(): Promise<void> {
+    if (this.gone) return;
+    this.#response.end();
+    while (!this.#response.writableFinished && !this.#response.destroyed) {
+      await new Promise((resolve) => this.#response.once('finish', resolve).once('close', resolve));
+    }
+  }
+
+  /** FIN after what was written, without the last chunk. */
+  fin(): void {
+    this.#broken = true;
+    this.#response.socket?.destroySoon();
+  }
+
+  /** RST, once what was written has had time to leave. */
+  async reset(): Promise<void> {
+    await this.sleep(20);
+    this.#broken = true;
+    this.#response.socket?.resetAndDestroy();
+  }
+
+  #pause(ms: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === null || ms === Infinity ? undefined : setTimeout(() => this.#wake?.(), ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+}
