@@ -1,5 +1,11 @@
+import type { Clock } from '#lib/clock';
 import type { Refusal } from '#lib/errors';
-import type { KeySnapshot } from './snapshot';
+import { isWellFormedKey } from '#lib/secrets';
+import { createGate } from '#lib/snapshot/gate';
+import { createMemory } from '#lib/snapshot/memory';
+import { coolingDown, malformed, notFound, revoked, rotatedOut, unresolved } from '#lib/snapshot/refusals';
+import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import { createUnknown } from '#lib/snapshot/unknown';
 
 /** Turns a presented secret into a snapshot: memory first, one shared load on a miss (decisions §10). */
 export interface KeyReader {
@@ -11,4 +17,155 @@ export interface KeyReader {
   read(secret: string): KeySnapshot | Refusal | Promise<KeySnapshot | Refusal>;
   /** Drops what is remembered of a key, a workspace (all its keys), or everything (change feed). */
   forget(what: { key: string } | { workspace: string } | 'unknown' | 'all'): void;
+}
+
+/** A reader that is told by the change feed how fresh its memory is. */
+export interface LiveKeyReader extends KeyReader {
+  /** All changes up to this moment (monotonic ms) were delivered: what is in memory was in force then. */
+  confirm(atMs: number): void;
+}
+
+export interface KeyReaderOptions {
+  readonly clock: Clock;
+  /** HMAC of a secret under the server's pepper. */
+  readonly hash: (secret: string) => Buffer;
+  /** The key by that hash, from the database; null: unknown. Rejects when the database cannot answer. */
+  readonly load: (hash: Buffer) => Promise<KeySnapshot | null>;
+  /** A failed or timed-out look-up, for the log. */
+  readonly report?: (error: unknown) => void;
+  /**
+   * How long memory is trusted after its load or the last `confirm`, ms. 15 min where the change feed
+   * polls; 2 s in a process that may be frozen between requests.
+   */
+  readonly trustMs?: number;
+  /** ms that the database may take, 2,000. */
+  readonly timeoutMs?: number;
+  /** Keys in memory, 50,000. */
+  readonly most?: number;
+}
+
+/** While the database cannot answer, memory serves this long (decisions §10). */
+const staleMs = 15 * 60_000;
+/** A key whose changes outrun this many loads is answered but not remembered. */
+const mostReloads = 3;
+
+interface Flight {
+  /** Ids that changed while the load ran; "?" any key, "*" everything. */
+  readonly touched: Set<string>;
+  result: Promise<KeySnapshot | Refusal>;
+}
+
+/** The reader of one process: at most 50 look-ups at once and 200 a second, unknown keys kept 5 s. */
+export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
+  const { clock, hash, load, trustMs = staleMs, timeoutMs = 2_000 } = options;
+  const memory = createMemory(options.most ?? 50_000);
+  const unknown = createUnknown({ most: 10_000, keepMs: 5_000 });
+  const gate = createGate({ atOnce: 50, perSecond: 200 });
+  const flights = new Map<string, Flight>();
+  let confirmedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** What memory holds, if it was in force at most `ageMs` ago. */
+  function fromMemory(id: string, nowMs: number, ageMs: number): KeySnapshot | null {
+    const entry = memory.find(id);
+    if (entry === undefined) return null;
+    return nowMs - Math.max(entry.loadedAtMs, confirmedAtMs) <= ageMs ? entry.snapshot : null;
+  }
+
+  function read(secret: string): KeySnapshot | Refusal | Promise<KeySnapshot | Refusal> {
+    if (!isWellFormedKey(secret)) return malformed;
+    const digest = hash(secret);
+    const id = digest.toString('latin1');
+    const nowMs = clock.mono();
+    const snapshot = fromMemory(id, nowMs, trustMs);
+    if (snapshot !== null) return usable(snapshot, clock);
+    if (unknown.has(id, nowMs)) return notFound;
+    const running = flights.get(id);
+    if (running !== undefined) return running.result;
+    const waitSeconds = gate.enter(nowMs);
+    if (waitSeconds > 0) {
+      const stale = fromMemory(id, nowMs, staleMs);
+      return stale === null ? coolingDown(waitSeconds) : usable(stale, clock);
+    }
+    const flight: Flight = { touched: new Set(), result: Promise.resolve(notFound) };
+    flights.set(id, flight);
+    flight.result = lookUp(id, digest, flight.touched);
+    return flight.result;
+  }
+
+  async function lookUp(id: string, digest: Buffer, touched: Set<string>): Promise<KeySnapshot | Refusal> {
+    try {
+      for (let round = 1; ; round++) {
+        touched.clear();
+        const startedAtMs = clock.mono();
+        const found = await within(timeoutMs, load(digest));
+        gate.succeeded();
+        // A change that came while the load ran may be missing from it: load again, never keep it.
+        const moved = isTouched(found, touched);
+        if (moved && round < mostReloads) continue;
+        if (!moved) keep(id, found, startedAtMs);
+        return found === null ? notFound : usable(found, clock);
+      }
+    } catch (error) {
+      const nowMs = clock.mono();
+      gate.failed(nowMs);
+      options.report?.(error);
+      const stale = fromMemory(id, nowMs, staleMs);
+      return stale === null ? unresolved : usable(stale, clock);
+    } finally {
+      flights.delete(id);
+      gate.done();
+    }
+  }
+
+  function keep(id: string, found: KeySnapshot | null, startedAtMs: number): void {
+    if (found !== null) {
+      memory.put(id, found, startedAtMs);
+      return;
+    }
+    const earlier = memory.find(id);
+    if (earlier !== undefined) memory.drop(earlier.snapshot.key.id);
+    unknown.add(id, startedAtMs);
+  }
+
+  function forget(what: { key: string } | { workspace: string } | 'unknown' | 'all'): void {
+    const marks = what === 'all' ? ['*'] : what === 'unknown' ? ['?'] : marksOf(what);
+    for (const flight of flights.values()) for (const mark of marks) flight.touched.add(mark);
+    if (what === 'all') memory.clear();
+    else if (what !== 'unknown') memory.drop('key' in what ? what.key : what.workspace);
+    // A changed key may be a new one, or have a new secret: it must not stay unknown.
+    if (typeof what === 'string' || 'key' in what) unknown.clear();
+  }
+
+  return {
+    read,
+    forget,
+    confirm: (atMs) => {
+      confirmedAtMs = Math.max(confirmedAtMs, atMs);
+    },
+  };
+}
+
+function marksOf(what: { key: string } | { workspace: string }): readonly string[] {
+  return 'key' in what ? [what.key, '?'] : [what.workspace];
+}
+
+function isTouched(found: KeySnapshot | null, touched: ReadonlySet<string>): boolean {
+  if (touched.size === 0) return false;
+  if (touched.has('*')) return true;
+  return found === null ? touched.has('?') : touched.has(found.key.id) || touched.has(found.workspace.id);
+}
+
+/** Refuses revoked keys and secrets that were rotated out (decisions §9). */
+function usable(snapshot: KeySnapshot, clock: Clock): KeySnapshot | Refusal {
+  if (snapshot.key.status === 'revoked') return revoked;
+  if (snapshot.secretUntilMs !== null && clock.now() >= snapshot.secretUntilMs) return rotatedOut;
+  return snapshot;
+}
+
+function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
+    const timer = setTimeout(late, timeoutMs);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

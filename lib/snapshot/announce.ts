@@ -1,0 +1,103 @@
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join, relative } from 'node:path';
+
+/** A Unix socket's address holds at most 103 bytes on some systems, 107 on Linux. */
+const longestPath = 103;
+const socketName = /^\d{1,10}\.sock$/;
+const answerWithinMs = 200;
+
+/**
+ * Listens on `dataDir`/run/<pid>.sock for a word that something changed (architecture §3).
+ * @param onPoll polls the change feed; whoever announced waits for it, at most 200 ms.
+ * @returns a stop function, which removes the socket. Where no socket can be made, listening is left out:
+ * the feed still polls every second.
+ */
+export async function listenForPolls(
+  dataDir: string,
+  onPoll: () => Promise<unknown>,
+): Promise<() => Promise<void>> {
+  const dir = join(dataDir, 'run');
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const place = shortPlace(dir, `${process.pid}.sock`);
+  if (place === null) return async () => {};
+  await rm(join(dir, `${process.pid}.sock`), { force: true });
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(5_000, () => socket.destroy());
+    socket.once('data', () => {
+      const answer = () => socket.end('ok\n');
+      onPoll().then(answer, answer);
+    });
+  });
+  server.unref();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(place.path, resolve);
+  });
+  return async () => {
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await rm(join(dir, `${process.pid}.sock`), { force: true });
+    place.release();
+  };
+}
+
+/**
+ * Tells every gateway process on this data directory that something changed. Sockets of dead processes
+ * are removed. Ends when all have polled, after 200 ms at the latest; never throws.
+ * @returns how many answered.
+ */
+export async function announce(dataDir: string): Promise<number> {
+  const dir = join(dataDir, 'run');
+  try {
+    const names = readdirSync(dir).filter((name) => socketName.test(name));
+    const answers = await Promise.all(names.map((name) => say(dir, name)));
+    return answers.filter((answered) => answered).length;
+  } catch {
+    return 0;
+  }
+}
+
+async function say(dir: string, name: string): Promise<boolean> {
+  const place = shortPlace(dir, name);
+  if (place === null) return false;
+  try {
+    const outcome = await ask(place.path);
+    if (outcome === 'dead') await rm(join(dir, name), { force: true });
+    return outcome === 'answered';
+  } finally {
+    place.release();
+  }
+}
+
+function ask(path: string): Promise<'answered' | 'dead' | 'silent'> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const end = (outcome: 'answered' | 'dead' | 'silent') => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(outcome);
+    };
+    const timer = setTimeout(() => end('silent'), answerWithinMs);
+    socket.once('connect', () => socket.write('poll\n'));
+    socket.once('data', () => end('answered'));
+    socket.once('close', () => end('silent'));
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      end(error.code === 'ECONNREFUSED' ? 'dead' : 'silent'),
+    );
+  });
+}
+
+/**
+ * A path to `dir`/`name` that a socket address can hold: as it is, relative to where we stand, or on
+ * Linux through an open directory. null when none fits. `release` it once the socket is gone.
+ */
+function shortPlace(dir: string, name: string): { path: string; release(): void } | null {
+  const plain = [join(dir, name), relative(process.cwd(), join(dir, name))];
+  const path = plain.find((one) => Buffer.byteLength(one) <= longestPath);
+  if (path !== undefined) return { path, release: () => {} };
+  if (process.platform !== 'linux') return null;
+  const descriptor = openSync(dir, 'r');
+  return { path: `/proc/self/fd/${descriptor}/${name}`, release: () => closeSync(descriptor) };
+}

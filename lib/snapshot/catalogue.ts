@@ -1,0 +1,124 @@
+import type { Pool } from 'pg';
+import { parsePrice } from '#lib/schemas/price';
+import { type CatalogueSources, type ProviderRow, providerOf } from '#lib/snapshot/provider';
+import type {
+  Catalogue,
+  FamilyId,
+  ModelFacts,
+  OfferFacts,
+  PriceVersion,
+  ProviderFacts,
+} from '#lib/snapshot/snapshot';
+
+const providerRows = 'SELECT id, name, families, credential, on_disconnect FROM provider ORDER BY id';
+const modelRows = `SELECT id, name, context_tokens, max_output_tokens, input, output, created_at FROM model
+  ORDER BY created_at, id`;
+/** Each offer in force with the newest price that is effective now. */
+const offerRows = `
+  SELECT o.id, o.model_id, o.provider_id, o.upstream_model, o.families, o.output_budget_field,
+    o.stream_usage, o.deny_betas, v.id AS price_id, v.price
+  FROM offer o LEFT JOIN LATERAL (
+    SELECT id, price FROM price_version WHERE offer_id = o.id AND effective_at <= now()
+    ORDER BY effective_at DESC, created_at DESC, id DESC LIMIT 1
+  ) v ON true
+  WHERE o.withdrawn_at IS NULL ORDER BY o.model_id, o.position, o.provider_id`;
+
+/**
+ * The catalogue in force: addresses and credentials resolved, sealed values opened, prices effective
+ * now, withdrawn offers left out. @throws when the database cannot answer.
+ */
+export async function loadCatalogue(pool: Pool, sources: CatalogueSources): Promise<Catalogue> {
+  const client = await pool.connect();
+  try {
+    // One view for three statements: an apply that commits between them is seen whole or not at all.
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const found = {
+      providers: (await client.query<ProviderRow>(providerRows)).rows,
+      models: (await client.query<ModelRow>(modelRows)).rows,
+      offers: (await client.query<OfferRow>(offerRows)).rows,
+    };
+    await client.query('COMMIT');
+    client.release();
+    return assembleCatalogue(found, sources);
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+interface ModelRow {
+  id: string;
+  name: string;
+  context_tokens: number;
+  max_output_tokens: number;
+  input: string[] | null;
+  output: string[] | null;
+  created_at: Date;
+}
+
+interface OfferRow {
+  id: string;
+  model_id: string;
+  provider_id: string;
+  upstream_model: string;
+  families: FamilyId[] | null;
+  output_budget_field: string | null;
+  stream_usage: string | null;
+  deny_betas: string[] | null;
+  price_id: string | null;
+  price: unknown;
+}
+
+function assembleCatalogue(
+  found: { providers: ProviderRow[]; models: ModelRow[]; offers: OfferRow[] },
+  sources: CatalogueSources,
+): Catalogue {
+  const providers = new Map(found.providers.map((row) => [row.id, providerOf(row, sources)]));
+  const offers = new Map<string, OfferFacts[]>();
+  for (const row of found.offers) {
+    const provider = providers.get(row.provider_id);
+    if (provider === undefined) continue;
+    const listed = offers.get(row.model_id) ?? [];
+    listed.push(offerOf(row, provider, sources));
+    offers.set(row.model_id, listed);
+  }
+  const models = new Map(found.models.map((row) => [row.id, modelOf(row, offers.get(row.id) ?? [])]));
+  return { models, providers };
+}
+
+function modelOf(row: ModelRow, offers: readonly OfferFacts[]): ModelFacts {
+  return {
+    id: row.id,
+    name: row.name,
+    contextTokens: row.context_tokens,
+    maxOutputTokens: row.max_output_tokens,
+    input: row.input ?? [],
+    output: row.output ?? [],
+    createdAtMs: row.created_at.getTime(),
+    offers,
+  };
+}
+
+function offerOf(row: OfferRow, provider: ProviderFacts, sources: CatalogueSources): OfferFacts {
+  const budget = row.output_budget_field;
+  return {
+    id: row.id,
+    modelId: row.model_id,
+    provider,
+    upstreamModel: row.upstream_model,
+    families: new Set(row.families ?? []),
+    price: row.price_id === null ? null : priceOf(row.price_id, row.price, sources),
+    outputBudgetField: budget === 'max_tokens' || budget === 'max_completion_tokens' ? budget : null,
+    streamUsage: row.stream_usage === 'never' ? 'never' : null,
+    denyBetas: row.deny_betas ?? [],
+  };
+}
+
+function priceOf(id: string, stored: unknown, sources: CatalogueSources): PriceVersion | null {
+  try {
+    return { id, price: parsePrice(stored) };
+  } catch (error) {
+    sources.report?.(error);
+    return null;
+  }
+}

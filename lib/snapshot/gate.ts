@@ -1,0 +1,46 @@
+/** Guards the database against look-ups of keys that are not in memory (decisions §10). */
+export interface Gate {
+  /** Seconds to wait (`Retry-After`), or 0: a look-up may start now and counts until `done`. */
+  enter(nowMs: number): number;
+  /** The database answered: the next failure starts a cool-down of 1 s again. */
+  succeeded(): void;
+  /** The database did not answer: a cool-down of 1 s, doubling to 30 s, unless one runs. */
+  failed(nowMs: number): void;
+  done(): void;
+}
+
+const shortestMs = 1_000;
+const longestMs = 30_000;
+
+/** @param options `atOnce` look-ups running, `perSecond` look-ups started in any second. Times monotonic. */
+export function createGate(options: { atOnce: number; perSecond: number }): Gate {
+  /** Start times of the last `perSecond` look-ups: the oldest must be a second old. */
+  const starts = new Float64Array(options.perSecond).fill(Number.NEGATIVE_INFINITY);
+  let next = 0;
+  let running = 0;
+  let coolUntilMs = Number.NEGATIVE_INFINITY;
+  let delayMs = 0;
+
+  return {
+    enter: (nowMs) => {
+      if (nowMs < coolUntilMs) return Math.ceil((coolUntilMs - nowMs) / 1000);
+      const oldest = starts[next] ?? Number.NEGATIVE_INFINITY;
+      if (running >= options.atOnce || nowMs - oldest < 1000) return 1;
+      starts[next] = nowMs;
+      next = (next + 1) % options.perSecond;
+      running++;
+      return 0;
+    },
+    succeeded: () => {
+      delayMs = 0;
+    },
+    failed: (nowMs) => {
+      if (nowMs < coolUntilMs) return;
+      delayMs = delayMs === 0 ? shortestMs : Math.min(delayMs * 2, longestMs);
+      coolUntilMs = nowMs + delayMs;
+    },
+    done: () => {
+      running--;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { type StoredFamilies, storedCredentialShape, storedFamiliesShape } from '#lib/schemas/catalogue';
+import { credentialContext, open } from '#lib/secrets';
+import type { Address, FamilyId, ProviderFacts } from '#lib/snapshot/snapshot';
+
+export interface CatalogueSources {
+  /** The value of an environment variable that the catalogue names; undefined or "": unset. */
+  readonly envSecret: (name: string) => string | undefined;
+  /** Opens sealed credentials; null: sealed ones count as absent. */
+  readonly sealingKey: Uint8Array | null;
+  /** A row that cannot be read: its provider stays without a credential, its offer unpriced. */
+  readonly report?: (error: unknown) => void;
+}
+
+/** A row of `provider`. */
+export interface ProviderRow {
+  id: string;
+  name: string;
+  families: unknown;
+  credential: unknown;
+  on_disconnect: string;
+}
+
+/** A stored provider with its addresses read and its credential resolved. */
+export function providerOf(row: ProviderRow, sources: CatalogueSources): ProviderFacts {
+  const families = storedFamiliesShape.safeParse(row.families);
+  if (!families.success) sources.report?.(families.error);
+  return {
+    id: row.id,
+    name: row.name,
+    families: families.success ? addressesOf(families.data, sources) : new Map(),
+    ...credentialOf(row, sources),
+    onDisconnect: row.on_disconnect === 'drain' ? 'drain' : 'abort',
+  };
+}
+
+function credentialOf(
+  row: ProviderRow,
+  sources: CatalogueSources,
+): Pick<ProviderFacts, 'credential' | 'credentialEnv'> {
+  const none = { credential: null, credentialEnv: null };
+  if (row.credential === null) return none;
+  try {
+    const stored = storedCredentialShape.parse(row.credential);
+    if ('env' in stored) {
+      return { credential: sources.envSecret(stored.env) || null, credentialEnv: stored.env };
+    }
+    if (sources.sealingKey === null) return none;
+    return { ...none, credential: open(stored.sealed, sources.sealingKey, credentialContext(row.id)) };
+  } catch (error) {
+    sources.report?.(error);
+    return none;
+  }
+}
+
+function addressesOf(stored: StoredFamilies, sources: CatalogueSources): Map<FamilyId, Address> {
+  const addresses = new Map<FamilyId, Address>();
+  for (const family of Object.keys(stored) as (keyof StoredFamilies)[]) {
+    const value = stored[family];
+    if (value === undefined) continue;
+    addresses.set(
+      family,
+      typeof value === 'string'
+        ? readAddress(value, 'the address in the catalogue')
+        : addressFromEnv(value.env, sources.envSecret(value.env)),
+    );
+  }
+  return addresses;
+}
+
+function addressFromEnv(name: string, value: string | undefined): Address {
+  if (!value?.trim()) return { state: 'missing', why: `the environment variable ${name} is not set` };
+  return readAddress(value.trim(), `the environment variable ${name}`);
+}
+
+/** A versioned root (operations.md "Catalogue file"). `where` names its source; the text is not quoted. */
+export function readAddress(text: string, where: string): Address {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return { state: 'invalid', why: `${where} is not a URL` };
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { state: 'invalid', why: `${where} is not an http or https URL` };
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    return { state: 'invalid', why: `${where} carries credentials, a query or a fragment` };
+  }
+  return { state: 'ready', url };
+}
