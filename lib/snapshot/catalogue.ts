@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { parsePrice } from '#lib/schemas/price';
+import { isUnpriced, parsePrice } from '#lib/schemas/price';
 import { type CatalogueSources, type ProviderRow, providerOf } from '#lib/snapshot/provider';
 import type {
   Catalogue,
@@ -116,7 +116,8 @@ function offerOf(row: OfferRow, provider: ProviderFacts, sources: CatalogueSourc
 
 function priceOf(id: string, stored: unknown, sources: CatalogueSources): PriceVersion | null {
   try {
-    return { id, price: parsePrice(stored) };
+    const price = parsePrice(stored);
+    return isUnpriced(price) ? null : { id, price };
   } catch (error) {
     sources.report?.(error);
     return null;

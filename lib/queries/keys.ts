@@ -1,0 +1,135 @@
+import type { Db } from '#lib/data/db';
+import { formatUsd } from '#lib/money';
+import { isUuid } from '#lib/verbs/inputs';
+
+/** Dollars as decimal strings. */
+export interface FoundSpend {
+  /** Since midnight in the workspace's time zone. */
+  readonly day: string;
+  /** The last 168 hours. */
+  readonly d7: string;
+  /** The last 720 hours. */
+  readonly d30: string;
+}
+
+/** An API key as "key show" prints it (operations.md). Money in dollars as decimal strings, times in ISO. */
+export interface FoundKey {
+  readonly id: string;
+  readonly name: string;
+  /** Slug of its workspace. */
+  readonly workspace: string;
+  readonly status: string;
+  readonly quotaExhausted: boolean;
+  /** null: every model of the catalogue. */
+  readonly models: readonly string[] | null;
+  readonly maxOutputTokens: number | null;
+  readonly dailyCap: string | null;
+  readonly d7Cap: string | null;
+  readonly d30Cap: string | null;
+  readonly quota: string | null;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+  readonly expiresAt: string | null;
+  /** Settled spend; what running calls hold comes on top. */
+  readonly spent: FoundSpend;
+  readonly lastUsedAt: string | null;
+  readonly createdAt: string;
+  /** First 7 and last 4 characters: all that is kept in the clear. */
+  readonly display: string;
+}
+
+interface Row {
+  id: string;
+  name: string;
+  workspace: string;
+  status: string;
+  quota_exhausted: boolean;
+  all_models: boolean;
+  models: string[] | null;
+  max_output_tokens: number | null;
+  daily_cap_nano: string | null;
+  d7_cap_nano: string | null;
+  d30_cap_nano: string | null;
+  quota_nano: string | null;
+  rpm: number | null;
+  tpm: number | null;
+  concurrency: number | null;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  created_at: Date;
+  display_start: string;
+  display_end: string;
+  day: string | null;
+  d7: string | null;
+  d30: string | null;
+}
+
+/** Spend counts in the minute of its admission, so a window starts with the minute that holds its edge. */
+const select = `
+  SELECT k.id, k.name, w.slug AS workspace, k.status, k.quota_exhausted, k.all_models, k.models,
+    k.max_output_tokens, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.rpm, k.tpm,
+    k.concurrency, k.expires_at, k.last_used_at, k.created_at, k.display_start, k.display_end,
+    s.day, s.d7, s.d30
+  FROM api_key k JOIN workspace w ON w.id = k.workspace_id
+  LEFT JOIN LATERAL (
+    SELECT sum(spent_nano) FILTER (WHERE minute >=
+        date_trunc('day', now() AT TIME ZONE w.time_zone) AT TIME ZONE w.time_zone) AS day,
+      sum(spent_nano) FILTER (WHERE minute > now() - interval '168 hours') AS d7,
+      sum(spent_nano) AS d30
+    FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours'
+  ) s ON true`;
+
+/**
+ * One key by its id; null when there is none.
+ * @param workspaceId where a member looks: a key of another workspace is then as good as none.
+ */
+export async function findKey(
+  db: Db,
+  id: string,
+  workspaceId: string | null = null,
+): Promise<FoundKey | null> {
+  if (!isUuid(id)) return null;
+  const { rows } = await db.pool.query<Row>(
+    `${select} WHERE k.id = $1 AND ($2::uuid IS NULL OR k.workspace_id = $2)`,
+    [id, workspaceId],
+  );
+  return rows[0] === undefined ? null : shown(rows[0]);
+}
+
+/** All keys of a workspace, revoked ones included, the newest first. */
+export async function listKeys(db: Db, workspaceId: string): Promise<FoundKey[]> {
+  const { rows } = await db.pool.query<Row>(
+    `${select} WHERE k.workspace_id = $1 ORDER BY k.created_at DESC, k.id DESC`,
+    [workspaceId],
+  );
+  return rows.map(shown);
+}
+
+function shown(row: Row): FoundKey {
+  return {
+    id: row.id,
+    name: row.name,
+    workspace: row.workspace,
+    status: row.status,
+    quotaExhausted: row.quota_exhausted,
+    models: row.all_models ? null : (row.models ?? []),
+    maxOutputTokens: row.max_output_tokens,
+    dailyCap: usd(row.daily_cap_nano),
+    d7Cap: usd(row.d7_cap_nano),
+    d30Cap: usd(row.d30_cap_nano),
+    quota: usd(row.quota_nano),
+    rpm: row.rpm,
+    tpm: row.tpm,
+    concurrency: row.concurrency,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    spent: { day: usd(row.day) ?? '0', d7: usd(row.d7) ?? '0', d30: usd(row.d30) ?? '0' },
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+    display: `${row.display_start}…${row.display_end}`,
+  };
+}
+
+function usd(nano: string | null): string | null {
+  return nano === null ? null : formatUsd(BigInt(nano));
+}
