@@ -1,0 +1,190 @@
+import { resolve } from 'node:path';
+import { encryptionKeyOf, readOrMakeSecrets, type Secrets, secretNames } from '#lib/env-secrets';
+import { type Settings, settingsSchema } from '#lib/schemas/settings';
+
+/** Settings that do not fit together or are missing, all of them at once, each with its remedy. */
+export class EnvError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`These settings need a change:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'EnvError';
+    this.problems = problems;
+  }
+}
+
+interface Pair {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Every setting of the process (operations.md "Environment"), checked and with its defaults. */
+export interface Env {
+  /** Address to listen on: 127.0.0.1 embedded, 0.0.0.0 with DATABASE_URL. */
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** null: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly redis: { kind: 'tcp'; url: string } | { kind: 'rest'; url: string; token: string } | null;
+  readonly workers: number;
+  readonly lane: 'node' | 'web';
+  /** null: chosen by the process itself (architecture §3). */
+  readonly settlement: 'journal' | 'database' | null;
+  readonly nextAuthSecret: string;
+  /** 64 hex digits. */
+  readonly encryptionKey: string;
+  readonly keyPepper: string;
+  /** As set, else null: derived by `publicUrl` once the port is known. */
+  readonly nextAuthUrl: string | null;
+  readonly github: Pair | null;
+  readonly google: Pair | null;
+  readonly smtpUrl: string | null;
+  readonly stripe: { secretKey: string; webhookSecret: string | null; apiBase: string | null } | null;
+  readonly sandbox: boolean;
+  readonly metricsToken: string | null;
+  readonly logLevel: Settings['LOG_LEVEL'];
+  readonly maxBodyBytes: number;
+  readonly maxUploadBytes: number;
+  readonly bodyBudgetBytes: number;
+  readonly allowSignUp: boolean;
+}
+
+type Source = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the settings out of `source`. On the embedded database missing secrets are made once and kept
+ * in DATA_DIR; beside DATABASE_URL they are required.
+ * @throws EnvError naming every setting that is missing or wrong.
+ */
+export function readEnv(source: Source): Env {
+  const settings = parseSettings(source);
+  const problems = problemsOf(settings);
+  const dataDir = resolve(settings.DATA_DIR);
+  const embedded = settings.DATABASE_URL === undefined;
+  const missing = secretNames.filter((name) => settings[name] === undefined);
+  if (!embedded) {
+    for (const name of missing) {
+      problems.push(`${name}: required with DATABASE_URL. Set it to the output of: openssl rand -hex 32`);
+    }
+  }
+  if (problems.length > 0) throw new EnvError(problems);
+  const made = missing.length > 0 ? readOrMakeSecrets(dataDir) : null;
+  const secret = (name: keyof Secrets): string => settings[name] ?? made?.[name] ?? '';
+  return {
+    host: settings.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
+    port: settings.PORT,
+    dataDir,
+    databaseUrl: settings.DATABASE_URL ?? null,
+    redis: redisOf(settings),
+    workers: settings.WORKERS,
+    lane: settings.LANE,
+    settlement: settings.SETTLEMENT ?? null,
+    nextAuthSecret: secret('NEXTAUTH_SECRET'),
+    encryptionKey: encryptionKeyOf(secret('ENCRYPTION_KEY')),
+    keyPepper: secret('KEY_PEPPER'),
+    nextAuthUrl: settings.NEXTAUTH_URL?.replace(/\/+$/, '') ?? null,
+    github: pairOf(settings.GITHUB_ID, settings.GITHUB_SECRET),
+    google: pairOf(settings.GOOGLE_ID, settings.GOOGLE_SECRET),
+    smtpUrl: settings.SMTP_URL ?? null,
+    stripe: settings.STRIPE_SECRET_KEY
+      ? {
+          secretKey: settings.STRIPE_SECRET_KEY,
+          webhookSecret: settings.STRIPE_WEBHOOK_SECRET ?? null,
+          apiBase: settings.STRIPE_API_BASE ?? null,
+        }
+      : null,
+    sandbox: settings.SANDBOX ?? embedded,
+    metricsToken: settings.METRICS_TOKEN ?? null,
+    logLevel: settings.LOG_LEVEL,
+    maxBodyBytes: settings.MAX_BODY_BYTES,
+    maxUploadBytes: settings.MAX_UPLOAD_BYTES,
+    bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
+    allowSignUp: settings.ALLOW_SIGN_UP,
+  };
+}
+
+/** `readEnv` of this process. */
+export function loadEnv(): Env {
+  return readEnv(process.env);
+}
+
+/**
+ * The settings of a process that runs only Next: it has no embedded database and makes no secrets.
+ * @returns null without DATABASE_URL or KEY_PEPPER: the resolver is not configured (decisions §3).
+ */
+export function findHostEnv(source: Source = process.env): Env | null {
+  return source.DATABASE_URL && source.KEY_PEPPER ? readEnv(source) : null;
+}
+
+/** NEXTAUTH_URL, else the address that `host` and `port` make; never stored. */
+export function publicUrl(env: Pick<Env, 'nextAuthUrl' | 'host'>, port: number): string {
+  const local = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(env.host);
+  const name = local ? 'localhost' : env.host.includes(':') ? `[${env.host}]` : env.host;
+  return env.nextAuthUrl ?? `http://${name}:${port}`;
+}
+
+/** Hands next-auth, which reads its two settings from the environment itself, what was derived. */
+export function exportForNextAuth(env: Env, port: number): void {
+  process.env.NEXTAUTH_URL = publicUrl(env, port);
+  process.env.NEXTAUTH_SECRET = env.nextAuthSecret;
+}
+
+const own = new Set<string>(Object.keys(settingsSchema.shape));
+
+/**
+ * The value that an `env:` entry of the catalogue names: a provider's credential or address.
+ * @returns null when unset or empty, and for the gateway's own settings, which never go to a provider.
+ */
+export function envSecret(name: string): string | null {
+  return own.has(name) ? null : process.env[name]?.trim() || null;
+}
+
+function parseSettings(source: Source): Settings {
+  const set = Object.entries(source).filter(([name, value]) => own.has(name) && value?.trim());
+  const parsed = settingsSchema.safeParse(
+    Object.fromEntries(set.map(([name, value]) => [name, value?.trim()])),
+  );
+  if (parsed.success) return parsed.data;
+  throw new EnvError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+}
+
+/** What is wrong between settings that are each right in themselves. */
+function problemsOf(settings: Settings): string[] {
+  const problems: string[] = [];
+  const together = (one: keyof Settings, other: keyof Settings) => {
+    if (settings[one] !== undefined && settings[other] === undefined) {
+      problems.push(`${other}: required beside ${one}. Set both, or neither.`);
+    }
+  };
+  together('GITHUB_ID', 'GITHUB_SECRET');
+  together('GITHUB_SECRET', 'GITHUB_ID');
+  together('GOOGLE_ID', 'GOOGLE_SECRET');
+  together('GOOGLE_SECRET', 'GOOGLE_ID');
+  together('UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN');
+  together('UPSTASH_REDIS_REST_TOKEN', 'UPSTASH_REDIS_REST_URL');
+  together('STRIPE_WEBHOOK_SECRET', 'STRIPE_SECRET_KEY');
+  if (settings.REDIS_URL && settings.UPSTASH_REDIS_REST_URL) {
+    problems.push('REDIS_URL: set either it or UPSTASH_REDIS_REST_URL, not both.');
+  }
+  if (settings.STRIPE_API_BASE && /^[rs]k_live_/.test(settings.STRIPE_SECRET_KEY ?? '')) {
+    problems.push(
+      'STRIPE_API_BASE: a stand-in never gets a live key. Unset it, or use a test key (sk_test_…).',
+    );
+  }
+  if (settings.SETTLEMENT === 'database' && !settings.DATABASE_URL) {
+    problems.push('SETTLEMENT: "database" needs a PostgreSQL server. Set DATABASE_URL, or unset SETTLEMENT.');
+  }
+  return problems;
+}
+
+function redisOf(settings: Settings): Env['redis'] {
+  if (settings.REDIS_URL) return { kind: 'tcp', url: settings.REDIS_URL };
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = settings;
+  return url && token ? { kind: 'rest', url, token } : null;
+}
+
+function pairOf(id: string | undefined, secret: string | undefined): Pair | null {
+  return id && secret ? { id, secret } : null;
+}

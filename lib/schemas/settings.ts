@@ -1,0 +1,73 @@
+import { z } from 'zod';
+
+const mebibyte = 1024 * 1024;
+
+const text = z.string().optional();
+
+const integer = (least: number, most: number, otherwise: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `not a whole number. Set a number from ${least} to ${most}.`)
+    .transform(Number)
+    .refine(
+      (value) => value >= least && value <= most,
+      `out of range. Set a number from ${least} to ${most}.`,
+    )
+    .default(otherwise);
+
+const bytes = (otherwise: number) => integer(1024, 1024 ** 4, otherwise);
+
+const url = (schemes: readonly string[]) =>
+  z
+    .string()
+    .refine((value) => schemes.some((scheme) => value.startsWith(`${scheme}://`)) && URL.canParse(value), {
+      message: `not an address. Set one that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    })
+    .optional();
+
+const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, `unknown value. Set one of: ${values.join(', ')}.`);
+
+const yes = ['on', 'true', '1', 'yes'] as const;
+const no = ['off', 'false', '0', 'no'] as const;
+
+const toggle = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum([...yes, ...no], 'unknown value. Set on or off.'))
+  .transform((value) => yes.some((word) => word === value));
+
+/** The settings by their names in the environment (operations.md "Environment"); empty means unset. */
+export const settingsSchema = z.object({
+  PORT: integer(0, 65_535, 3000),
+  HOST: text,
+  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: url(['postgresql', 'postgres']),
+  REDIS_URL: url(['redis', 'rediss']),
+  UPSTASH_REDIS_REST_URL: url(['https', 'http']),
+  UPSTASH_REDIS_REST_TOKEN: text,
+  WORKERS: integer(1, 64, 1),
+  LANE: oneOf(['node', 'web']).default('node'),
+  SETTLEMENT: oneOf(['journal', 'database']).optional(),
+  NEXTAUTH_SECRET: text,
+  ENCRYPTION_KEY: text,
+  KEY_PEPPER: text,
+  NEXTAUTH_URL: url(['https', 'http']),
+  GITHUB_ID: text,
+  GITHUB_SECRET: text,
+  GOOGLE_ID: text,
+  GOOGLE_SECRET: text,
+  SMTP_URL: url(['smtps', 'smtp']),
+  STRIPE_SECRET_KEY: text,
+  STRIPE_WEBHOOK_SECRET: text,
+  STRIPE_API_BASE: url(['https', 'http']),
+  SANDBOX: toggle.optional(),
+  METRICS_TOKEN: text,
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  MAX_BODY_BYTES: bytes(32 * mebibyte),
+  MAX_UPLOAD_BYTES: bytes(256 * mebibyte),
+  BODY_BUDGET_BYTES: bytes(256 * mebibyte),
+  ALLOW_SIGN_UP: toggle.default(true),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;

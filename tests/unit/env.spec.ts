@@ -1,0 +1,163 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EnvError, envSecret, findHostEnv, publicUrl, readEnv } from '#lib/env';
+
+const secrets = { NEXTAUTH_SECRET: 'a', ENCRYPTION_KEY: 'b', KEY_PEPPER: 'c' };
+const server = { ...secrets, DATABASE_URL: 'postgresql://user@db.example/gateway' };
+const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-env-'));
+
+function problems(source: Record<string, string>): readonly string[] {
+  try {
+    readEnv(source);
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('settings', () => {
+  it('need nothing on the embedded database', () => {
+    const dataDir = temporary();
+    const env = readEnv({ DATA_DIR: dataDir });
+    expect(env).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      dataDir,
+      databaseUrl: null,
+      redis: null,
+      workers: 1,
+      lane: 'node',
+      settlement: null,
+      sandbox: true,
+      maxBodyBytes: 33_554_432,
+      maxUploadBytes: 268_435_456,
+      bodyBudgetBytes: 268_435_456,
+      allowSignUp: true,
+    });
+    expect(publicUrl(env, env.port)).toBe('http://localhost:3000');
+  });
+
+  it('listen everywhere and leave the sandbox off beside a PostgreSQL server', () => {
+    expect(readEnv(server)).toMatchObject({ host: '0.0.0.0', sandbox: false, keyPepper: 'c' });
+  });
+
+  it('keep the data in .data when no directory is set', () => {
+    expect(readEnv(server).dataDir).toBe(resolve('.data'));
+  });
+
+  it('count an empty value as unset', () => {
+    expect(readEnv({ ...server, HOST: '', PORT: ' ', REDIS_URL: '' })).toMatchObject({
+      host: '0.0.0.0',
+      port: 3000,
+      redis: null,
+    });
+  });
+
+  it('may switch what is on by default off', () => {
+    expect(readEnv({ DATA_DIR: temporary(), SANDBOX: 'off', ALLOW_SIGN_UP: 'False' })).toMatchObject({
+      sandbox: false,
+      allowSignUp: false,
+    });
+  });
+
+  it('take Redis by its own protocol or by REST', () => {
+    expect(readEnv({ ...server, REDIS_URL: 'redis://r:6379' }).redis).toEqual({
+      kind: 'tcp',
+      url: 'redis://r:6379',
+    });
+    const rest = { UPSTASH_REDIS_REST_URL: 'https://r', UPSTASH_REDIS_REST_TOKEN: 't' };
+    expect(readEnv({ ...server, ...rest }).redis).toEqual({ kind: 'rest', url: 'https://r', token: 't' });
+  });
+});
+
+describe('the public address', () => {
+  it('is NEXTAUTH_URL without its last slash', () => {
+    const env = readEnv({ ...server, NEXTAUTH_URL: 'https://gateway.example/' });
+    expect(publicUrl(env, 3000)).toBe('https://gateway.example');
+  });
+
+  it('is otherwise made of the host and of the port in use', () => {
+    expect(publicUrl({ nextAuthUrl: null, host: '0.0.0.0' }, 8080)).toBe('http://localhost:8080');
+    expect(publicUrl({ nextAuthUrl: null, host: '10.0.0.7' }, 80)).toBe('http://10.0.0.7:80');
+    expect(publicUrl({ nextAuthUrl: null, host: 'fd00::7' }, 80)).toBe('http://[fd00::7]:80');
+  });
+});
+
+describe('generated secrets', () => {
+  it('stay the same from start to start and are readable by their owner alone', () => {
+    const dataDir = temporary();
+    const first = readEnv({ DATA_DIR: dataDir });
+    const second = readEnv({ DATA_DIR: dataDir });
+    expect(second).toEqual(first);
+    expect(new Set([first.nextAuthSecret, first.encryptionKey, first.keyPepper]).size).toBe(3);
+    expect(statSync(join(dataDir, 'secrets.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('give way to a secret that is set', () => {
+    const dataDir = temporary();
+    expect(readEnv({ DATA_DIR: dataDir, KEY_PEPPER: 'mine' }).keyPepper).toBe('mine');
+    expect(readEnv({ DATA_DIR: dataDir }).keyPepper).not.toBe('mine');
+  });
+
+  it('are never made again over a damaged file', () => {
+    const dataDir = temporary();
+    writeFileSync(join(dataDir, 'secrets.json'), '{"KEY_PEPPER":');
+    expect(() => readEnv({ DATA_DIR: dataDir })).toThrow(/is damaged: restore it/);
+    expect(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).toBe('{"KEY_PEPPER":');
+  });
+
+  it('make an encryption key of 32 bytes out of hex, base64 or any text', () => {
+    const key = (text: string) => readEnv({ ...server, ENCRYPTION_KEY: text }).encryptionKey;
+    const bytes = Buffer.alloc(32, 7);
+    expect(key(bytes.toString('hex'))).toBe(bytes.toString('hex'));
+    expect(key(bytes.toString('base64'))).toBe(bytes.toString('hex'));
+    expect(key('correct horse')).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('a wrong setting stops the start', () => {
+  it('naming each secret that a PostgreSQL server needs', () => {
+    const names = problems({ DATABASE_URL: server.DATABASE_URL }).map((line) => line.split(':')[0]);
+    expect(names).toEqual(['NEXTAUTH_SECRET', 'ENCRYPTION_KEY', 'KEY_PEPPER']);
+  });
+
+  it.each([
+    [{ PORT: '70000' }, /^PORT: .*from 0 to 65535/],
+    [{ PORT: '3e3' }, /^PORT: /],
+    [{ DATABASE_URL: 'mysql://db' }, /^DATABASE_URL: .*postgresql:\/\//],
+    [{ LANE: 'fast' }, /^LANE: .*node, web/],
+    [{ SANDBOX: 'maybe' }, /^SANDBOX: .*on or off/],
+    [{ WORKERS: '0' }, /^WORKERS: /],
+    [{ MAX_BODY_BYTES: '-1' }, /^MAX_BODY_BYTES: /],
+    [{ GITHUB_ID: 'x' }, /^GITHUB_SECRET: required beside GITHUB_ID/],
+    [{ UPSTASH_REDIS_REST_TOKEN: 'x' }, /^UPSTASH_REDIS_REST_URL: required/],
+    [{ STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_API_BASE: 'http://localhost:1' }, /^STRIPE_API_BASE: /],
+  ])('and says what to set: %o', (change, line) => {
+    expect(problems({ ...server, ...change })).toEqual([expect.stringMatching(line)]);
+  });
+
+  it('and settlement in the database needs a PostgreSQL server', () => {
+    expect(problems({ DATA_DIR: temporary(), SETTLEMENT: 'database' })[0]).toMatch(/^SETTLEMENT: /);
+  });
+});
+
+describe("a host's own Next", () => {
+  it('has no resolver without an address of the database and a pepper', () => {
+    expect(findHostEnv({})).toBeNull();
+    expect(findHostEnv({ DATABASE_URL: server.DATABASE_URL })).toBeNull();
+    expect(findHostEnv(server)?.databaseUrl).toBe(server.DATABASE_URL);
+  });
+});
+
+describe('what the catalogue reads from the environment', () => {
+  it('is a value by name, and never one of our own secrets', () => {
+    process.env.TEST_PROVIDER_KEY = ' sk-1 ';
+    process.env.KEY_PEPPER ??= 'pepper';
+    expect(envSecret('TEST_PROVIDER_KEY')).toBe('sk-1');
+    expect(envSecret('TEST_PROVIDER_KEY_NOT_SET')).toBeNull();
+    expect(envSecret('KEY_PEPPER')).toBeNull();
+  });
+});
