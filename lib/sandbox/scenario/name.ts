@@ -21,7 +21,7 @@ export interface Pace {
   readonly chunks: number;
 }
 
-const shape = /^(?:sandbox\/)?(?:pace\/(\d+)\/(\d+)(?:\/|$))?([^?]*)(?:\?(.*))?$/s;
+const shape = /^(?:sandbox\/)?(?:pace\/(\d+)\/(\d+)(?:\/|(?=\?|$)))?([^?]*)(?:\?(.*))?$/s;
 const faultShape = /^fault\/([a-z0-9-]+)(?:@(\d+))?$/;
 
 /** @returns the parts; a name outside the grammar comes back as a base that no model has. */

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { getModel } from '#lib/sandbox/models';
+import { parseName } from '#lib/sandbox/scenario/name';
+import { Scenarios } from '#lib/sandbox/scenario/plan';
+import { type Sandbox, startSandbox } from '#lib/sandbox/server';
+import type { BeginLine, EndLine, TruthLine } from '#lib/sandbox/truth-log';
+import { catalogueShape } from '#lib/schemas/catalogue';
+import { contents, ended, post, unchunk } from '#tests/unit/sandbox-socket';
+
+let sandbox: Sandbox;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  sandbox = await startSandbox({ logFile: join(folder, 'truth', 'log.jsonl') });
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The page answers `{ next, lines }` (serve-truth.ts); `wait` makes it answer with the first line. */
+async function log<Line extends TruthLine>(query: string): Promise<{ next: number; lines: Line[] }> {
+  const response = await fetch(`${sandbox.origin}/_log?wait=5000&${query}`);
+  return response.json() as Promise<{ next: number; lines: Line[] }>;
+}
+
+test('a finished stream is logged with what it cost and what it said that it cost', async () => {
+  const model = 'echo?tokens=12&mark=finished';
+  const wire = await post(
+    sandbox.origin,
+    { model, stream: true, stream_options: { include_usage: true } },
+    ended,
+  );
+  const [line] = (await log<EndLine>(`event=end&model=${encodeURIComponent(model)}`)).lines;
+  expect(line).toMatchObject({
+    end: 'completed',
+    abortedAt: null,
+    status: 200,
+    inputTokens: 10,
+    outputTokens: 12,
+    chunksSent: 12,
+    usageReported: { prompt_tokens: 10, completion_tokens: 12 },
+  });
+  expect(line?.bytesSent).toBe(unchunk(wire.body).length);
+});
+
+test('a client that leaves is logged with the tokens generated until then', async () => {
+  const model = 'pace/20/500?mark=leaves';
+  const wire = await post(
+    sandbox.origin,
+    { model, stream: true },
+    (text) => text.split('"content":').length > 6,
+  );
+  const [line] = (await log<EndLine>(`event=end&model=${encodeURIComponent(model)}`)).lines;
+  const received = contents(unchunk(wire.body).toString()).length;
+  expect(line).toMatchObject({ end: 'client_gone', usageReported: null });
+  expect(line?.abortedAt).toMatch(/^\d{4}-/);
+  expect(line?.outputTokens).toBeGreaterThanOrEqual(received);
+  expect(line?.outputTokens).toBeLessThan(500);
+});
+
+test('a fault is logged as one, with what was generated before it', async () => {
+  await post(sandbox.origin, { model: 'fault/cut@3?mark=fault', stream: true });
+  const [line] = (await log<EndLine>(`event=end&model=${encodeURIComponent('fault/cut@3?mark=fault')}`))
+    .lines;
+  expect(line).toMatchObject({
+    end: 'fault',
+    fault: 'cut',
+    outputTokens: 3,
+    chunksSent: 3,
+    usageReported: null,
+  });
+});
+
+test('a request that never came whole costs nothing', async () => {
+  const since = (await log('since=0')).next;
+  const { hostname, port } = new URL(sandbox.origin);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    'POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n',
+  );
+  await once(socket, 'data');
+  socket.destroy();
+  const [line] = (await log<EndLine>(`event=end&since=${since}`)).lines;
+  expect(line).toMatchObject({ end: 'client_gone', status: null, inputTokens: 0, outputTokens: 0 });
+});
+
+test('what arrived is logged: the bytes, the attempt, and credentials only by their hash', async () => {
+  const headers = { authorization: 'Bearer secret', 'x-attempt-id': 'attempt-1' };
+  const { next } = await log('since=0');
+  await post(sandbox.origin, { model: 'echo', user: 'ü' }, (text) => text.includes('}'), headers);
+  const [line] = (await log<BeginLine>(`event=begin&since=${next}`)).lines;
+  expect(line?.attemptId).toBe('attempt-1');
+  expect(line?.body).toContain('"user":"ü"');
+  expect(line?.bodySha256).toBe(
+    createHash('sha256')
+      .update(line?.body ?? '')
+      .digest('hex'),
+  );
+  const hash = createHash('sha256').update('Bearer secret').digest('hex').slice(0, 16);
+  expect(line?.headers.authorization).toBe(`sha256:${hash}`);
+});
+
+test('the file holds the same lines, without bodies', async () => {
+  const { lines } = await log<BeginLine>('since=0');
+  const file = await readFile(join(folder, 'truth', 'log.jsonl'), 'utf8');
+  const kept = file
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(kept).toEqual(lines.map(({ body: _body, ...line }) => line));
+  expect(file).not.toContain('secret');
+});
+
+test('every model of the sandbox catalogue exists in the sandbox', async () => {
+  const file = catalogueShape.parse(parse(await readFile('catalogue/sandbox.yaml', 'utf8')));
+  expect(file.models.length).toBeGreaterThan(20);
+  for (const { upstreamModel } of file.models.flatMap((model) => model.offers)) {
+    expect(() => getModel(parseName(upstreamModel).base), upstreamModel).not.toThrow();
+    expect(() => new Scenarios(0).plan(upstreamModel, undefined), upstreamModel).not.toThrow();
+  }
+});
