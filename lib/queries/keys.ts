@@ -65,6 +65,9 @@ interface Row {
   d30: string | null;
 }
 
+/** PostgreSQL: invalid_parameter_value. */
+const unknownZone = '22023';
+
 /** Spend counts in the minute of its admission, so a window starts with the minute that holds its edge. */
 const select = `
   SELECT k.id, k.name, w.slug AS workspace, k.status, k.quota_exhausted, k.all_models, k.models,
@@ -72,9 +75,10 @@ const select = `
     k.concurrency, k.expires_at, k.last_used_at, k.created_at, k.display_start, k.display_end,
     s.day, s.d7, s.d30
   FROM api_key k JOIN workspace w ON w.id = k.workspace_id
+  CROSS JOIN LATERAL (SELECT coalesce($1, w.time_zone) AS zone) z
   LEFT JOIN LATERAL (
     SELECT sum(spent_nano) FILTER (WHERE minute >=
-        date_trunc('day', now() AT TIME ZONE w.time_zone) AT TIME ZONE w.time_zone) AS day,
+        date_trunc('day', now() AT TIME ZONE z.zone) AT TIME ZONE z.zone) AS day,
       sum(spent_nano) FILTER (WHERE minute > now() - interval '168 hours') AS d7,
       sum(spent_nano) AS d30
     FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours'
@@ -90,20 +94,26 @@ export async function findKey(
   workspaceId: string | null = null,
 ): Promise<FoundKey | null> {
   if (!isUuid(id)) return null;
-  const { rows } = await db.pool.query<Row>(
-    `${select} WHERE k.id = $1 AND ($2::uuid IS NULL OR k.workspace_id = $2)`,
-    [id, workspaceId],
-  );
+  const where = 'k.id = $2 AND ($3::uuid IS NULL OR k.workspace_id = $3)';
+  const rows = await readKeys(db, where, [id, workspaceId]);
   return rows[0] === undefined ? null : shown(rows[0]);
 }
 
 /** All keys of a workspace, revoked ones included, the newest first. */
 export async function listKeys(db: Db, workspaceId: string): Promise<FoundKey[]> {
-  const { rows } = await db.pool.query<Row>(
-    `${select} WHERE k.workspace_id = $1 ORDER BY k.created_at DESC, k.id DESC`,
-    [workspaceId],
-  );
-  return rows.map(shown);
+  const where = 'k.workspace_id = $2 ORDER BY k.created_at DESC, k.id DESC';
+  return (await readKeys(db, where, [workspaceId])).map(shown);
+}
+
+/** $1 stands in for the time zone when the stored one is unknown to the database (written past the verbs). */
+async function readKeys(db: Db, where: string, values: unknown[]): Promise<Row[]> {
+  const text = `${select} WHERE ${where}`;
+  try {
+    return (await db.pool.query<Row>(text, [null, ...values])).rows;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === unknownZone)) throw error;
+    return (await db.pool.query<Row>(text, ['UTC', ...values])).rows;
+  }
 }
 
 function shown(row: Row): FoundKey {

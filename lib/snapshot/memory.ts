@@ -15,7 +15,6 @@ export interface Memory {
   /** @returns whether anything was remembered of that key or workspace. */
   drop(id: string): boolean;
   clear(): void;
-  size(): number;
 }
 
 export function createMemory(most: number): Memory {
@@ -45,7 +44,7 @@ export function createMemory(most: number): Memory {
 
   function makeRoom(): void {
     for (const [hash, entry] of entries) {
-      if (entries.size <= most) return;
+      if (entries.size < most) return;
       if (!entry.used) {
         remove(hash);
         continue;
@@ -64,10 +63,10 @@ export function createMemory(most: number): Memory {
     },
     put: (hash, snapshot, loadedAtMs) => {
       remove(hash);
-      entries.set(hash, { snapshot, loadedAtMs, used: true });
+      makeRoom();
+      entries.set(hash, { snapshot, loadedAtMs, used: false });
       link(snapshot.key.id, hash);
       link(snapshot.workspace.id, hash);
-      makeRoom();
     },
     drop: (id) => {
       const hashes = [...(hashesOf.get(id) ?? [])];
@@ -78,6 +77,5 @@ export function createMemory(most: number): Memory {
       entries.clear();
       hashesOf.clear();
     },
-    size: () => entries.size,
   };
 }
