@@ -1,0 +1,40 @@
+'use server';
+
+import { z } from 'zod';
+import { memberAction } from '#lib/console/action';
+import { getConsoleHost } from '#lib/console/db';
+import { createKey } from '#lib/verbs/key-create';
+import { disableKey, enableKey, revokeKey } from '#lib/verbs/key-state';
+
+const newKey = z.strictObject({
+  name: z.string().max(1000),
+  models: z.array(z.string()).max(2000).nullable(),
+  expiresAt: z.string().nullable(),
+  dailyCap: z.string().optional(),
+  d7Cap: z.string().optional(),
+  d30Cap: z.string().optional(),
+  quota: z.string().optional(),
+  rpm: z.string().optional(),
+  tpm: z.string().optional(),
+  concurrency: z.string().optional(),
+  maxOutputTokens: z.string().optional(),
+});
+const oneKey = z.strictObject({ id: z.uuid() });
+
+/** The only answer that ever carries a key. */
+export const createKeyAction = memberAction('keys:write', newKey, async ({ user, workspace }, input) => {
+  const { db, env } = getConsoleHost();
+  return createKey(db, user.id, { ...input, workspace: workspace.id }, env.keyPepper);
+});
+
+export const enableKeyAction = memberAction('keys:write', oneKey, async ({ user, workspace }, { id }) =>
+  enableKey(getConsoleHost().db, user.id, { id, workspaceId: workspace.id }),
+);
+
+export const disableKeyAction = memberAction('keys:write', oneKey, async ({ user, workspace }, { id }) =>
+  disableKey(getConsoleHost().db, user.id, { id, workspaceId: workspace.id }),
+);
+
+export const revokeKeyAction = memberAction('keys:write', oneKey, async ({ user, workspace }, { id }) =>
+  revokeKey(getConsoleHost().db, user.id, { id, workspaceId: workspace.id }),
+);

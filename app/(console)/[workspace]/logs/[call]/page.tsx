@@ -1,0 +1,82 @@
+import { ChevronLeft } from 'lucide-react';
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { notFound } from 'next/navigation';
+import { AttemptTimeline } from '#components/logs/attempt-timeline';
+import { CallFacts } from '#components/logs/call-facts';
+import { CallHead } from '#components/logs/call-head';
+import { CostLines } from '#components/logs/cost-lines';
+import { Figures } from '#components/logs/figures';
+import { QuantityList } from '#components/logs/quantity-list';
+import { RefusalNote } from '#components/logs/refusal-note';
+import { Section } from '#components/section';
+import { attemptRowsOf, callRowOf, costRowsOf, figuresOf, usageSourceOf } from '#lib/console/call-rows';
+import { usedClasses } from '#lib/console/cost-line';
+import { getConsoleHost } from '#lib/console/db';
+import { requireMember } from '#lib/console/member';
+import { findRefusalHelp } from '#lib/console/refusal-help';
+import { showMoney } from '#lib/console/show-money';
+import { showZone } from '#lib/console/show-time';
+import { findCall } from '#lib/queries/calls';
+
+export const metadata: Metadata = { title: 'Call' };
+
+interface CallPageProps {
+  params: Promise<{ workspace: string; call: string }>;
+}
+
+/** One call by its request id. An unknown id and one of another workspace are the same not-found page. */
+export default async function CallPage({ params }: CallPageProps) {
+  const { workspace: slug, call: id } = await params;
+  const { workspace } = await requireMember(slug, 'logs:read');
+  const call = await findCall(getConsoleHost().db, { workspaceId: workspace.id, id });
+  if (!call) notFound();
+  const nowMs = Date.now();
+  const row = callRowOf(call, { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs });
+  const used = usedClasses(call.usage);
+  const help = call.status >= 400 ? findRefusalHelp(call.errorCode) : null;
+  return (
+    <>
+      <Link
+        href={`/${workspace.slug}/logs`}
+        className="-mb-3 inline-flex items-center gap-1 justify-self-start text-muted hover:text-ink"
+      >
+        <ChevronLeft aria-hidden className="size-4" />
+        Logs
+      </Link>
+      <CallHead row={row} zone={showZone(workspace.timeZone, Date.parse(call.at))} />
+      {help ? <RefusalNote help={help} workspace={workspace.slug} /> : null}
+      <Figures figures={figuresOf(call)} />
+      <Section
+        title="Attempts"
+        note={call.attempts.length > 1 ? 'The next provider was tried before any byte went out.' : null}
+      >
+        {call.attempts.length > 0 ? (
+          <AttemptTimeline attempts={attemptRowsOf(call)} />
+        ) : (
+          <p className="px-4 py-3 text-muted">Refused by the gateway before any provider was asked.</p>
+        )}
+      </Section>
+      <div className="grid min-w-0 gap-6 lg:grid-cols-[1fr_1.6fr]">
+        <Section title="Usage" note={usageSourceOf(call)}>
+          {used.length > 0 ? (
+            <QuantityList rows={used} />
+          ) : (
+            <p className="px-4 py-3 text-muted">No tokens and no units.</p>
+          )}
+        </Section>
+        <Section title="Cost" note="rounded once, up, to a nano-dollar">
+          {call.lines.length > 0 ? (
+            <CostLines rows={costRowsOf(call)} total={showMoney(call.cost)} exactTotal={call.cost} />
+          ) : (
+            <p className="px-4 py-3 text-muted">Nothing was charged.</p>
+          )}
+        </Section>
+      </div>
+      <CallFacts call={call} keyHref={`/${workspace.slug}/logs?key=${call.key}`} />
+      <p className="text-muted text-xs">
+        Prompts and answers are not stored: the gateway keeps numbers and outcomes alone.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { GeistMono } from 'geist/font/mono';
+import { GeistSans } from 'geist/font/sans';
+import type { Metadata, Viewport } from 'next';
+import { headers } from 'next/headers';
+import type { ReactNode } from 'react';
+import { Providers } from '#components/providers';
+import './globals.css';
+
+export const metadata: Metadata = {
+  title: { default: 'Model Gateway', template: '%s · Model Gateway' },
+  description: 'One base address and one API key in front of every model provider.',
+  robots: { index: false },
+};
+
+export const viewport: Viewport = {
+  themeColor: [
+    { media: '(prefers-color-scheme: light)', color: '#f8faf9' },
+    { media: '(prefers-color-scheme: dark)', color: '#0b1416' },
+  ],
+};
+
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  // Reading the nonce also makes every page dynamic, which a nonce needs.
+  const nonce = (await headers()).get('x-nonce') ?? undefined;
+  return (
+    <html lang="en" className={`${GeistSans.variable} ${GeistMono.variable}`} suppressHydrationWarning>
+      <body className="min-h-dvh font-sans text-sm antialiased">
+        <Providers nonce={nonce}>{children}</Providers>
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,17 @@
+import { SignOutButton } from '#components/account/sign-out-button';
+import { Wordmark } from '#components/brand';
+
+/** A user who belongs nowhere yet. */
+export function NoWorkspace({ email }: { email: string }) {
+  return (
+    <main className="mx-auto grid min-h-dvh max-w-md content-center justify-items-start gap-4 p-6">
+      <Wordmark />
+      <h1 className="font-semibold text-xl">You are not in a workspace yet</h1>
+      <p className="text-muted leading-6">
+        You are signed in as <strong className="text-ink">{email}</strong>. Ask an owner or admin of a
+        workspace to add this address, then reload this page.
+      </p>
+      <SignOutButton />
+    </main>
+  );
+}

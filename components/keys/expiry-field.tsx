@@ -1,0 +1,58 @@
+'use client';
+
+import { Field, labelStyle } from '#components/ui/field';
+import { ToggleGroup } from '#components/ui/toggle-group';
+
+export interface Expiry {
+  readonly choice: 'never' | '30' | '90' | 'day';
+  /** "2027-01-31", when a day is chosen. */
+  readonly day: string;
+}
+
+const choices = [
+  { value: 'never', label: 'Never' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: 'day', label: 'Date' },
+] as const;
+
+/** The moment of expiry as the gateway takes it; null for never. A chosen day ends where it ends here. */
+export function expiryMoment({ choice, day }: Expiry, nowMs: number): string | null {
+  if (choice === 'never') return null;
+  if (choice !== 'day') return new Date(nowMs + Number(choice) * 86_400_000).toISOString();
+  const end = new Date(`${day}T23:59:59`);
+  return Number.isNaN(end.getTime()) ? day : end.toISOString();
+}
+
+interface ExpiryFieldProps {
+  expiry: Expiry;
+  onChange(expiry: Expiry): void;
+  error?: string | undefined;
+}
+
+export function ExpiryField({ expiry, onChange, error }: ExpiryFieldProps) {
+  return (
+    <fieldset className="grid gap-1.5">
+      <legend className={`${labelStyle} mb-1.5`}>Expires</legend>
+      <div className="flex flex-wrap items-start gap-2">
+        <ToggleGroup
+          label="Expires"
+          value={expiry.choice}
+          options={choices}
+          onChange={(choice) => onChange({ ...expiry, choice })}
+        />
+        {expiry.choice === 'day' ? (
+          <Field
+            label={<span className="sr-only">Last day</span>}
+            name="lastDay"
+            type="date"
+            value={expiry.day}
+            onValueChange={(day) => onChange({ ...expiry, day })}
+            error={error}
+            className="gap-0"
+          />
+        ) : null}
+      </div>
+    </fieldset>
+  );
+}

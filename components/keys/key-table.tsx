@@ -1,0 +1,103 @@
+import Link from 'next/link';
+import { KeyMenu } from '#components/keys/key-menu';
+import { type KeyRow, keyStates } from '#components/keys/key-row';
+import { Badge } from '#components/ui/badge';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+
+interface KeyTableProps {
+  keys: readonly KeyRow[];
+  workspace: string;
+  /** Why the member may not change keys; null when they may. */
+  locked: string | null;
+}
+
+export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
+  return (
+    <Table label="API keys">
+      <thead>
+        <tr>
+          <HeadCell>Name</HeadCell>
+          <HeadCell>Status</HeadCell>
+          <HeadCell>Models and limits</HeadCell>
+          <HeadCell className="text-right">Spend, 30 days</HeadCell>
+          <HeadCell>Last used</HeadCell>
+          <HeadCell>Created</HeadCell>
+          <HeadCell>
+            <span className="sr-only">Actions</span>
+          </HeadCell>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map((key) => (
+          <Row key={key.id}>
+            <Cell className="min-w-40">
+              <Link href={key.logHref} className="font-medium hover:underline" title="Calls of this key">
+                {key.name}
+              </Link>
+              <code className="block font-mono text-muted text-xs">{key.masked}</code>
+            </Cell>
+            <Cell>
+              <Badge tone={keyStates[key.state].tone} dot title={keyStates[key.state].why}>
+                {keyStates[key.state].text}
+              </Badge>
+              {key.expires ? (
+                <span className="mt-1 block whitespace-nowrap text-muted text-xs">{key.expires}</span>
+              ) : null}
+            </Cell>
+            <Cell className="min-w-44">
+              <Scope models={key.models} />
+              <span className="block text-muted text-xs">
+                {key.limits.join(' · ') || 'No limits of its own'}
+              </span>
+            </Cell>
+            <Cell className="text-right tabular-nums" title={`$${key.exactSpent30d}`}>
+              {key.spent30d}
+              {key.cap ? <CapMeter {...key.cap} /> : null}
+            </Cell>
+            <Cell className="whitespace-nowrap">
+              {key.lastUsed ? (
+                <span title={key.lastUsed.exact}>{key.lastUsed.text}</span>
+              ) : (
+                <span className="text-muted">Never</span>
+              )}
+            </Cell>
+            <Cell className="whitespace-nowrap" title={key.created.exact}>
+              {key.created.text}
+            </Cell>
+            <Cell className="w-12">
+              <KeyMenu row={key} workspace={workspace} locked={locked} />
+            </Cell>
+          </Row>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function Scope({ models }: { models: KeyRow['models'] }) {
+  if (!models) return <>All models</>;
+  const [first, ...rest] = models;
+  return (
+    <span title={models.join('\n')}>
+      {first}
+      {rest.length > 0 ? <span className="text-muted"> and {rest.length} more</span> : null}
+    </span>
+  );
+}
+
+function CapMeter({ used, text }: { used: number; text: string }) {
+  const part = Math.min(1, Math.max(0, used));
+  return (
+    <span className="mt-1 grid justify-items-end gap-1">
+      <svg aria-hidden className="h-1 w-20 rounded-full bg-hover" preserveAspectRatio="none">
+        <rect
+          width={`${part * 100}%`}
+          height="100%"
+          rx="2"
+          className={part >= 1 ? 'fill-bad' : part >= 0.8 ? 'fill-warn' : 'fill-accent'}
+        />
+      </svg>
+      <span className="whitespace-nowrap text-muted text-xs">{text}</span>
+    </span>
+  );
+}

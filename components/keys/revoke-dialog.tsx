@@ -1,0 +1,87 @@
+'use client';
+
+import { type FormEvent, useState, useTransition } from 'react';
+import { useKeyActions } from '#components/keys/key-actions';
+import type { KeyRow } from '#components/keys/key-row';
+import { Button } from '#components/ui/button';
+import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
+import { Field } from '#components/ui/field';
+import { toast } from '#components/ui/toaster';
+
+interface RevokeDialogProps {
+  row: KeyRow;
+  workspace: string;
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  onRevoked(): void;
+}
+
+/** Revoking is final, so the name must be typed. */
+export function RevokeDialog({ row, workspace, open, onOpenChange, onRevoked }: RevokeDialogProps) {
+  const actions = useKeyActions();
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState<string>();
+  const [pending, startTransition] = useTransition();
+
+  function close() {
+    setTyped('');
+    setError(undefined);
+    onOpenChange(false);
+  }
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (typed.trim() !== row.name) {
+      setError(`Type ${row.name} exactly as it is written.`);
+      return;
+    }
+    startTransition(async () => {
+      const answer = await actions.revoke(workspace, { id: row.id });
+      if (!answer.ok) {
+        setError(answer.message);
+        return;
+      }
+      toast.success(`${row.name} is revoked`);
+      close();
+      onRevoked();
+    });
+  }
+
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={(next) => (next ? onOpenChange(true) : close())}
+      title={`Revoke ${row.name}?`}
+      description={
+        <>
+          Every call with <code className="font-mono text-ink">{row.masked}</code> is refused from now on;
+          calls that are running finish. This cannot be undone. Its log and spend stay.
+        </>
+      }
+    >
+      <form onSubmit={submit}>
+        <DialogBody>
+          <Field
+            name="confirmation"
+            label={
+              <>
+                Type <strong className="font-mono">{row.name}</strong> to confirm
+              </>
+            }
+            value={typed}
+            onValueChange={setTyped}
+            error={error}
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </DialogBody>
+        <DialogFooter>
+          <Button onClick={close}>Keep the key</Button>
+          <Button type="submit" tone="danger" disabled={pending}>
+            {pending ? 'Revoking…' : 'Revoke key'}
+          </Button>
+        </DialogFooter>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,88 @@
+'use client';
+
+import { useEffect, useState } from 'react';
+import { curlSnippet, envSnippet, type SnippetFacts } from '#components/keys/snippets';
+import { Button } from '#components/ui/button';
+import { CodeBlock } from '#components/ui/code-block';
+import { CopyButton } from '#components/ui/copy-button';
+import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
+import { Tabs } from '#components/ui/tabs';
+
+interface SecretDialogProps {
+  name: string;
+  /** The key itself; it lives in this dialog and nowhere else, and is gone when it closes. */
+  secret: string;
+  facts: SnippetFacts;
+  onClose(): void;
+}
+
+/** Shows a new key, once. Neither Esc, a press outside, Back nor a reload loses it unasked. */
+export function SecretDialog({ name, secret, facts, onClose }: SecretDialogProps) {
+  const [mayClose, setMayClose] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setMayClose(true), 2_000);
+    return () => clearTimeout(timer);
+  }, []);
+  useKeepPage();
+
+  return (
+    <Dialog
+      open
+      sticky
+      onOpenChange={onClose}
+      className="max-w-xl"
+      title={`Save the key “${name}” now`}
+      description="This is the only time it is shown. Keep it where your servers read secrets, never in front-end code."
+    >
+      <DialogBody>
+        <div className="flex flex-wrap items-center gap-2 rounded-lg border border-accent bg-accent-soft p-2.5 pl-3.5">
+          <code data-testid="secret" className="min-w-0 flex-1 basis-64 break-all font-mono text-sm">
+            {secret}
+          </code>
+          <CopyButton
+            value={secret}
+            what="API key"
+            text="Copy key"
+            tone="primary"
+            onCopied={() => setMayClose(true)}
+          />
+        </div>
+        <Tabs
+          label="Use it"
+          tabs={[
+            {
+              value: 'curl',
+              label: 'curl',
+              content: <CodeBlock code={curlSnippet(secret, facts)} what="curl command" />,
+            },
+            {
+              value: 'env',
+              label: '.env',
+              content: <CodeBlock code={envSnippet(secret, facts)} what=".env lines" />,
+            },
+          ]}
+        />
+      </DialogBody>
+      <DialogFooter>
+        <Button tone="primary" disabled={!mayClose} onClick={onClose}>
+          I’ve saved it
+        </Button>
+      </DialogFooter>
+    </Dialog>
+  );
+}
+
+/** Back stays on this page and a reload asks first, as long as the calling component is shown. */
+function useKeepPage(): void {
+  useEffect(() => {
+    const stay = () => window.history.pushState(window.history.state, '', window.location.href);
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    stay();
+    window.addEventListener('popstate', stay);
+    window.addEventListener('beforeunload', ask);
+    return () => {
+      window.removeEventListener('popstate', stay);
+      window.removeEventListener('beforeunload', ask);
+    };
+  }, []);
+}

@@ -1,0 +1,76 @@
+import { Badge } from '#components/ui/badge';
+import { classNames } from '#components/ui/class-names';
+import { CopyButton } from '#components/ui/copy-button';
+
+/** One try at a provider; spans are ready to read, offsets are parts of the whole call from 0 to 1. */
+export interface AttemptRow {
+  readonly provider: string;
+  readonly model: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly started: string;
+  readonly lasted: string;
+  readonly from: number;
+  readonly width: number;
+  readonly upstreamRequestId: string | null;
+  readonly possibleDuplicate: boolean;
+  /** Whether this one answered the client. */
+  readonly answered: boolean;
+}
+
+function percent(part: number): string {
+  return `${(Math.min(1, Math.max(0, part)) * 100).toFixed(2)}%`;
+}
+
+/** Who was asked, in what order, for how long, and why the next one was tried. */
+export function AttemptTimeline({ attempts }: { attempts: readonly AttemptRow[] }) {
+  return (
+    <ol className="divide-y">
+      {attempts.map((attempt, index) => (
+        <li
+          key={`${attempt.provider} ${attempt.started} ${attempt.from}`}
+          className="grid gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[minmax(0,15rem)_1fr]"
+        >
+          <div className="flex min-w-0 gap-2.5">
+            <span className="mt-0.5 grid size-5 shrink-0 place-items-center rounded-full bg-hover text-muted text-xs tabular-nums">
+              {index + 1}
+            </span>
+            <div className="min-w-0">
+              <p className="font-medium">{attempt.provider}</p>
+              <p className="break-all text-muted text-xs">{attempt.model}</p>
+            </div>
+          </div>
+          <div className="grid min-w-0 content-start gap-1.5">
+            <svg aria-hidden className="h-2 w-full rounded-full bg-hover" preserveAspectRatio="none">
+              <rect
+                x={percent(attempt.from)}
+                width={percent(attempt.width)}
+                height="100%"
+                rx="4"
+                className={classNames('min-w-1', attempt.answered ? 'fill-accent' : 'fill-bad')}
+              />
+            </svg>
+            <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
+              <Badge tone={attempt.answered ? 'good' : 'bad'}>
+                {attempt.status ?? 'no answer'}
+                {attempt.error ? <span className="font-normal">{attempt.error}</span> : null}
+              </Badge>
+              <span className="tabular-nums">
+                started at {attempt.started}, took {attempt.lasted}
+              </span>
+              {attempt.possibleDuplicate ? <Badge tone="warn">may have run twice</Badge> : null}
+              {attempt.upstreamRequestId ? (
+                <span className="flex min-w-0 items-center gap-1">
+                  provider’s id <code className="break-all font-mono">{attempt.upstreamRequestId}</code>
+                  <CopyButton value={attempt.upstreamRequestId} what="provider's request id" />
+                </span>
+              ) : (
+                <span>no id from the provider</span>
+              )}
+            </p>
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,79 @@
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { CopyButton } from '#components/ui/copy-button';
+
+interface CallFactsProps {
+  call: {
+    readonly key: string;
+    readonly keyName: string | null;
+    readonly family: string;
+    readonly operation: string;
+    readonly streamed: boolean;
+    readonly endReason: string;
+    readonly clientRequestId: string | null;
+    readonly userAgent: string | null;
+    readonly priceVersion: string | null;
+    readonly flags: readonly string[];
+  };
+  /** The log, narrowed to the key. */
+  keyHref: string;
+}
+
+function Id({ value, what }: { value: string; what: string }) {
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <code className="min-w-0 break-all font-mono text-xs">{value}</code>
+      <CopyButton value={value} what={what} />
+    </span>
+  );
+}
+
+/** What is known of a call besides its numbers. */
+export function CallFacts({ call, keyHref }: CallFactsProps) {
+  const facts: { name: string; value: ReactNode }[] = [
+    {
+      name: 'Key',
+      value: (
+        <Link href={keyHref} className="font-medium underline decoration-line-strong underline-offset-2">
+          {call.keyName ?? call.key}
+        </Link>
+      ),
+    },
+    { name: 'Protocol', value: `${call.family}, ${call.operation}` },
+    { name: 'Answer', value: call.streamed ? 'streamed' : 'in one piece' },
+    { name: 'Ended', value: call.endReason.replaceAll('_', ' ') },
+    ...(call.clientRequestId
+      ? [{ name: 'Client’s own id', value: <Id value={call.clientRequestId} what="client's request id" /> }]
+      : []),
+    ...(call.userAgent ? [{ name: 'User agent', value: call.userAgent }] : []),
+    ...(call.priceVersion
+      ? [{ name: 'Price version', value: <Id value={call.priceVersion} what="price version" /> }]
+      : []),
+    ...(call.flags.length > 0
+      ? [
+          {
+            name: 'Flags',
+            value: call.flags.map((flag) => (
+              <Badge key={flag} tone="warn">
+                {flag}
+              </Badge>
+            )),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Section title="Request">
+      <dl className="grid gap-x-8 px-4 py-2 sm:grid-cols-2">
+        {facts.map((fact) => (
+          <div key={fact.name} className="grid grid-cols-[7.5rem_minmax(0,1fr)] items-baseline gap-3 py-1.5">
+            <dt className="text-muted">{fact.name}</dt>
+            <dd className="min-w-0 break-words">{fact.value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}

@@ -1,0 +1,42 @@
+import { Badge, type BadgeTone } from '#components/ui/badge';
+
+interface CallStatusProps {
+  /** HTTP status that the client got. */
+  status: number;
+  errorCode: string | null;
+  /** How the call ended; tells a broken stream under a 200. */
+  endReason: string;
+}
+
+const endings: Record<string, { tone: BadgeTone; text: string }> = {
+  client_gone: { tone: 'warn', text: 'client left' },
+  upstream_error: { tone: 'bad', text: 'provider error' },
+  timeout: { tone: 'bad', text: 'timed out' },
+  interrupted: { tone: 'bad', text: 'interrupted' },
+  refused: { tone: 'warn', text: 'refused' },
+};
+
+/** Status of a call in a word: a 200 whose stream broke is no success. */
+export function describeStatus({ status, errorCode, endReason }: CallStatusProps): {
+  tone: BadgeTone;
+  text: string;
+} {
+  if (status < 400) {
+    const ending = endings[endReason];
+    return ending ? { tone: ending.tone, text: ending.text } : { tone: 'good', text: 'OK' };
+  }
+  const fallback = endings[endReason]?.text ?? 'provider error';
+  return { tone: status >= 500 || status === 429 ? 'bad' : 'warn', text: errorCode ?? fallback };
+}
+
+export function CallStatus(props: CallStatusProps) {
+  const { tone, text } = describeStatus(props);
+  return (
+    <Badge tone={tone} dot>
+      <span className="tabular-nums">{props.status}</span>
+      <span className="max-w-44 truncate font-normal" title={text}>
+        {text}
+      </span>
+    </Badge>
+  );
+}

@@ -1,0 +1,122 @@
+'use client';
+
+import { RotateCw, Search, X } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { useQueryStates } from 'nuqs';
+import { useTransition } from 'react';
+import { Button } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
+import { Input } from '#components/ui/input';
+import { Select } from '#components/ui/select';
+import { logFilters } from '#lib/console/log-filters';
+
+interface LogFilterBarProps {
+  models: readonly string[];
+  keys: readonly { id: string; name: string }[];
+}
+
+const any = '';
+const statuses = [
+  { value: any, label: 'Any status' },
+  { value: '2xx', label: '2xx succeeded' },
+  { value: '4xx', label: '4xx refused' },
+  { value: '5xx', label: '5xx failed' },
+] as const;
+
+/** Narrows the log; all of it stands in the address. */
+export function LogFilterBar({ models, keys }: LogFilterBarProps) {
+  const router = useRouter();
+  const [pending, startTransition] = useTransition();
+  const [filters, setFilters] = useQueryStates(logFilters, {
+    shallow: false,
+    history: 'push',
+    startTransition,
+  });
+  const filtered = Boolean(filters.id || filters.status || filters.model || filters.key);
+
+  /** A new filter starts at the newest call again. */
+  function narrow(change: Partial<typeof filters>) {
+    void setFilters({ ...change, before: null });
+  }
+
+  return (
+    <search className="flex flex-wrap items-center gap-2" aria-busy={pending}>
+      <form
+        className="relative min-w-56 flex-1 basis-64"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const text = String(new FormData(event.currentTarget).get('id') ?? '').trim();
+          narrow({ id: text || null });
+        }}
+      >
+        <Search
+          aria-hidden
+          className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted"
+        />
+        <Input
+          key={filters.id}
+          name="id"
+          type="search"
+          aria-label="Request id, or its first characters"
+          placeholder="Request id, or its first characters"
+          defaultValue={filters.id ?? ''}
+          spellCheck={false}
+          className="pl-9 font-mono text-[0.8125rem] placeholder:font-sans"
+        />
+      </form>
+      <Select
+        label="Status"
+        className="w-36"
+        value={filters.status ?? any}
+        options={statuses}
+        onChange={(status) => narrow({ status: status || null })}
+      />
+      <Select
+        label="Model"
+        className="w-44"
+        value={filters.model ?? any}
+        options={[
+          { value: any, label: 'Any model' },
+          ...named(models, filters.model).map((model) => ({ value: model, label: model })),
+        ]}
+        onChange={(model) => narrow({ model: model || null })}
+      />
+      <Select
+        label="Key"
+        className="w-36"
+        value={filters.key ?? any}
+        options={[
+          { value: any, label: 'Any key' },
+          ...keys.map((key) => ({ value: key.id, label: key.name })),
+          ...(filters.key && !keys.some((key) => key.id === filters.key)
+            ? [{ value: filters.key, label: 'Unknown key' }]
+            : []),
+        ]}
+        onChange={(key) => narrow({ key: key || null })}
+      />
+      {filtered ? (
+        <Button
+          tone="quiet"
+          size="small"
+          onClick={() => narrow({ id: null, status: null, model: null, key: null })}
+        >
+          <X />
+          Clear
+        </Button>
+      ) : null}
+      <Button
+        size="icon"
+        aria-label="Show new calls"
+        title="Show new calls"
+        onClick={() => startTransition(() => router.refresh())}
+      >
+        <RotateCw className={classNames(pending && 'animate-spin')} />
+      </Button>
+    </search>
+  );
+}
+
+/** The models to choose from, with one that only the address knows. */
+function named(models: readonly string[], chosen: string | null): readonly string[] {
+  return chosen && !models.includes(chosen) ? [...models, chosen] : models;
+}

@@ -1,0 +1,31 @@
+import { cva, type VariantProps } from 'class-variance-authority';
+import type { ComponentProps } from 'react';
+import { classNames } from '#components/ui/class-names';
+
+/** Also for links that look like buttons. */
+export const buttonStyle = cva(
+  'inline-flex shrink-0 select-none items-center justify-center gap-1.5 whitespace-nowrap rounded-md font-medium text-sm transition-colors duration-100 disabled:opacity-50 aria-disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0',
+  {
+    variants: {
+      tone: {
+        primary: 'bg-accent text-on-accent hover:bg-accent-hover',
+        plain: 'border border-line-strong/60 bg-surface text-ink hover:bg-hover',
+        quiet: 'text-muted hover:bg-hover hover:text-ink',
+        danger: 'bg-bad-solid text-white hover:brightness-90',
+      },
+      size: {
+        medium: 'h-9 px-3.5',
+        small: 'h-8 px-2.5 text-[0.8125rem]',
+        icon: 'size-9',
+        smallIcon: 'size-7 [&_svg]:size-3.5',
+      },
+    },
+    defaultVariants: { tone: 'plain', size: 'medium' },
+  },
+);
+
+export type ButtonProps = ComponentProps<'button'> & VariantProps<typeof buttonStyle>;
+
+export function Button({ className, tone, size, type = 'button', ...props }: ButtonProps) {
+  return <button type={type} className={classNames(buttonStyle({ tone, size }), className)} {...props} />;
+}

@@ -1,0 +1,21 @@
+import { CopyButton } from '#components/ui/copy-button';
+
+interface CodeBlockProps {
+  code: string;
+  /** What it is, for the copy button's spoken name. */
+  what: string;
+}
+
+/** Text to paste elsewhere, with its copy button. */
+export function CodeBlock({ code, what }: CodeBlockProps) {
+  return (
+    <div className="relative min-w-0 rounded-md border bg-sunken text-left">
+      <pre className="overflow-x-auto p-3 pr-12 font-mono text-xs leading-5">
+        <code>{code}</code>
+      </pre>
+      <span className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
+        <CopyButton value={code} what={what} />
+      </span>
+    </div>
+  );
+}

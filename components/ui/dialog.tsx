@@ -1,0 +1,89 @@
+'use client';
+
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { buttonStyle } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
+
+interface DialogProps {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  title: ReactNode;
+  description?: ReactNode;
+  children: ReactNode;
+  /**
+   * Nothing but the dialog's own buttons closes it: neither Esc nor a press outside, and there is no
+   * cross. For what is shown once.
+   */
+  sticky?: boolean;
+  className?: string;
+}
+
+/** A modal dialog: focus is trapped inside and goes back to where it came from. */
+export function Dialog({ open, onOpenChange, title, description, children, sticky, className }: DialogProps) {
+  return (
+    <BaseDialog.Root
+      open={open}
+      disablePointerDismissal={sticky ?? false}
+      onOpenChange={(next, details) => {
+        if (!next && sticky && details.reason !== 'close-press' && details.reason !== 'imperative-action') {
+          details.cancel();
+          return;
+        }
+        onOpenChange(next);
+      }}
+    >
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/45 transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
+        <BaseDialog.Viewport className="fixed inset-0 z-50 grid justify-items-center overflow-y-auto p-3 sm:items-start sm:py-[8vh]">
+          <BaseDialog.Popup
+            className={classNames(
+              'relative my-auto w-full max-w-lg rounded-xl border border-line bg-surface shadow-pop transition-[opacity,transform] duration-150 sm:my-0',
+              'data-[ending-style]:translate-y-2 data-[ending-style]:opacity-0 data-[starting-style]:translate-y-2 data-[starting-style]:opacity-0',
+              className,
+            )}
+          >
+            <header className="grid gap-1 px-5 pt-5 pr-12 sm:px-6">
+              <BaseDialog.Title className="font-semibold text-base leading-6">{title}</BaseDialog.Title>
+              {description ? (
+                <BaseDialog.Description className="text-muted text-sm leading-5" render={<div />}>
+                  {description}
+                </BaseDialog.Description>
+              ) : null}
+            </header>
+            {sticky ? null : (
+              <BaseDialog.Close
+                aria-label="Close"
+                className={classNames(
+                  buttonStyle({ tone: 'quiet', size: 'smallIcon' }),
+                  'absolute top-4 right-4',
+                )}
+              >
+                <X />
+              </BaseDialog.Close>
+            )}
+            {children}
+          </BaseDialog.Popup>
+        </BaseDialog.Viewport>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}
+
+export function DialogBody({ className, ...props }: React.ComponentProps<'div'>) {
+  return <div className={classNames('grid gap-4 px-5 py-4 sm:px-6', className)} {...props} />;
+}
+
+export function DialogFooter({ className, ...props }: React.ComponentProps<'div'>) {
+  return (
+    <div
+      className={classNames(
+        'flex flex-wrap items-center justify-end gap-2 border-t bg-sunken/60 px-5 py-3.5 sm:px-6',
+        'rounded-b-xl',
+        className,
+      )}
+      {...props}
+    />
+  );
+}

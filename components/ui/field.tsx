@@ -1,0 +1,54 @@
+'use client';
+
+import { Field as BaseField } from '@base-ui/react/field';
+import type { ReactNode } from 'react';
+import { classNames } from '#components/ui/class-names';
+import { inputStyle } from '#components/ui/input';
+
+export const labelStyle = 'font-medium text-[0.8125rem] text-ink leading-5';
+export const hintStyle = 'text-[0.8125rem] text-muted leading-5';
+
+interface FieldProps extends Omit<BaseField.Control.Props, 'className' | 'render' | 'size'> {
+  label: ReactNode;
+  name: string;
+  hint?: ReactNode;
+  /** Shown in place of the hint and announced; the box is marked invalid. */
+  error?: string | undefined;
+  /** Stands inside the box at its left, such as a currency sign. */
+  prefix?: string;
+  /** Stands inside the box at its right, such as a button or a unit. */
+  suffix?: ReactNode;
+  className?: string;
+}
+
+/** One labelled text box: label, box, hint or error, wired for assistive technology. */
+export function Field({ label, hint, error, prefix, suffix, className, name, ...control }: FieldProps) {
+  return (
+    <BaseField.Root name={name} invalid={Boolean(error)} className={classNames('grid gap-1.5', className)}>
+      <BaseField.Label className={labelStyle}>{label}</BaseField.Label>
+      <div className="relative">
+        {prefix ? (
+          <span aria-hidden className="absolute inset-y-0 left-3 grid place-items-center text-muted text-sm">
+            {prefix}
+          </span>
+        ) : null}
+        <BaseField.Control
+          className={classNames(inputStyle, prefix && 'pl-6.5', suffix && 'pr-12')}
+          {...control}
+        />
+        {suffix ? (
+          <span className="absolute inset-y-0 right-1.5 grid place-items-center text-muted text-xs">
+            {suffix}
+          </span>
+        ) : null}
+      </div>
+      {error ? (
+        <BaseField.Error match className="text-[0.8125rem] text-bad leading-5">
+          {error}
+        </BaseField.Error>
+      ) : hint ? (
+        <BaseField.Description className={hintStyle}>{hint}</BaseField.Description>
+      ) : null}
+    </BaseField.Root>
+  );
+}

@@ -1,0 +1,100 @@
+'use client';
+
+import { Menu as BaseMenu } from '@base-ui/react/menu';
+import { Check } from 'lucide-react';
+import type { ReactElement, ReactNode } from 'react';
+import { classNames } from '#components/ui/class-names';
+
+/** The surface of everything that pops up beside what opened it. */
+export const popupStyle =
+  'z-50 max-h-(--available-height) min-w-44 origin-(--transform-origin) overflow-y-auto rounded-lg border border-line bg-surface p-1 text-sm shadow-pop outline-none transition-[opacity,scale] duration-100 data-[ending-style]:scale-98 data-[ending-style]:opacity-0 data-[starting-style]:scale-98 data-[starting-style]:opacity-0';
+
+export const itemStyle =
+  'flex select-none items-center gap-2 rounded-md px-2 py-1.5 text-ink outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-muted';
+
+interface MenuProps {
+  /** The button that opens it; it gets its label from the caller. */
+  trigger: ReactElement;
+  children: ReactNode;
+  side?: 'top' | 'bottom';
+  align?: 'start' | 'end';
+  className?: string;
+}
+
+export function Menu({ trigger, children, side = 'bottom', align = 'end', className }: MenuProps) {
+  return (
+    <BaseMenu.Root>
+      <BaseMenu.Trigger render={trigger} />
+      <BaseMenu.Portal>
+        <BaseMenu.Positioner side={side} align={align} sideOffset={6} className="z-50 outline-none">
+          <BaseMenu.Popup className={classNames(popupStyle, className)}>{children}</BaseMenu.Popup>
+        </BaseMenu.Positioner>
+      </BaseMenu.Portal>
+    </BaseMenu.Root>
+  );
+}
+
+interface MenuItemProps {
+  children: ReactNode;
+  onSelect?: () => void;
+  /** A link in place of a plain item: give the anchor element. */
+  link?: ReactElement;
+  danger?: boolean;
+  disabled?: boolean;
+}
+
+export function MenuItem({ children, onSelect, link, danger, disabled }: MenuItemProps) {
+  const className = classNames(itemStyle, danger && 'text-bad [&_svg]:text-bad');
+  if (link) {
+    return (
+      <BaseMenu.LinkItem className={className} render={link} closeOnClick>
+        {children}
+      </BaseMenu.LinkItem>
+    );
+  }
+  return (
+    <BaseMenu.Item
+      className={className}
+      disabled={disabled ?? false}
+      {...(onSelect ? { onClick: onSelect } : {})}
+    >
+      {children}
+    </BaseMenu.Item>
+  );
+}
+
+interface MenuChoiceProps<Value extends string> {
+  label: string;
+  value: Value;
+  options: readonly { value: Value; label: string; icon?: ReactNode }[];
+  onChange(value: Value): void;
+}
+
+/** A group of which exactly one is chosen. */
+export function MenuChoice<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: MenuChoiceProps<Value>) {
+  return (
+    <BaseMenu.Group>
+      <BaseMenu.GroupLabel className="px-2 pt-1.5 pb-1 text-muted text-xs">{label}</BaseMenu.GroupLabel>
+      <BaseMenu.RadioGroup value={value} onValueChange={onChange}>
+        {options.map((option) => (
+          <BaseMenu.RadioItem key={option.value} value={option.value} closeOnClick className={itemStyle}>
+            {option.icon}
+            <span className="flex-1">{option.label}</span>
+            <BaseMenu.RadioItemIndicator>
+              <Check />
+            </BaseMenu.RadioItemIndicator>
+          </BaseMenu.RadioItem>
+        ))}
+      </BaseMenu.RadioGroup>
+    </BaseMenu.Group>
+  );
+}
+
+export function MenuSeparator() {
+  return <BaseMenu.Separator className="-mx-1 my-1 h-px bg-line" />;
+}

@@ -1,0 +1,43 @@
+import type { ComponentProps } from 'react';
+import { classNames } from '#components/ui/class-names';
+
+/** A table in its own frame; when it is wider than the page, the frame scrolls and nothing else. */
+export function Table({ className, label, ...props }: ComponentProps<'table'> & { label: string }) {
+  return (
+    <section aria-label={label} className="overflow-x-auto rounded-lg border bg-surface">
+      <table
+        className={classNames('w-full border-separate border-spacing-0 text-sm', className)}
+        {...props}
+      />
+    </section>
+  );
+}
+
+export function HeadCell({ className, ...props }: ComponentProps<'th'>) {
+  return (
+    <th
+      scope="col"
+      className={classNames(
+        'h-9 whitespace-nowrap border-b bg-sunken/70 px-3 text-left font-medium text-muted text-xs first:pl-4 last:pr-4',
+        className,
+      )}
+      {...props}
+    />
+  );
+}
+
+export function Row({ className, ...props }: ComponentProps<'tr'>) {
+  return <tr className={classNames('group/row', className)} {...props} />;
+}
+
+export function Cell({ className, ...props }: ComponentProps<'td'>) {
+  return (
+    <td
+      className={classNames(
+        'border-b px-3 py-2.5 align-middle first:pl-4 last:pr-4 group-last/row:border-b-0 group-hover/row:bg-hover/45',
+        className,
+      )}
+      {...props}
+    />
+  );
+}

@@ -1,0 +1,72 @@
+import type { AuthOptions } from 'next-auth';
+import Credentials from 'next-auth/providers/credentials';
+import { findUserByPassword, normalEmail } from '#lib/console/credentials';
+import { getConsoleHost } from '#lib/console/db';
+import { getSignInThrottle } from '#lib/console/sign-in-throttle';
+
+declare module 'next-auth' {
+  interface User {
+    sessionVersion: number;
+  }
+  interface Session {
+    userId: string;
+    sessionVersion: number;
+  }
+}
+
+declare module 'next-auth/jwt' {
+  interface JWT {
+    userId: string;
+    sessionVersion: number;
+  }
+}
+
+/** The error that the sign-in page reads when there were too many attempts. */
+export const tooManyAttempts = 'TooManyAttempts';
+
+const weekSeconds = 7 * 24 * 3600;
+
+/** Settings of next-auth: JWT sessions of a week, made invalid earlier by the user's session version. */
+export function authOptions(): AuthOptions {
+  const host = getConsoleHost();
+  return {
+    secret: host.env.authSecret,
+    session: { strategy: 'jwt', maxAge: weekSeconds },
+    pages: { signIn: '/sign-in', error: '/sign-in' },
+    providers: [
+      Credentials({
+        credentials: { email: {}, password: {} },
+        authorize: async (credentials, request) => {
+          const email = normalEmail(String(credentials?.email ?? '')).slice(0, 320);
+          const password = String(credentials?.password ?? '').slice(0, 1024);
+          if (!email || !password) return null;
+          const address = addressOf(request.headers?.['x-forwarded-for']);
+          const throttle = getSignInThrottle();
+          if (!throttle.claim(email, address, Date.now())) throw new Error(tooManyAttempts);
+          const user = await findUserByPassword(host.db, email, password);
+          if (user) throttle.clear(email, address, Date.now());
+          return user;
+        },
+      }),
+    ],
+    callbacks: {
+      jwt: ({ token, user }) =>
+        user ? { ...token, userId: user.id, sessionVersion: user.sessionVersion } : token,
+      session: ({ session, token }) => ({
+        ...session,
+        userId: token.userId,
+        sessionVersion: token.sessionVersion,
+      }),
+    },
+  };
+}
+
+/** The hop nearest to us: what stands before it was written by the client. */
+function addressOf(forwarded: unknown): string {
+  return (
+    String(forwarded ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim() || 'unknown'
+  );
+}

@@ -1,0 +1,105 @@
+import { showClass, showUnitPrice } from '#lib/console/cost-line';
+import { showCount, showMoney } from '#lib/console/show-money';
+import { showAgo, showMoment, showSpan } from '#lib/console/show-time';
+import type { CallDetail } from '#lib/queries/call-detail';
+
+export interface CallPlace {
+  /** Slug. */
+  readonly workspace: string;
+  readonly timeZone: string;
+  readonly nowMs: number;
+}
+
+/** Everything that went in, the cache's share included. */
+export function tokensIn({ usage }: CallDetail): number {
+  return usage.input + usage.cachedInput + usage.cacheWrite5m + usage.cacheWrite1h;
+}
+
+/** A call as the list shows it: everything ready to read. */
+export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: CallPlace) {
+  const atMs = Date.parse(call.at);
+  return {
+    id: call.id,
+    href: `/${workspace}/logs/${call.id}`,
+    time: showMoment(atMs, timeZone),
+    ago: showAgo(atMs, nowMs),
+    isoTime: call.at,
+    status: call.status,
+    errorCode: call.errorCode,
+    endReason: call.endReason,
+    requested: call.requestedModel,
+    answering: call.answeringModel,
+    provider: call.provider,
+    attempts: call.attempts.length,
+    tokensIn: showCount(tokensIn(call)),
+    tokensOut: showCount(call.usage.output),
+    cost: showMoney(call.cost),
+    exactCost: call.cost,
+    latency: showSpan(call.latencyMs),
+    firstByte: call.firstByteMs === null ? null : showSpan(call.firstByteMs),
+    keyName: call.keyName ?? 'deleted key',
+  };
+}
+
+/** The attempts of a call on its time line. */
+export function attemptRowsOf(call: CallDetail) {
+  const wholeMs = Math.max(1, call.latencyMs, ...call.attempts.map((a) => a.startMs + a.durationMs));
+  return call.attempts.map((attempt, index) => ({
+    provider: attempt.provider,
+    model: attempt.model,
+    status: attempt.status,
+    error: attempt.error,
+    started: showSpan(attempt.startMs),
+    lasted: showSpan(attempt.durationMs),
+    from: attempt.startMs / wholeMs,
+    width: attempt.durationMs / wholeMs,
+    upstreamRequestId: attempt.upstreamRequestId,
+    possibleDuplicate: attempt.possibleDuplicate,
+    answered:
+      index === call.attempts.length - 1 && attempt.status !== null && attempt.status < 400 && !attempt.error,
+  }));
+}
+
+/** How the charge came about, line by line. */
+export function costRowsOf(call: CallDetail) {
+  return call.lines.map((line) => ({
+    name: showClass(line.class),
+    quantity: showCount(line.quantity),
+    unitPrice: showUnitPrice(line.class, line.unitPrice),
+    cost: showMoney(line.cost),
+    exactCost: line.cost,
+  }));
+}
+
+const sources: Record<string, string> = {
+  reported: 'as the provider reported it',
+  estimated: 'estimated by the gateway',
+  none: 'nothing was used',
+};
+
+/** Where the usage of a call comes from, in words. */
+export function usageSourceOf(call: CallDetail): string {
+  return sources[call.usageSource] ?? call.usageSource;
+}
+
+/** The numbers of a call that stand at its head. */
+export function figuresOf(call: CallDetail) {
+  const outputMs = call.latencyMs - (call.firstByteMs ?? 0);
+  const perSecond = call.streamed && outputMs > 0 ? (call.usage.output * 1000) / outputMs : 0;
+  return [
+    { name: 'Cost', value: showMoney(call.cost), exact: `$${call.cost}` },
+    { name: 'Latency', value: showSpan(call.latencyMs), note: `${showSpan(call.overheadMs)} in the gateway` },
+    { name: 'First byte', value: call.firstByteMs === null ? 'none' : showSpan(call.firstByteMs) },
+    {
+      name: 'Tokens in',
+      value: showCount(tokensIn(call)),
+      note: call.usage.cachedInput > 0 ? `${showCount(call.usage.cachedInput)} cached` : undefined,
+    },
+    {
+      name: 'Tokens out',
+      value: showCount(call.usage.output),
+      note: perSecond >= 1 ? `${showCount(perSecond)} a second` : undefined,
+    },
+    { name: 'Attempts', value: showCount(call.attempts.length) },
+  ];
+}

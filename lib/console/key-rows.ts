@@ -1,0 +1,73 @@
+import { showCount, showMoney } from '#lib/console/show-money';
+import { showAgo, showDay, showMoment, showZone } from '#lib/console/show-time';
+import { parseUsd } from '#lib/money';
+import type { FoundKey } from '#lib/queries/keys';
+
+export interface KeyRowPlace {
+  /** Slug. */
+  readonly workspace: string;
+  readonly timeZone: string;
+  readonly nowMs: number;
+}
+
+/** A key as the list shows it: everything ready to read. */
+export function keyRowOf(key: FoundKey, { workspace, timeZone, nowMs }: KeyRowPlace) {
+  const exact = (iso: string) =>
+    `${showMoment(Date.parse(iso), timeZone)} (${showZone(timeZone, Date.parse(iso))})`;
+  const expiresMs = key.expiresAt === null ? null : Date.parse(key.expiresAt);
+  return {
+    id: key.id,
+    name: key.name,
+    masked: key.display,
+    state: stateOf(key, nowMs),
+    models: key.models,
+    limits: limitsOf(key),
+    spent30d: showMoney(key.spent.d30),
+    exactSpent30d: key.spent.d30,
+    cap: nearestCap(key),
+    lastUsed: key.lastUsedAt
+      ? { text: showAgo(Date.parse(key.lastUsedAt), nowMs), exact: exact(key.lastUsedAt) }
+      : null,
+    created: { text: showDay(Date.parse(key.createdAt), timeZone), exact: exact(key.createdAt) },
+    expires:
+      expiresMs === null || expiresMs <= nowMs || key.status === 'revoked'
+        ? null
+        : `until ${showDay(expiresMs, timeZone)}`,
+    logHref: `/${workspace}/logs?key=${key.id}`,
+  };
+}
+
+/** In the order in which the gateway checks them (decisions §3). */
+function stateOf(key: FoundKey, nowMs: number): 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' {
+  if (key.status === 'revoked') return 'revoked';
+  if (key.status !== 'active') return 'inactive';
+  if (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs) return 'expired';
+  return key.quotaExhausted ? 'exhausted' : 'active';
+}
+
+function limitsOf(key: FoundKey): string[] {
+  const limits: string[] = [];
+  if (key.rpm !== null) limits.push(`${showCount(key.rpm)} RPM`);
+  if (key.tpm !== null) limits.push(`${showCount(key.tpm)} TPM`);
+  if (key.concurrency !== null) limits.push(`${showCount(key.concurrency)} at once`);
+  if (key.maxOutputTokens !== null) limits.push(`${showCount(key.maxOutputTokens)} output tokens`);
+  return limits;
+}
+
+/** The cap that is nearest to being reached, in words; null without caps. */
+function nearestCap(key: FoundKey): { used: number; text: string } | null {
+  const caps = [
+    { cap: key.dailyCap, spent: key.spent.day, span: 'a day' },
+    { cap: key.d7Cap, spent: key.spent.d7, span: 'in 7 days' },
+    { cap: key.d30Cap, spent: key.spent.d30, span: 'in 30 days' },
+  ].flatMap(({ cap, spent, span }) =>
+    cap === null
+      ? []
+      : [{ used: Number(parseUsd(spent)) / Number(parseUsd(cap)), text: `of ${showMoney(cap)} ${span}` }],
+  );
+  const nearest = caps.sort((one, other) => other.used - one.used)[0];
+  if (nearest) return { ...nearest, text: `${Math.round(nearest.used * 100)} % ${nearest.text}` };
+  return key.quota === null
+    ? null
+    : { used: key.quotaExhausted ? 1 : 0, text: `${showMoney(key.quota)} lifetime` };
+}

@@ -1,0 +1,36 @@
+import { headers } from 'next/headers';
+import { redirect } from 'next/navigation';
+import { getServerSession } from 'next-auth';
+import { cache } from 'react';
+import { authOptions } from '#lib/console/auth';
+import { safeCallback } from '#lib/console/callback-url';
+import { getConsoleHost } from '#lib/console/db';
+
+export interface ConsoleUser {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string | null;
+}
+
+/**
+ * Who is signed in; null for nobody. A session whose version is behind the user's (password changed,
+ * signed out everywhere) is nobody's. One look-up a request.
+ */
+export const findUser = cache(async (): Promise<ConsoleUser | null> => {
+  const session = await getServerSession(authOptions());
+  if (!session?.userId) return null;
+  const user = await getConsoleHost().db.prisma.user.findUnique({
+    where: { id: session.userId },
+    select: { id: true, email: true, name: true, sessionVersion: true },
+  });
+  if (!user || user.sessionVersion !== session.sessionVersion) return null;
+  return { id: user.id, email: user.email, name: user.name };
+});
+
+/** Who is signed in; sends everyone else to the sign-in page, and back here afterwards. */
+export async function requireUser(): Promise<ConsoleUser> {
+  const user = await findUser();
+  if (user) return user;
+  const here = safeCallback((await headers()).get('x-console-path'));
+  redirect(here === '/' ? '/sign-in' : `/sign-in?callbackUrl=${encodeURIComponent(here)}`);
+}

@@ -1,0 +1,33 @@
+/**
+ * An amount to read: "$12.50", "$0.31", "$0.0000042". Two decimals from a dollar up; below, up to six
+ * digits after the zeros, so that a small amount never looks like nothing.
+ * @param usd exact decimal string, as `formatUsd` and the call log give it.
+ */
+export function showMoney(usd: string): string {
+  const negative = usd.startsWith('-');
+  const [whole = '0', fraction = ''] = usd.replace('-', '').split('.');
+  const zeros = /^0*/.exec(fraction)?.[0].length ?? 0;
+  const places = whole !== '0' ? 2 : Math.max(2, zeros + 6);
+  const { units, decimals } = round(whole, fraction, places);
+  const trimmed = decimals.replace(/0+$/, '').padEnd(2, '0');
+  if (units === '0' && /^0*$/.test(decimals)) return '$0.00';
+  return `${negative ? '−' : ''}$${grouped(units)}.${trimmed}`;
+}
+
+/** Rounds half up to `places` decimals. */
+function round(whole: string, fraction: string, places: number): { units: string; decimals: string } {
+  const kept = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));
+  const up = Number(fraction.charAt(places) || '0') >= 5 ? 1n : 0n;
+  const digits = (kept + up).toString().padStart(places + 1, '0');
+  return { units: digits.slice(0, -places), decimals: digits.slice(-places) };
+}
+
+/** "1234567" → "1,234,567". */
+function grouped(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** A whole number to read: 1234567 → "1,234,567". */
+export function showCount(count: number): string {
+  return grouped(Math.trunc(count).toString());
+}

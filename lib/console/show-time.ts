@@ -1,0 +1,72 @@
+/** Moments and spans to read, in the workspace's zone; the locale is fixed, so server and tests agree. */
+
+/** The stored zone when this machine knows it, else UTC. */
+export function usableZone(zone: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) ? zone : 'UTC';
+  } catch {
+    return 'UTC';
+  }
+}
+
+function parts(atMs: number, options: Intl.DateTimeFormatOptions): (part: string) => string {
+  const found = new Intl.DateTimeFormat('en-GB', options).formatToParts(atMs);
+  return (part) => found.find(({ type }) => type === part)?.value ?? '';
+}
+
+/** "21 Nov, 14:03:26". */
+export function showMoment(atMs: number, zone: string): string {
+  const read = parts(atMs, {
+    timeZone: usableZone(zone),
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  return `${read('day')} ${read('month')}, ${read('hour')}:${read('minute')}:${read('second')}`;
+}
+
+/** "21 Nov 2026". */
+export function showDay(atMs: number, zone: string): string {
+  const read = parts(atMs, {
+    timeZone: usableZone(zone),
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+  });
+  return `${read('day')} ${read('month')} ${read('year')}`;
+}
+
+/** The zone with its offset at that moment: "Asia/Kolkata, UTC+05:30"; "UTC" alone. */
+export function showZone(zone: string, atMs: number): string {
+  const usable = usableZone(zone);
+  if (usable === 'UTC') return 'UTC';
+  const offset = parts(atMs, { timeZone: usable, timeZoneName: 'longOffset' })('timeZoneName');
+  return `${usable}, ${offset === 'GMT' ? 'UTC+00:00' : offset.replace('GMT', 'UTC')}`;
+}
+
+/** "just now", "4 min ago", "3 h ago", "12 d ago"; in the future "in 4 min". */
+export function showAgo(atMs: number, nowMs: number): string {
+  const seconds = Math.round(Math.abs(nowMs - atMs) / 1000);
+  const text =
+    seconds < 60
+      ? null
+      : seconds < 3600
+        ? `${Math.floor(seconds / 60)} min`
+        : seconds < 86_400
+          ? `${Math.floor(seconds / 3600)} h`
+          : `${Math.floor(seconds / 86_400)} d`;
+  if (text === null) return 'just now';
+  return atMs > nowMs ? `in ${text}` : `${text} ago`;
+}
+
+/** "4.2 ms", "320 ms", "1.24 s", "2 min 05 s". */
+export function showSpan(ms: number): string {
+  if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(2)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
+}

@@ -1,0 +1,34 @@
+import type { Db } from '#lib/data/db';
+
+export interface FoundMembership {
+  readonly role: string;
+  readonly workspace: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    /** IANA zone. */
+    readonly timeZone: string;
+  };
+}
+
+const workspaceFields = { id: true, slug: true, name: true, timeZone: true } as const;
+
+/** One user's place in one workspace; null when there is none or no such workspace. */
+export async function findMembership(
+  db: Db,
+  where: { slug: string; userId: string },
+): Promise<FoundMembership | null> {
+  return db.prisma.member.findFirst({
+    where: { userId: where.userId, workspace: { slug: where.slug } },
+    select: { role: true, workspace: { select: workspaceFields } },
+  });
+}
+
+/** All workspaces of a user with their role there, by name. */
+export async function listMemberships(db: Db, userId: string): Promise<FoundMembership[]> {
+  return db.prisma.member.findMany({
+    where: { userId },
+    select: { role: true, workspace: { select: workspaceFields } },
+    orderBy: [{ workspace: { name: 'asc' } }, { workspaceId: 'asc' }],
+  });
+}
