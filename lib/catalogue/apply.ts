@@ -4,6 +4,7 @@ import type { CatalogueSet } from '#lib/catalogue/files';
 import { readStored } from '#lib/catalogue/stored';
 import { publish, sqlOf } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
+import type { Price } from '#lib/metering/price-list';
 import type { FileModel, FileProvider } from '#lib/schemas/catalogue';
 import { type Fault, FileRefused } from '#lib/schemas/document';
 import { storePrice } from '#lib/schemas/price';
@@ -105,19 +106,13 @@ async function write(
   for (const offer of offers.filter((one) => one.id !== null)) {
     await tx.offer.update({ where: { id: offer.offerId }, data: { ...offerData(offer), withdrawnAt: null } });
   }
-  await tx.priceVersion.createMany({
-    data: offers.flatMap(({ offerId, price }) =>
-      price === undefined
-        ? []
-        : [
-            {
-              id: options.newId(),
-              offerId,
-              price: storePrice(price ?? { base: {}, tiers: [], serviceTiers: {} }),
-            },
-          ],
-    ),
-  });
+  const priced = offers.filter((offer) => offer.price !== undefined);
+  // The database's clock, read now: a transaction that waited for the lock must not date its prices back.
+  await tx.$executeRaw`
+    INSERT INTO price_version (id, offer_id, price, effective_at, created_at)
+    SELECT v.id, v.offer_id, v.price, clock_timestamp(), clock_timestamp()
+    FROM unnest(${priced.map(() => options.newId())}::uuid[], ${priced.map((one) => one.offerId)}::uuid[],
+      ${priced.map((one) => JSON.stringify(storePrice(one.price ?? unpriced)))}::jsonb[]) AS v (id, offer_id, price)`;
   if (difference.withdrawn.length > 0) {
     await tx.offer.updateMany({
       where: { id: { in: difference.withdrawn.map((offer) => offer.id) } },
@@ -125,6 +120,9 @@ async function write(
     });
   }
 }
+
+/** The price that prices nothing: how an offer becomes unpriced without losing its history. */
+const unpriced: Price = { base: {}, tiers: [], serviceTiers: {} };
 
 function modelData(model: FileModel) {
   const { id: _id, offers: _offers, released, ...facts } = model;

@@ -1,0 +1,76 @@
+import type { Context } from '#lib/command/context';
+
+/** What a command was given, already told apart by `parse`. */
+export interface Input {
+  readonly positionals: readonly string[];
+  /** Options by name; only those that were given. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** What a command says: one JSON document, or the same for people. */
+export interface Output {
+  readonly json: unknown;
+  readonly text: string;
+  /** Set when the answer itself is bad news: exit 1, this reason on standard error. */
+  readonly failed?: string;
+}
+
+/** One noun and verb of operations.md "Command line". */
+export interface Command {
+  /** "key create"; a noun alone where it has one deed. */
+  readonly name: string;
+  /** What follows the name on the usage line. */
+  readonly usage: string;
+  /** Names of the positional arguments, all required. */
+  readonly positionals: readonly string[];
+  /** Names of the options; each takes a value. */
+  readonly options: readonly string[];
+  readonly required: readonly string[];
+  run(context: Context, input: Input): Promise<Output>;
+}
+
+/** The command was refused: exit 1; the message says what to do instead. */
+export class CommandRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CommandRefused';
+  }
+}
+
+/** The command line itself is wrong: exit 2, with the usage line of what was meant. */
+export class UsageError extends Error {
+  readonly usage: string;
+  constructor(message: string, usage: string) {
+    super(message);
+    this.name = 'UsageError';
+    this.usage = usage;
+  }
+}
+
+/** Actor of the audit rows that the command line writes. */
+export const actor = 'command line';
+
+export function usageLine(command: Command): string {
+  return `gateway ${command.name}${command.usage ? ` ${command.usage}` : ''}`;
+}
+
+/** Picks options under the names that a verb knows them by; what was not given is left out. */
+export function pick<Name extends string>(
+  input: Input,
+  names: Readonly<Record<string, Name>>,
+): { [key in Name]?: string } {
+  const picked: { [key in Name]?: string } = {};
+  for (const [option, name] of Object.entries(names)) {
+    const value = input.options[option];
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked;
+}
+
+/** A switch given as "on" or "off"; undefined when not given. */
+export function readSwitch(input: Input, option: string): boolean | undefined {
+  const value = input.options[option];
+  if (value === undefined || value === 'on' || value === 'off')
+    return value === undefined ? value : value === 'on';
+  throw new CommandRefused(`--${option}: write on or off`);
+}

@@ -1,0 +1,77 @@
+import { systemClock } from '#lib/clock';
+import { type Db, openDb } from '#lib/data/db';
+import { openEmbedded } from '#lib/data/embedded';
+import { migrate } from '#lib/data/migrate';
+import { type Env, envSecret, loadEnv } from '#lib/env';
+import { createIds } from '#lib/ids';
+import { readSealingKey } from '#lib/secrets';
+import { announce } from '#lib/snapshot/announce';
+import type { CatalogueSources } from '#lib/snapshot/provider';
+import { VerbRefused } from '#lib/verbs/verb';
+
+/** What a command works with; each part is made when first asked for. */
+export interface Context {
+  /** @throws EnvError naming what is missing or wrong. */
+  env(): Env;
+  /** The database of the running server, or our own for as long as the command runs; migrated. */
+  db(): Promise<Db>;
+  /** A new UUIDv7. */
+  newId(): string;
+  catalogueSources(): CatalogueSources;
+  /** Tells the gateway processes of this machine to read what was just committed. */
+  announce(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Works beside a running server or without one, on the same DATA_DIR or DATABASE_URL. */
+export function createContext(): Context {
+  const ids = createIds(systemClock);
+  let env: Env | null = null;
+  let opened: Promise<{ db: Db; close(): Promise<void> }> | null = null;
+  const readEnv = () => {
+    env ??= loadEnv();
+    return env;
+  };
+  return {
+    env: readEnv,
+    db: async () => {
+      opened ??= open(readEnv());
+      return (await opened).db;
+    },
+    newId: () => {
+      const id = ids.newId();
+      if (id === null) throw new VerbRefused("the machine's clock is far off; set it, then try again");
+      return id;
+    },
+    catalogueSources: () => ({
+      envSecret: (name) => envSecret(name) ?? undefined,
+      sealingKey: readSealingKey(readEnv().encryptionKey),
+    }),
+    announce: async () => {
+      await announce(readEnv().dataDir);
+    },
+    close: async () => {
+      const done = await opened?.catch(() => null);
+      await done?.close();
+    },
+  };
+}
+
+async function open(env: Env): Promise<{ db: Db; close(): Promise<void> }> {
+  const embedded = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'command') : null;
+  const url = embedded?.url ?? env.databaseUrl ?? '';
+  try {
+    await migrate(url);
+  } catch (error) {
+    await embedded?.close();
+    throw error;
+  }
+  const db = openDb(url, { max: 4 });
+  return {
+    db,
+    close: async () => {
+      await db.close();
+      await embedded?.close();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { connect } from 'node:net';
+import { listModels } from '#lib/catalogue/list';
+import type { Command } from '#lib/command/command';
+import type { Context } from '#lib/command/context';
+import { tableLines } from '#lib/command/text';
+import { type Env, EnvError } from '#lib/env';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
+
+interface Check {
+  name: string;
+  /** ok: in use. off: not configured, and not needed. missing: needed. failed: configured but broken. */
+  state: 'ok' | 'off' | 'missing' | 'failed';
+  detail: string;
+}
+
+export const doctor: readonly Command[] = [
+  {
+    name: 'doctor',
+    usage: '',
+    positionals: [],
+    options: [],
+    required: [],
+    run: async (context) => {
+      const checks = await examine(context);
+      const bad = checks.filter((check) => check.state === 'missing' || check.state === 'failed');
+      const rows = checks.map((check) => [check.state.toUpperCase(), check.name, check.detail]);
+      return {
+        json: { ok: bad.length === 0, checks },
+        text: tableLines(['STATE', 'WHAT', 'DETAIL'], rows, ''),
+        ...(bad.length > 0
+          ? { failed: `${bad.length} to put right: ${bad.map((one) => one.name).join(', ')}` }
+          : {}),
+      };
+    },
+  },
+];
+
+async function examine(context: Context): Promise<Check[]> {
+  let env: Env;
+  try {
+    env = context.env();
+  } catch (error) {
+    const problems = error instanceof EnvError ? error.problems : [messageOf(error)];
+    return problems.map((detail) => ({ name: 'settings', state: 'missing', detail }));
+  }
+  return [
+    { name: 'settings', state: 'ok', detail: `data in ${env.dataDir}` },
+    ...(await examineDatabase(context, env)),
+    await examineRedis(env),
+    optional('stripe', env.stripe !== null, 'top-up works', 'set STRIPE_SECRET_KEY for top-up'),
+    optional('mail', env.smtpUrl !== null, 'mail is sent', 'set SMTP_URL for invitations and resets'),
+    optional('github sign-in', env.github !== null, 'offered', 'set GITHUB_ID and GITHUB_SECRET'),
+    optional('google sign-in', env.google !== null, 'offered', 'set GOOGLE_ID and GOOGLE_SECRET'),
+    optional('metrics', env.metricsToken !== null, 'guarded by METRICS_TOKEN', 'set METRICS_TOKEN'),
+    optional('simulated provider', env.sandbox, 'started by the server', 'set SANDBOX=on to try things out'),
+  ];
+}
+
+async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
+  const where = env.databaseUrl === null ? 'the embedded database' : new URL(env.databaseUrl).host;
+  try {
+    const db = await context.db();
+    await db.pool.query('SELECT 1');
+    const database: Check = { name: 'database', state: 'ok', detail: `${where} answers and is migrated` };
+    const offers = listModels(await loadCatalogue(db.pool, context.catalogueSources())).flatMap(
+      (one) => one.offers,
+    );
+    if (offers.length === 0) {
+      const detail = 'empty: run "gateway catalogue apply catalogue"';
+      return [database, { name: 'catalogue', state: 'missing', detail }];
+    }
+    const available = offers.filter((offer) => offer.available);
+    const catalogue: Check = {
+      name: 'catalogue',
+      state: 'ok',
+      detail: `${offers.length} offers, ${available.length} available with the credentials set here`,
+    };
+    return [database, catalogue, ...providerChecks(offers)];
+  } catch (error) {
+    return [{ name: 'database', state: 'failed', detail: `${where}: ${messageOf(error)}` }];
+  }
+}
+
+/** One line a provider: in use, or what its first unavailable offer lacks. */
+function providerChecks(
+  offers: readonly { provider: string; available: boolean; why: string | null }[],
+): Check[] {
+  return [...Map.groupBy(offers, (offer) => offer.provider)].map(([provider, own]): Check => {
+    const usable = own.filter((offer) => offer.available).length;
+    if (usable > 0)
+      return { name: `provider ${provider}`, state: 'ok', detail: `${usable} of ${own.length} offers` };
+    return { name: `provider ${provider}`, state: 'off', detail: own[0]?.why ?? '' };
+  });
+}
+
+async function examineRedis(env: Env): Promise<Check> {
+  if (env.redis === null) {
+    return {
+      name: 'redis',
+      state: 'off',
+      detail: 'limits are shared through PostgreSQL; set REDIS_URL for a fleet',
+    };
+  }
+  const problem =
+    env.redis.kind === 'tcp' ? await knock(env.redis.url) : await pingRest(env.redis.url, env.redis.token);
+  return problem === null
+    ? { name: 'redis', state: 'ok', detail: 'reachable' }
+    : { name: 'redis', state: 'failed', detail: problem };
+}
+
+/** Whether something listens at a redis:// address; null when it does. */
+function knock(address: string): Promise<string | null> {
+  const url = new URL(address);
+  return new Promise((resolve) => {
+    const socket = connect({ host: url.hostname, port: Number(url.port || '6379'), timeout: 2_000 });
+    const end = (problem: string | null) => {
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.once('connect', () => end(null));
+    socket.once('timeout', () => end('no answer within 2 s'));
+    socket.once('error', (error) => end(error.message));
+  });
+}
+
+async function pingRest(url: string, token: string): Promise<string | null> {
+  try {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(new URL('/ping', url), { headers, signal: AbortSignal.timeout(2_000) });
+    return answer.ok ? null : `answers ${answer.status}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function optional(name: string, on: boolean, used: string, how: string): Check {
+  return on ? { name, state: 'ok', detail: used } : { name, state: 'off', detail: how };
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ('code' in error ? String(error.code) : error.name);
+}
