@@ -78,8 +78,7 @@ function fail(error: unknown): never {
 }
 
 const held = await lock();
-const holder: Holder = { pid: Number(asker), role: roleOf(role) };
-writeHolder(dataDir, holder);
+writeHolder(dataDir, { pid: Number(asker), role: roleOf(role), childPid: process.pid });
 const path = socketPath(dataDir);
 rmSync(path, { force: true });
 const database = await open();

@@ -40,9 +40,15 @@ export function embeddedUrl(dataDir: string): string {
 
 export type Role = 'server' | 'command';
 
-const holderSchema = z.object({ pid: z.int().positive(), role: z.enum(['server', 'command']) });
+const holderSchema = z.object({
+  /** The process that asked for the database. */
+  pid: z.int().positive(),
+  role: z.enum(['server', 'command']),
+  /** The child of it that runs the database and has the lock. */
+  childPid: z.int().positive(),
+});
 
-/** Who holds the embedded database: the process that asked for it, not the child that runs it. */
+/** Who holds the embedded database. */
 export type Holder = z.infer<typeof holderSchema>;
 
 const holderFile = (dataDir: string) => join(dataDir, 'run', 'holder.json');

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Client, Pool } from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openDb } from '#lib/data/db';
+import { type Embedded, openEmbedded } from '#lib/data/embedded';
+import { findHolder, runDirectory } from '#lib/data/embedded-directory';
+import { migrate } from '#lib/data/migrate';
+
+const program = fileURLToPath(new URL('../support/embedded-holder.ts', import.meta.url));
+const open: Embedded[] = [];
+const holders: ChildProcess[] = [];
+
+const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-embedded-'));
+
+async function openHere(dataDir: string, role: 'server' | 'command' = 'server'): Promise<Embedded> {
+  const embedded = await openEmbedded(dataDir, role);
+  open.push(embedded);
+  return embedded;
+}
+
+/** Another process that holds the database of `dataDir` until it is killed or its input ends. */
+async function holdElsewhere(dataDir: string, role: 'server' | 'command'): Promise<ChildProcess> {
+  const holder = spawn(process.execPath, [program, dataDir, role], { stdio: ['pipe', 'pipe', 'inherit'] });
+  holders.push(holder);
+  await once(createInterface({ input: holder.stdout }), 'line');
+  return holder;
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+afterEach(async () => {
+  for (const holder of holders.splice(0)) holder.kill('SIGKILL');
+  for (const embedded of open.splice(0)) await embedded.close();
+});
+
+describe('the embedded database', () => {
+  it('refuses a second server on its directory and names the holder', async () => {
+    const dataDir = temporary();
+    const holder = await holdElsewhere(dataDir, 'server');
+    await expect(openHere(dataDir)).rejects.toThrow(`in use by the server with process id ${holder.pid}`);
+  });
+
+  it('serves a command beside the running server, and stays when the command has ended', async () => {
+    const dataDir = temporary();
+    await holdElsewhere(dataDir, 'server');
+    const command = await openEmbedded(dataDir, 'command');
+    await query(command.url, 'CREATE TABLE t (n INT)');
+    await command.close();
+    expect(await query(command.url, 'SELECT count(*)::int AS n FROM t')).toEqual([{ n: 0 }]);
+  });
+
+  it('runs for a command alone and ends with it', async () => {
+    const dataDir = temporary();
+    const command = await openEmbedded(dataDir, 'command');
+    expect(await query(command.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    await command.close();
+    expect(readdirSync(join(dataDir, 'run'))).toEqual([]);
+  });
+
+  it('waits for a command to finish before a server starts', async () => {
+    const dataDir = temporary();
+    const command = await holdElsewhere(dataDir, 'command');
+    const server = openHere(dataDir);
+    command.stdin?.end();
+    expect(await query((await server).url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  });
+
+  it('starts again after its server was killed, with every committed row', async () => {
+    const dataDir = temporary();
+    const holder = await holdElsewhere(dataDir, 'server');
+    const { url } = await openEmbedded(dataDir, 'command');
+    await query(url, 'CREATE TABLE t AS SELECT generate_series(1, 1000) AS n');
+    holder.kill('SIGKILL');
+    const server = await openHere(dataDir);
+    expect(await query(server.url, 'SELECT count(*)::int AS n FROM t')).toEqual([{ n: 1000 }]);
+  });
+
+  it('comes back by itself when its own process is killed', async () => {
+    const dataDir = temporary();
+    const embedded = await openHere(dataDir);
+    await query(embedded.url, 'CREATE TABLE t AS SELECT 7 AS n');
+    const before = findHolder(dataDir)?.childPid ?? 0;
+    process.kill(before, 'SIGKILL');
+    const rows = () => query(embedded.url, 'SELECT n FROM t').catch(() => null);
+    await expect.poll(rows, { timeout: 10_000 }).toEqual([{ n: 7 }]);
+    expect(findHolder(dataDir)?.childPid).not.toBe(before);
+  });
+
+  it('has its sockets elsewhere when the path of its directory is too long for one', async () => {
+    const dataDir = join(temporary(), 'deep'.repeat(20), 'deeper'.repeat(10));
+    const embedded = await openHere(dataDir);
+    expect(runDirectory(dataDir)).toMatch(/^\/tmp\/model-gateway-/);
+    expect(await query(embedded.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  });
+});
+
+describe('clients that share the embedded database', () => {
+  it('keep racing read-modify-write transactions exact through Prisma', async () => {
+    const embedded = await openHere(temporary());
+    await migrate(embedded.url);
+    const db = openDb(embedded.url);
+    const id = '019d0000-0000-7000-8000-000000000001';
+    await db.prisma.workspace.create({ data: { id, slug: 'w', name: 'W' } });
+    const addOne = () =>
+      db.prisma.$transaction(
+        async (tx) => {
+          const rows = await tx.$queryRaw<{ balance_nano: bigint }[]>`
+            SELECT balance_nano FROM workspace WHERE id = ${id}::uuid FOR UPDATE`;
+          const balanceNano = (rows[0]?.balance_nano ?? 0n) + 1n;
+          await tx.workspace.update({ where: { id }, data: { balanceNano } });
+        },
+        { maxWait: 20_000 },
+      );
+    await Promise.all(Array.from({ length: 60 }, addOne));
+    const workspace = await db.prisma.workspace.findUniqueOrThrow({ where: { id } });
+    await db.close();
+    expect(workspace.balanceNano).toBe(60n);
+  });
+
+  it('get their own answers when statements too big for one read interleave', async () => {
+    const embedded = await openHere(temporary());
+    const pool = new Pool({ connectionString: embedded.url, max: 8 });
+    const ask = async (letter: string) => {
+      const { rows } = await pool.query(`SELECT $1::text AS said, '${letter}' AS who`, [
+        letter.repeat(400_000),
+      ]);
+      return rows[0]?.who === letter && rows[0]?.said === letter.repeat(400_000);
+    };
+    const answers = await Promise.all(Array.from({ length: 48 }, (_, i) => ask('abcdefgh'.charAt(i % 8))));
+    await pool.end();
+    expect(answers.every(Boolean)).toBe(true);
+  });
+
+  it('are not held up by one that left in the middle of a transaction', async () => {
+    const embedded = await openHere(temporary());
+    await query(embedded.url, 'CREATE TABLE t (n INT)');
+    const gone = new Client({ connectionString: embedded.url });
+    gone.on('error', () => undefined);
+    await gone.connect();
+    await gone.query('BEGIN');
+    await gone.query('INSERT INTO t VALUES (1)');
+    const waiting = query(embedded.url, 'SELECT n FROM t');
+    const left = gone.end();
+    expect(await waiting).toEqual([]);
+    await left;
+  });
+});

@@ -1,0 +1,80 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { copyPrograms, makePlace, serverAccount } from '#tests/support/postgres-files';
+
+// Runs a PostgreSQL server for as long as standard input stays open, so that a killed test run leaves
+// none behind. Prints the server's address once it accepts connections.
+
+const owner = serverAccount();
+const place = makePlace(owner);
+const options = { ...owner, cwd: place, env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } };
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+
+function fail(message: string): never {
+  rmSync(place, { recursive: true, force: true });
+  console.error(message);
+  process.exit(1);
+}
+
+const programs = copyPrograms(place);
+const data = join(place, 'data');
+const made = spawnSync(
+  join(programs, 'bin/initdb'),
+  ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+  options,
+);
+if (made.status !== 0) fail(`initdb failed: ${made.error ?? made.stderr}`);
+
+const port = await freePort();
+const settings = {
+  listen_addresses: '127.0.0.1',
+  port,
+  unix_socket_directories: '',
+  max_connections: 300,
+  fsync: 'off',
+  synchronous_commit: 'on',
+  full_page_writes: 'off',
+  shared_buffers: '64MB',
+  autovacuum: 'off',
+};
+const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+const server = spawn(join(programs, 'bin/postgres'), ['-D', data, ...flags], {
+  ...options,
+  // Its own group: Ctrl-C ends the tests first, and they end it.
+  detached: true,
+  stdio: ['ignore', 'ignore', 'pipe'],
+});
+
+let log = '';
+server.on('error', (error) => fail(`PostgreSQL did not start: ${error}`));
+server.stderr.on('data', (chunk) => {
+  log = (log + chunk).slice(-4000);
+  if (!log.includes('ready to accept connections')) return;
+  server.stderr.removeAllListeners('data').resume();
+  console.log(`postgresql://postgres@127.0.0.1:${port}/postgres`);
+});
+server.on('exit', () => fail(`PostgreSQL ended:\n${log}`));
+
+process.stdin.resume().on('close', () => {
+  server.removeAllListeners('exit').on('exit', () => {
+    rmSync(place, { recursive: true, force: true });
+    process.exit(0);
+  });
+  // Immediate shutdown: the data is thrown away.
+  server.kill('SIGQUIT');
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().on('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
