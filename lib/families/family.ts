@@ -1,7 +1,7 @@
 import type { Refusal } from '#lib/errors';
+import type { FieldSpec, Scan } from '#lib/families/scan';
 import type { UsageReport } from '#lib/metering/usage';
 import type { FamilyId, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
-import type { FieldSpec, Scan } from './scan';
 
 /** Which checks of decisions §3 apply: see "Which steps apply" there. */
 export type Steps = 'generate' | 'count' | 'stored' | 'models';

@@ -15,6 +15,8 @@ export interface FieldRule {
   readonly fields?: FieldSpec;
   /** What to read in each element when it is an array of objects; collected, not guarded. */
   readonly each?: FieldSpec;
+  /** Guards a name under `each` too: a nested model name may stand once in its element (decisions §4). */
+  readonly guarded?: boolean;
 }
 
 export type JsonType = 'string' | 'number' | 'object' | 'array' | 'boolean' | 'null';
@@ -63,3 +65,5 @@ export interface Scan {
 export interface ScanFault {
   readonly fault: string;
 }
+
+export { scan } from '#lib/families/scan/body';

@@ -1,0 +1,45 @@
+import { readChatAsk } from '#lib/families/chat/ask';
+import { chatEdits, injectsUsage } from '#lib/families/chat/edits';
+import { chatOutputBytes } from '#lib/families/chat/output';
+import { chatStreamReader } from '#lib/families/chat/stream';
+import { readChatUsage } from '#lib/families/chat/usage';
+import type { Family } from '#lib/families/family';
+import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+
+/** The chat-completions family, all compatible dialects included. */
+export const chat: Family = {
+  id: 'chat',
+  operations: [
+    {
+      name: 'chat.create',
+      family: 'chat',
+      method: 'POST',
+      path: 'chat/completions',
+      prefixes: ['v1'],
+      steps: 'generate',
+      fields: {
+        model: {},
+        stream: {},
+        stream_options: { fields: { include_usage: {} } },
+        max_tokens: {},
+        max_completion_tokens: {},
+        n: {},
+        service_tier: {},
+        tools: { each: { type: {} } },
+        web_search_options: {},
+      },
+    },
+  ],
+  readAsk: readChatAsk,
+  edits: chatEdits,
+  injectsUsage,
+  upstreamPath: () => '/chat/completions',
+  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  readUsage: (_ask, answer) => readChatUsage(answer),
+  outputBytes: chatOutputBytes,
+  streamReader: chatStreamReader,
+  isOperatorFault: (status, body) =>
+    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
+  clientPath: '/v1/chat/completions',
+};

@@ -1,0 +1,51 @@
+import { isRefusal, type Refusal } from '#lib/errors';
+import type { Ask, Operation } from '#lib/families/family';
+import { readFlag, readModel, readObject, readText, readWhole } from '#lib/families/reading/fields';
+import { weigh } from '#lib/families/reading/weight';
+import type { Scan } from '#lib/families/scan';
+
+/** Where a chat body carries inline media; anything long elsewhere is text. */
+const mediaKeys: ReadonlySet<string> = new Set(['url', 'image_url', 'video_url', 'data', 'file_data']);
+
+/** What a chat body asks for (decisions §5). */
+export function readChatAsk(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  scan: Scan,
+): Ask | Refusal {
+  const model = readModel(scan);
+  if (isRefusal(model)) return model;
+  const stream = readFlag(scan, 'stream');
+  if (isRefusal(stream)) return stream;
+  const options = readObject(scan, 'stream_options');
+  if (isRefusal(options)) return options;
+  const includeUsage = readFlag(scan, 'stream_options.include_usage');
+  if (isRefusal(includeUsage)) return includeUsage;
+  const older = readWhole(scan, 'max_tokens', 0);
+  if (isRefusal(older)) return older;
+  const newer = readWhole(scan, 'max_completion_tokens', 0);
+  if (isRefusal(newer)) return newer;
+  const choices = readWhole(scan, 'n', 1);
+  if (isRefusal(choices)) return choices;
+  const serviceTier = readText(scan, 'service_tier');
+  if (isRefusal(serviceTier)) return serviceTier;
+  return {
+    operation,
+    params,
+    model,
+    stream,
+    budget: older === null ? newer : Math.max(older, newer ?? 0),
+    choices: choices ?? 1,
+    serviceTier,
+    weight: weigh(scan, mediaKeys, searchTools(scan)),
+    scan,
+  };
+}
+
+/** Declared tools that the provider runs itself to search or fetch. */
+function searchTools(scan: Scan): number {
+  const declared = scan.collected.filter(
+    ({ path, value }) => path === 'tools[].type' && typeof value === 'string' && /search|fetch/.test(value),
+  ).length;
+  return declared + (scan.found.has('web_search_options') ? 1 : 0);
+}

@@ -1,0 +1,38 @@
+import { insertMember, replaceValue, setRootField } from '#lib/families/edits';
+import type { Ask, Edit } from '#lib/families/family';
+import type { OfferFacts } from '#lib/snapshot/snapshot';
+
+/** Whether the provider must be told to report usage in a stream that did not ask for it (decisions §4). */
+export function injectsUsage(ask: Ask, offer: OfferFacts): boolean {
+  if (!ask.stream || offer.streamUsage === 'never') return false;
+  return ask.scan.found.get('stream_options.include_usage')?.value !== true;
+}
+
+/** The in-place changes that one target needs (decisions §4, §5). */
+export function chatEdits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[] {
+  const { scan } = ask;
+  const edits: Edit[] = [];
+  const model = scan.found.get('model');
+  if (model && offer.upstreamModel !== ask.model) {
+    edits.push(replaceValue(model, JSON.stringify(offer.upstreamModel)));
+  }
+  if (injectsUsage(ask, offer)) edits.push(usageEdit(ask));
+  if (injectBudget !== null) edits.push(setRootField(scan, budgetField(offer), String(injectBudget)));
+  return edits;
+}
+
+function usageEdit({ scan }: Ask): Edit {
+  const path = 'stream_options.include_usage';
+  const standing = scan.found.get(path) ?? scan.nulls.get(path);
+  if (standing) return replaceValue(standing, 'true');
+  const options = scan.found.get('stream_options');
+  return options
+    ? insertMember(options, 'include_usage', 'true')
+    : setRootField(scan, 'stream_options', '{"include_usage":true}');
+}
+
+/** The catalogue's word; without one, the two providers that refuse the older name get the newer. */
+function budgetField({ outputBudgetField, provider }: OfferFacts): string {
+  if (outputBudgetField !== null) return outputBudgetField;
+  return provider.id === 'openai' || provider.id === 'azure' ? 'max_completion_tokens' : 'max_tokens';
+}

@@ -1,0 +1,65 @@
+import { choiceBytes } from '#lib/families/chat/output';
+import { reportOf, usageObject } from '#lib/families/chat/usage';
+import type { Ask, StreamReader } from '#lib/families/family';
+import { type JsonObject, listIn, objectIn, parseJson, textIn } from '#lib/families/reading/json';
+import type { UsageReport } from '#lib/metering/usage';
+
+/** Reads a chat stream of any dialect: the last non-null usage wins, on whichever chunk it stands. */
+export function chatStreamReader(ask: Ask): StreamReader {
+  return new ChatStream(ask.choices);
+}
+
+class ChatStream implements StreamReader {
+  readonly #choices: number;
+  readonly #ended = new Set<unknown>();
+  #usage: JsonObject | null = null;
+  #serviceTier: string | null = null;
+  /** Made when asked for, kept until something newer is told. */
+  #report: UsageReport | null = null;
+  #outputBytes = 0;
+  #done = false;
+  #failed = false;
+
+  constructor(choices: number) {
+    this.#choices = choices;
+  }
+
+  event(name: string | null, data: string): void {
+    if (data.trim() === '[DONE]') {
+      this.#done = true;
+      return;
+    }
+    if (name === 'error') this.#failed = true;
+    const chunk = objectIn(parseJson(data));
+    if (chunk === null) return;
+    if ((chunk.error ?? null) !== null) this.#failed = true;
+    const usage = usageObject(chunk);
+    const tier = textIn(chunk.service_tier);
+    if (usage || (tier && tier !== this.#serviceTier)) this.#report = null;
+    this.#usage = usage ?? this.#usage;
+    this.#serviceTier = tier ?? this.#serviceTier;
+    for (const value of listIn(chunk.choices)) {
+      const choice = objectIn(value);
+      this.#outputBytes += choiceBytes(choice);
+      if (choice && textIn(choice.finish_reason)) this.#ended.add(choice.index ?? 0);
+    }
+  }
+
+  report(): UsageReport | null {
+    this.#report ??= this.#usage && reportOf(this.#usage, this.#serviceTier);
+    return this.#report;
+  }
+
+  outputBytes(): number {
+    return this.#outputBytes;
+  }
+
+  /** `[DONE]`; or, for dialects that end without it, every choice ended and usage told. */
+  finished(): boolean {
+    return this.#done || (this.#usage !== null && this.#ended.size >= this.#choices);
+  }
+
+  failed(): boolean {
+    return this.#failed;
+  }
+}

@@ -1,0 +1,19 @@
+import { chat } from '#lib/families/chat';
+import type { Family, Operation } from '#lib/families/family';
+import { modelsOperations } from '#lib/families/models';
+
+/** Every protocol family that the gateway serves: one line each. */
+export const families: readonly Family[] = [chat];
+
+/** The gateway's whole table of routes (decisions §11). */
+export const operations: readonly Operation[] = [
+  ...modelsOperations,
+  ...families.flatMap((family) => family.operations),
+];
+
+const byId = new Map(families.map((family) => [family.id, family]));
+
+/** The family of an operation; null for the models operations, which no provider answers. */
+export function familyOf(id: Operation['family']): Family | null {
+  return id === 'models' ? null : (byId.get(id) ?? null);
+}

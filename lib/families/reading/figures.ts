@@ -1,0 +1,28 @@
+/**
+ * Figures of a provider's usage object: a negative or non-integer one counts as 0 and is flagged
+ * (decisions §6). An absent one is 0.
+ */
+export interface Figures {
+  read(value: unknown): number;
+  flag(name: string): void;
+  readonly flags: readonly string[];
+}
+
+export function createFigures(): Figures {
+  const flags = new Set<string>();
+  return {
+    read(value) {
+      if (value === undefined || value === null) return 0;
+      if (typeof value !== 'number' || !Number.isInteger(value)) {
+        flags.add('usage_not_integer');
+        return 0;
+      }
+      if (value < 0) flags.add('usage_negative');
+      return Math.min(Math.max(value, 0), Number.MAX_SAFE_INTEGER);
+    },
+    flag: (name) => flags.add(name),
+    get flags() {
+      return [...flags];
+    },
+  };
+}

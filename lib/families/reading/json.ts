@@ -1,0 +1,32 @@
+/** Reading parsed JSON of a provider, whose shape nobody guarantees. */
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The value as an object; null for anything else. */
+export function objectIn(value: unknown): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? asObject(value) : null;
+}
+
+/** A non-null object that is no array can be read by any key. */
+function asObject(value: object): JsonObject {
+  return value as JsonObject;
+}
+
+/** The value as a list; empty for anything else. */
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A string that says something; null for anything else. */
+export function textIn(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Parses text of a provider; undefined when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Ask, Family } from '#lib/families/family';
+import { streamMeter } from '#lib/metering/stream-meter';
+import type { UsageReport } from '#lib/metering/usage';
+import { wholeMeter } from '#lib/metering/whole-meter';
+
+/** Sees a copy of every byte of one answer and tells what it used. Pure but for its own state. */
+export interface Meter {
+  push(chunk: Uint8Array): void;
+  /** The answer is over, well or not. */
+  end(): void;
+  /** The usage as far as the answer told it; null: not a word. Flags are those of the report. */
+  report(): UsageReport | null;
+  /** UTF-8 bytes of output seen: the ground of an estimate. */
+  outputBytes(): number;
+  /** The family's own end was seen; of a whole answer, that it could be read to its end. */
+  finished(): boolean;
+  /** The provider put an error into its answer. */
+  failed(): boolean;
+  /** Events seen so far: the sequence number of the next one. */
+  events(): number;
+  /** The last pushed chunk carried usage, the end or an error: worth a checkpoint before it is relayed. */
+  terminalInLastPush(): boolean;
+  /** `answer_too_long` when an event or answer was too long to be read. */
+  flags(): readonly string[];
+}
+
+/**
+ * @param answer contentType decides how the answer is read, since a stream may be answered by a whole
+ * body and the reverse; without a telling one, `streamed` does (default: as asked).
+ */
+export function createMeter(
+  family: Family,
+  ask: Ask,
+  answer: { readonly contentType?: string | null; readonly streamed?: boolean },
+): Meter {
+  const type = answer.contentType?.toLowerCase() ?? '';
+  if (type.startsWith('text/event-stream')) return streamMeter(family, ask);
+  if (type.includes('json') || /^(image|audio|video)\//.test(type)) return wholeMeter(family, ask, type);
+  return (answer.streamed ?? ask.stream) ? streamMeter(family, ask) : wholeMeter(family, ask, type);
+}

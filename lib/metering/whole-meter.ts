@@ -1,0 +1,92 @@
+import type { Ask, Family } from '#lib/families/family';
+import type { Meter } from '#lib/metering/meter';
+import type { UsageReport } from '#lib/metering/usage';
+
+/** Bytes of a whole answer that are kept to be read at its end. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** Meters an answer that is one JSON body, read once it is over; a binary one is only counted. */
+export function wholeMeter(family: Family, ask: Ask, contentType: string): Meter {
+  return new WholeMeter(family, ask, !/^(image|audio|video)\//.test(contentType));
+}
+
+class WholeMeter implements Meter {
+  readonly #family: Family;
+  readonly #ask: Ask;
+  #keeping: boolean;
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  #tooLong = false;
+  #outputBytes: number | null = null;
+  #report: UsageReport | null = null;
+  #finished = false;
+  #failed = false;
+
+  constructor(family: Family, ask: Ask, keeping: boolean) {
+    this.#family = family;
+    this.#ask = ask;
+    this.#keeping = keeping;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (!this.#keeping) return;
+    if (this.#bytes > MAX_ANSWER_BYTES) {
+      this.#tooLong = true;
+      this.#keeping = false;
+      this.#chunks = [];
+    } else {
+      this.#chunks.push(chunk);
+    }
+  }
+
+  end(): void {
+    if (!this.#keeping) return;
+    this.#keeping = false;
+    const text = new TextDecoder().decode(Buffer.concat(this.#chunks));
+    this.#chunks = [];
+    let answer: unknown;
+    try {
+      answer = JSON.parse(text);
+    } catch {
+      return;
+    }
+    this.#finished = true;
+    this.#report = this.#family.readUsage(this.#ask, answer);
+    this.#outputBytes = this.#family.outputBytes(answer);
+    this.#failed = this.#report === null && this.#outputBytes === 0 && namesError(answer);
+  }
+
+  report(): UsageReport | null {
+    return this.#report;
+  }
+
+  /** Of an answer that was cut or could not be read, all its bytes: an estimate may not be too low. */
+  outputBytes(): number {
+    return this.#outputBytes ?? this.#bytes;
+  }
+
+  finished(): boolean {
+    return this.#finished;
+  }
+
+  failed(): boolean {
+    return this.#failed;
+  }
+
+  events(): number {
+    return 0;
+  }
+
+  terminalInLastPush(): boolean {
+    return false;
+  }
+
+  flags(): readonly string[] {
+    return this.#tooLong ? ['answer_too_long'] : [];
+  }
+}
+
+function namesError(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'error' in answer && answer.error !== null;
+}
