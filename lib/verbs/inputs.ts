@@ -30,8 +30,10 @@ export const limit = z.union([z.number(), z.string(), z.null()]).transform((valu
   return z.NEVER;
 });
 
-/** Dollars as a decimal string, in nano-dollars. */
-export const dollars = z.string().transform((text, context) => {
+type Refuse = { addIssue(message: string): void };
+
+/** Dollars in nano-dollars; anything else is refused in words. */
+function readDollars(text: string, context: Refuse): bigint {
   try {
     const nano = parseUsd(text);
     if (nano <= largestNano && nano >= -largestNano) return nano;
@@ -40,20 +42,24 @@ export const dollars = z.string().transform((text, context) => {
     context.addIssue(error instanceof Error ? error.message : 'not an amount in dollars');
   }
   return z.NEVER;
-});
+}
+
+/** Dollars as a decimal string, in nano-dollars. */
+export const dollars = z.string('write dollars as a decimal string, like "0.25"').transform(readDollars);
 
 /** A cap or quota: positive dollars, or null (also "none"), in nano-dollars. */
-export const cap = z.union([
-  z.null(),
-  z.literal('none').transform(() => null),
-  dollars.refine((nano) => nano > 0n, 'a cap is more than 0 dollars, or "none" for no cap'),
-]);
+export const cap = z
+  .union([z.null(), z.string()], 'write dollars as a decimal string, like "0.25", or "none" for no cap')
+  .transform((value, context) => {
+    return value === null || value === 'none' ? null : readDollars(value, context);
+  })
+  .refine((nano) => nano === null || nano > 0n, 'a cap is more than 0 dollars, or "none" for no cap');
 
 /** The configured allowance: dollars from 0 up; "none" is 0. */
-export const allowance = z.union([
-  z.literal('none').transform(() => 0n),
-  dollars.refine((nano) => nano >= 0n, 'credit is 0 dollars or more; post a negative ledger line instead'),
-]);
+export const allowance = z
+  .string('write dollars as a decimal string, like "10", or "none"')
+  .transform((value, context) => (value === 'none' ? 0n : readDollars(value, context)))
+  .refine((nano) => nano >= 0n, 'credit is 0 dollars or more; post a negative ledger line instead');
 
 /** The models of a key: a list, "a,b", or null (also "none") for every model. */
 export const modelScope = z
