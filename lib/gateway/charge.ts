@@ -18,7 +18,10 @@ export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean):
   call.costNano = 0n;
   if (!target || !ask || !claim || ask.operation.steps !== 'generate') return;
   const report = meter?.report() ?? null;
-  if (report) return priceReport(call, report, 'reported');
+  if (report) {
+    priceReport(call, report, 'reported');
+    return;
+  }
   const outputBytes = meter?.outputBytes() ?? 0;
   if (!isOwed(call, outputBytes, sentWhole)) return;
   const usage = usageOf({

@@ -1,6 +1,7 @@
 import type { Coordinator } from '#lib/admission/claim';
 import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
+import type { RefusalPace } from '#lib/gateway/refusal-pace';
 import type { Health } from '#lib/routing/health';
 import type { Journal } from '#lib/settlement/entry';
 import type { KeyReader } from '#lib/snapshot/read';
@@ -28,6 +29,8 @@ export interface Runtime {
   };
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */
   readonly bodies: BodyBudget;
+  /** Slows keys that are refused in floods. */
+  readonly refusals: RefusalPace;
   /** Answers read to their end after the client left, at most 32 a process (decisions §6). */
   readonly drains: { running: number; readonly most: number };
   /** Unexpected errors: logged with the request id, never shown. */

@@ -1,19 +1,21 @@
 import { systemClock } from '#lib/clock';
 import { createBodyBudget } from '#lib/gateway/body-budget';
+import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import type { Runtime } from '#lib/gateway/runtime';
 import { createIds } from '#lib/ids';
 import { createHealth } from '#lib/routing/health';
 import { createPools } from '#lib/upstream/pools';
 
-let made: Runtime | null = null;
+let made: Runtime | undefined;
 
 /**
  * The runtime of a host that has none: every request gets an id and the refusal that names its cause
  * (decisions §3, `resolver_not_configured`).
  */
 export function unconfiguredRuntime(): Runtime {
+  if (made) return made;
   const ids = createIds(systemClock);
-  made ??= {
+  made = {
     clock: systemClock,
     newId: ids.newId,
     fallbackId: ids.fallbackId,
@@ -23,9 +25,10 @@ export function unconfiguredRuntime(): Runtime {
     journal: null,
     pools: createPools(),
     health: createHealth(),
-    limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyBudgetBytes: 0 },
+    limits: { maxBodyBytes: 0, maxUploadBytes: 0 },
     bodies: createBodyBudget(0),
     drains: { running: 0, most: 0 },
+    refusals: createRefusalPace(),
     report: () => {},
   };
   return made;

@@ -18,6 +18,7 @@ export async function account(runtime: Runtime, call: Call): Promise<void> {
         ? { kind: 'close', callId: call.id, funding: claim.funding, call: record }
         : { kind: 'refused', callId: call.id, call: record },
     );
+    if (call.refusal && !claim) await pace(runtime, call.snapshot.key.id);
   } finally {
     if (claim) {
       runtime.coordinator?.release(claim, {
@@ -27,4 +28,10 @@ export async function account(runtime: Runtime, call: Call): Promise<void> {
       });
     }
   }
+}
+
+/** A key refused in floods waits a little: the flood must not become the log's. */
+function pace(runtime: Runtime, keyId: string): Promise<void> | null {
+  const delayMs = runtime.refusals.delayMs(keyId, runtime.clock.now());
+  return delayMs === 0 ? null : new Promise((resolve) => setTimeout(resolve, delayMs));
 }

@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createCoordinator } from '#lib/admission/coordinator';
+import { createMoneyStore } from '#lib/admission/lease';
+import { systemClock } from '#lib/clock';
+import type { Change } from '#lib/data/change';
+import type { Db } from '#lib/data/db';
+import { keepPartitions } from '#lib/data/partitions';
+import type { Env } from '#lib/env';
+import { createBodyBudget } from '#lib/gateway/body-budget';
+import { createRefusalPace } from '#lib/gateway/refusal-pace';
+import { type Runtime, setRuntime } from '#lib/gateway/runtime';
+import { createIds } from '#lib/ids';
+import type { Running } from '#lib/process/running';
+import type { Upstreams } from '#lib/process/upstreams';
+import { createHealth } from '#lib/routing/health';
+import { hashKey, readSealingKey } from '#lib/secrets';
+import { startDrain } from '#lib/settlement/drain';
+import { openJournal } from '#lib/settlement/journal';
+import { recover } from '#lib/settlement/recover';
+import { listenForPolls } from '#lib/snapshot/announce';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { createChangeFeed } from '#lib/snapshot/changes';
+import { loadKey } from '#lib/snapshot/load';
+import { createKeyReader } from '#lib/snapshot/read';
+import type { Catalogue } from '#lib/snapshot/snapshot';
+import { createPools } from '#lib/upstream/pools';
+
+/** Answers read to their end for clients that left, at the most (decisions §6). */
+const MOST_DRAINS = 32;
+
+/**
+ * Puts the gateway of this process together: first what a dead process left behind is settled, then
+ * money, journal and snapshots come up; only then may a request be served.
+ */
+export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logger): Promise<Running> {
+  const clock = systemClock;
+  const ids = createIds(clock);
+  const ownerId = ids.newId() ?? crypto.randomUUID();
+  const journalDir = join(env.dataDir, 'journal');
+  const report = (error: unknown, callId: string | null) =>
+    log.error(
+      { callId, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      'fault',
+    );
+
+  const partitions = await keepPartitions(db.pool, {
+    nowMs: () => clock.now(),
+    report: (error) => report(error, null),
+  });
+  const left = await recover({ pool: db.pool, dir: journalDir, nowMs: clock.now(), report });
+  if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
+
+  const journal = openJournal(journalDir, ownerId, {
+    onFailure: (error) => coordinator.halt(`The gateway cannot write its journal (${error.message}).`),
+  });
+  const coordinator = createCoordinator({
+    clock,
+    money: createMoneyStore(db, ownerId),
+    flushSettlement: () => drain.drainNow(),
+    report: (error) => report(error, null),
+  });
+  const drain = startDrain({
+    pool: db.pool,
+    journal,
+    onPosted: (calls) => coordinator.posted(calls),
+    report,
+  });
+  await coordinator.start(left.recent);
+
+  const sources = {
+    envSecret: (name: string) => upstreams.envSecret(name) ?? undefined,
+    sealingKey: readSealingKey(env.encryptionKey),
+    report: (error: unknown) => report(error, null),
+  };
+  let catalogue: Catalogue = await loadCatalogue(db.pool, sources);
+  const keys = createKeyReader({
+    clock,
+    hash: (secret) => hashKey(secret, env.keyPepper),
+    load: (hash) => loadKey(db.pool, hash),
+    report: (error) => report(error, null),
+  });
+
+  const apply = async (changes: readonly Change[]) => {
+    for (const change of changes) {
+      if (change.kind === 'key') {
+        keys.forget({ key: change.subject });
+        keys.forget('unknown');
+      } else if (change.kind === 'workspace' || change.kind === 'policy') {
+        keys.forget({ workspace: change.subject });
+      } else if (change.kind === 'lease') {
+        recallLease(change.subject);
+      }
+    }
+    if (changes.some((change) => change.kind === 'catalogue'))
+      catalogue = await loadCatalogue(db.pool, sources);
+  };
+  const recallLease = (subject: string) => {
+    const [kind, id] = subject.split(':');
+    if (id !== undefined && (kind === 'workspace' || kind === 'key')) coordinator.recall(kind, id);
+  };
+  const feed = createChangeFeed({
+    pool: db.pool,
+    mono: () => clock.mono(),
+    onChange: apply,
+    onLost: async () => {
+      keys.forget('all');
+      catalogue = await loadCatalogue(db.pool, sources);
+    },
+    onPolled: (startedAtMs) => keys.confirm(startedAtMs),
+    onError: (error) => report(error, null),
+  });
+  await feed.start();
+  const stopListening = await listenForPolls(env.dataDir, () => feed.poll());
+
+  const runtime: Runtime = {
+    clock,
+    newId: ids.newId,
+    fallbackId: ids.fallbackId,
+    keys,
+    catalogue: () => catalogue,
+    coordinator,
+    journal,
+    pools: createPools(),
+    health: createHealth(),
+    limits: { maxBodyBytes: env.maxBodyBytes, maxUploadBytes: env.maxUploadBytes },
+    bodies: createBodyBudget(env.bodyBudgetBytes),
+    drains: { running: 0, most: MOST_DRAINS },
+    refusals: createRefusalPace(),
+    report,
+  };
+  setRuntime(runtime);
+
+  return {
+    runtime,
+    pollNow: async () => {
+      await feed.poll();
+    },
+    ready: () => coordinator.ready(),
+    stop: async () => {
+      setRuntime(null);
+      await stopListening();
+      await feed.close();
+      await drain.drainNow().catch((error: unknown) => report(error, null));
+      await drain.stop();
+      await coordinator.close();
+      await journal.close();
+      partitions.stop();
+      await runtime.pools.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import next from 'next';
+import type { Logger } from 'pino';
+import { setConsoleHost } from '#lib/console/db';
+import type { Db } from '#lib/data/db';
+import { type Env, exportForNextAuth, publicUrl } from '#lib/env';
+import type { Running } from '#lib/process/running';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The console's pages, and the web lane, behind this process's listener. */
+export interface Pages {
+  serve(request: IncomingMessage, response: ServerResponse): void;
+  /** Lets Next see upgrades of connections, which its development mode needs. */
+  attach(server: Server): void;
+  close(): Promise<void>;
+}
+
+/** Starts Next on its production build; without a build the gateway still serves, and pages say what to do. */
+export async function openConsole(
+  env: Env,
+  db: Db,
+  running: Running,
+  log: Logger,
+  dev: boolean,
+): Promise<Pages> {
+  if (!dev && !existsSync(`${root}.next/BUILD_ID`)) {
+    log.warn('the console is not built: run npm start, which builds it');
+    return { serve: unbuilt, attach: () => {}, close: async () => {} };
+  }
+  exportForNextAuth(env, env.port);
+  setConsoleHost({
+    db,
+    env: {
+      publicUrl: publicUrl(env, env.port),
+      authSecret: env.nextAuthSecret,
+      keyPepper: env.keyPepper,
+      sandbox: env.sandbox,
+    },
+    pollNow: () => running.pollNow(),
+    report: (error) =>
+      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'console'),
+  });
+  const app = next({ dev, dir: root, hostname: env.host, port: env.port });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  return {
+    serve: (request, response) => void handle(request, response),
+    attach: (server) => {
+      if (dev) server.on('upgrade', app.getUpgradeHandler());
+    },
+    close: async () => {
+      setConsoleHost(null);
+      await app.close();
+    },
+  };
+}
+
+function unbuilt(_: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end('The console is not built. Stop the gateway and run: npm start\n');
+}

@@ -1,0 +1,12 @@
+import type { Runtime } from '#lib/gateway/runtime';
+
+/** The gateway of this process: the runtime that requests use, and how it stops. */
+export interface Running {
+  readonly runtime: Runtime;
+  /** Reads the change feed now: a change made by this process is in force at once. */
+  pollNow(): Promise<void>;
+  /** Whether new calls can be admitted; /api/health answers by it. */
+  ready(): boolean;
+  /** Posts what the journal holds, gives the leases back, closes sockets and pools. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,30 @@
+import type { Logger } from 'pino';
+import { type Db, openDb } from '#lib/data/db';
+import { openEmbedded } from '#lib/data/embedded';
+import { migrate } from '#lib/data/migrate';
+import type { Env } from '#lib/env';
+
+export interface Store {
+  readonly db: Db;
+  readonly embedded: boolean;
+  close(): Promise<void>;
+}
+
+/** The database of this process, migrated: the embedded one unless DATABASE_URL names another. */
+export async function openStore(env: Env, log: Logger): Promise<Store> {
+  const embedded = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
+  const url = embedded?.url ?? env.databaseUrl ?? '';
+  const applied = await migrate(url);
+  if (applied.length > 0) log.info({ applied }, 'migrated');
+  const db = openDb(url, {
+    onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
+  });
+  return {
+    db,
+    embedded: embedded !== null,
+    close: async () => {
+      await db.close();
+      await embedded?.close();
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { type Env, publicUrl } from '#lib/env';
+import type { FirstRun } from '#prisma/seed';
+
+/** What a start prints: where everything is, and on the first run how to make the first call. */
+export function welcome(env: Env, firstRun: FirstRun | null): string {
+  const url = publicUrl(env, env.port);
+  const lines = ['', `  Model Gateway is ready.`, `  Console   ${url}`, `  Base URL  ${url}/v1`];
+  if (firstRun) {
+    lines.push(
+      `  Sign in   ${firstRun.email} / ${firstRun.password}`,
+      `  API key   ${firstRun.key}   (shown once; it belongs to workspace "${firstRun.workspaceSlug}", which holds $10)`,
+      '',
+      '  Make a first call:',
+      '',
+      `curl -i ${url}/v1/chat/completions -H "Authorization: Bearer ${firstRun.key}" -H "Content-Type: application/json" -d '{"model":"sandbox/echo","messages":[{"role":"user","content":"Hello"}]}'`,
+      '',
+      '  Then look it up: ./bin/gateway call show <the X-Request-Id of the answer>',
+    );
+  }
+  return `${lines.join('\n')}\n\n`;
+}

@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pino } from 'pino';
+import { loadEnv } from '#lib/env';
+import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
+import { isGatewayTarget, nodeLane } from '#lib/gateway/node-lane';
+import { assemble } from '#lib/process/assemble';
+import { openConsole } from '#lib/process/console';
+import { onStop } from '#lib/process/stop';
+import { openStore } from '#lib/process/store';
+import { openUpstreams } from '#lib/process/upstreams';
+import { welcome } from '#lib/process/welcome';
+import { seedFirstRun } from '#prisma/seed';
+
+/** The process: environment → database → runtime → one listener with two lanes. */
+const env = loadEnv();
+const log = pino({ level: env.logLevel, base: null }, pino.destination(2));
+const store = await openStore(env, log);
+const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;
+const upstreams = await openUpstreams(env);
+const running = await assemble(env, store.db, upstreams, log);
+const pages = await openConsole(env, store.db, running, log, process.argv.includes('--dev'));
+let stopping = false;
+
+const server = createServer(
+  {
+    maxHeaderSize: 32 * 1024,
+    headersTimeout: 15_000,
+    requestTimeout: 0,
+    keepAliveTimeout: 75_000,
+    connectionsCheckingInterval: 2_000,
+  },
+  (request: IncomingMessage, response: ServerResponse) => {
+    if (stopping) response.setHeader('connection', 'close');
+    if (request.url === '/api/health') health(response);
+    else if (env.lane === 'node' && isGatewayTarget(request.url ?? '/'))
+      nodeLane(running.runtime, request, response);
+    else pages.serve(request, response);
+  },
+);
+server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
+server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
+pages.attach(server);
+
+server.listen(env.port, env.host, () => {
+  process.stdout.write(welcome(env, firstRun));
+});
+server.on('error', (error) => {
+  log.fatal(error.message);
+  process.exitCode = 1;
+  void close();
+});
+
+onStop(async (patienceMs) => {
+  stopping = true;
+  await drainConnections(patienceMs);
+  await close();
+});
+
+function health(response: ServerResponse): void {
+  const ready = !stopping && running.ready();
+  response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify({ status: stopping ? 'stopping' : ready ? 'ready' : 'not ready' }));
+}
+
+/** Running answers end by themselves; idle connections are closed; at the deadline the rest is cut. */
+async function drainConnections(patienceMs: number): Promise<void> {
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
+  const deadline = setTimeout(() => server.closeAllConnections(), patienceMs);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearInterval(idle);
+  clearTimeout(deadline);
+}
+
+async function close(): Promise<void> {
+  await pages.close();
+  await running.stop();
+  await upstreams.close();
+  await store.close();
+}
