@@ -102,6 +102,9 @@ export interface RefusedEntry {
 
 export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry;
 
+/** A call that has ended: what the drain brings to the database. */
+export type SettledEntry = CloseEntry | RefusedEntry;
+
 /**
  * The append-only file of this process (architecture §3). Appends of one tick share one write(2).
  * `append` resolves when its bytes are with the kernel (a SIGKILL loses nothing after that) and

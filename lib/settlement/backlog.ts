@@ -1,0 +1,132 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { SettledEntry } from '#lib/settlement/entry';
+import type { JournalFile, JournalFiles } from '#lib/settlement/journal-files';
+import { readRecords } from '#lib/settlement/record/read';
+
+/** Entries of one write, in the order of the file. */
+interface Run {
+  /** null: the write failed, memory alone has them. */
+  readonly file: JournalFile | null;
+  readonly entries: readonly SettledEntry[];
+  drained: number;
+}
+
+const chunkBytes = 4 * 1024 * 1024;
+
+/**
+ * Ended calls that the database does not have yet. At most `most` are kept in memory; while the database
+ * is away longer, the rest is left to the files and read back from there.
+ */
+export class Backlog {
+  readonly #files: JournalFiles;
+  readonly #most: number;
+  readonly #report: (error: Error) => void;
+  #runs: Run[] = [];
+  #held = 0;
+  /** Where the entries that are not in memory begin. */
+  #spilled: { file: JournalFile; at: number } | null = null;
+  #left = 0;
+
+  constructor(files: JournalFiles, most: number, report: (error: Error) => void) {
+    this.#files = files;
+    this.#most = most;
+    this.#report = report;
+  }
+
+  /** Entries in memory and in the files. */
+  get size(): number {
+    return this.#held + this.#left;
+  }
+
+  /** @param at where the write began in the file; @param file null when it failed. */
+  add(file: JournalFile | null, at: number, entries: readonly SettledEntry[]): void {
+    if (entries.length === 0) return;
+    if (file) {
+      file.undrained += entries.length;
+      if (this.#spilled || this.#held + entries.length > this.#most) {
+        this.#spilled ??= { file, at };
+        this.#left += entries.length;
+        return;
+      }
+    }
+    this.#runs.push({ file, entries, drained: 0 });
+    this.#held += entries.length;
+  }
+
+  /** The oldest entries, at most `limit`; they stay until `drop`. */
+  next(limit: number): SettledEntry[] {
+    if (this.#held === 0 && this.#spilled) this.#readBack();
+    const found: SettledEntry[] = [];
+    for (const run of this.#runs) {
+      if (found.length >= limit) break;
+      found.push(...run.entries.slice(run.drained, run.drained + limit - found.length));
+    }
+    return found;
+  }
+
+  /**
+   * The first `count` entries of `next` are in the database.
+   * @returns those of them that no file holds.
+   */
+  drop(count: number): SettledEntry[] {
+    const homeless: SettledEntry[] = [];
+    this.#held -= count;
+    let left = count;
+    for (let run = this.#runs[0]; run && left > 0; run = this.#runs[0]) {
+      const share = Math.min(left, run.entries.length - run.drained);
+      left -= share;
+      if (run.file) run.file.undrained -= share;
+      else homeless.push(...run.entries.slice(run.drained, run.drained + share));
+      run.drained += share;
+      if (run.drained < run.entries.length) break;
+      this.#runs.shift();
+      if (run.file) this.#files.prune(run.file);
+    }
+    return homeless;
+  }
+
+  #readBack(): void {
+    while (this.#spilled && this.#held < this.#most) {
+      const { file, at } = this.#spilled;
+      if (at < file.size) {
+        this.#spilled.at = this.#readChunk(file, at);
+        continue;
+      }
+      const next = this.#files.since(file).find((one) => one !== file);
+      this.#spilled = next ? { file: next, at: 0 } : null;
+    }
+    if (!this.#spilled) this.#left = 0;
+  }
+
+  /** @returns where the next chunk begins. */
+  #readChunk(file: JournalFile, at: number): number {
+    const entries: SettledEntry[] = [];
+    let end = at;
+    for (let size = chunkBytes; end === at; size *= 2) {
+      const bytes = readBytes(file.path, at, Math.min(size, file.size - at));
+      for (const record of readRecords(bytes, 0)) {
+        const { entry } = record;
+        if (entry.kind === 'close' || entry.kind === 'refused') entries.push(entry);
+        end = at + record.end;
+      }
+      if (end === at && at + size >= file.size) {
+        this.#report(new Error(`journal file ${file.path} cannot be read from byte ${at} on`));
+        return file.size;
+      }
+    }
+    if (entries.length > 0) this.#runs.push({ file, entries, drained: 0 });
+    this.#held += entries.length;
+    this.#left -= entries.length;
+    return end;
+  }
+}
+
+function readBytes(path: string, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  const fd = openSync(path, 'r');
+  try {
+    return bytes.subarray(0, readSync(fd, bytes, 0, length, at));
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,109 @@
+import type { Pool } from 'pg';
+import type { Posted } from '#lib/admission/claim';
+import type { SettledEntry } from '#lib/settlement/entry';
+import { settleIsolating } from '#lib/settlement/isolate';
+import type { OwnJournal } from '#lib/settlement/journal';
+
+/** Runs something once after a time, ms. @returns what cancels it. */
+export type Schedule = (run: () => void, delayMs: number) => () => void;
+
+export interface DrainOptions {
+  readonly pool: Pool;
+  readonly journal: OwnJournal;
+  /** The transaction committed: these calls stand in the ledger. */
+  onPosted(calls: readonly Posted[]): void;
+  /** The database is away, or refuses a call (`callId`) for what it holds. */
+  report(error: Error, callId: string | null): void;
+  readonly schedule?: Schedule;
+  /** Time between drains, ms; default 200. */
+  readonly everyMs?: number;
+  /** Calls in one transaction; default 1,000. */
+  readonly batchSize?: number;
+}
+
+export interface Drain {
+  /** Brings everything that was appended before to the database. @throws Error when that failed. */
+  drainNow(): Promise<void>;
+  /** Ends the schedule and waits for a running drain; what waits stays in the journal. */
+  stop(): Promise<void>;
+}
+
+const longestPauseMs = 5_000;
+
+/**
+ * Drains a journal into the database from now on (architecture §3). While the database is away nothing
+ * is lost: the journal keeps it, and the pause doubles up to 5 s.
+ */
+export function startDrain(options: DrainOptions): Drain {
+  const { schedule = unreferencedTimer, everyMs = 200 } = options;
+  let pauseMs = everyMs;
+  let running: Promise<void> | null = null;
+  let cancel = schedule(tick, pauseMs);
+  let stopped = false;
+
+  function tick(): void {
+    drainNow()
+      .then(() => {
+        pauseMs = everyMs;
+      })
+      .catch((error: unknown) => {
+        options.report(error instanceof Error ? error : new Error(String(error)), null);
+        pauseMs = Math.min(pauseMs * 2, Math.max(longestPauseMs, everyMs));
+      })
+      .finally(() => {
+        if (!stopped) cancel = schedule(tick, pauseMs);
+      });
+  }
+
+  /** One at a time: a second caller waits for the running drain and then has its own. */
+  async function drainNow(): Promise<void> {
+    while (running) await running.catch(() => {});
+    const mine = drainAll(options);
+    running = mine;
+    try {
+      await mine;
+    } finally {
+      running = null;
+    }
+  }
+
+  return {
+    drainNow,
+    async stop() {
+      stopped = true;
+      cancel();
+      await running?.catch(() => {});
+    },
+  };
+}
+
+async function drainAll(options: DrainOptions): Promise<void> {
+  const { pool, journal, onPosted, report, batchSize = 1000 } = options;
+  // Loss of power may take what the last drain had not posted, no more.
+  const synced = journal.sync();
+  synced.catch(() => {});
+  for (let left = journal.backlog; left > 0; ) {
+    const batch = journal.next(Math.min(batchSize, left));
+    if (batch.length === 0) break;
+    const settled = await settleIsolating(pool, journal.ownerId, batch, (entry, error) => {
+      journal.setAside(entry);
+      report(error, entry.callId);
+    });
+    journal.drop(batch.length);
+    left -= batch.length;
+    onPosted(settled.flatMap(postedOf));
+  }
+  await synced;
+}
+
+function postedOf(entry: SettledEntry): Posted[] {
+  if (entry.kind === 'refused') return [];
+  const { call, callId, funding } = entry;
+  return [{ callId, workspaceId: call.workspaceId, keyId: call.keyId, funding, chargeNano: call.costNano }];
+}
+
+function unreferencedTimer(run: () => void, delayMs: number): () => void {
+  const timer = setTimeout(run, delayMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,132 @@
+import {
+  closeSync,
+  fdatasync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const syncData = promisify(fdatasync);
+
+/** One file of a journal, and what still stands in it. */
+export interface JournalFile {
+  readonly number: number;
+  readonly path: string;
+  /** Bytes written. */
+  size: number;
+  /** Calls whose latest `open` stands here and that have not ended. */
+  opens: number;
+  /** Records of ended and refused calls that are not in the database yet. */
+  undrained: number;
+}
+
+/** `<owner id>-<n>.log`: the names in DATA_DIR/journal. null for any other file. */
+export function readJournalName(name: string): { ownerId: string; number: number } | null {
+  const match = /^([0-9a-f-]{36})-(\d+)\.log$/.exec(name);
+  return match ? { ownerId: match[1] ?? '', number: Number(match[2]) } : null;
+}
+
+/** The files of one owner: one is written, older ones wait until nothing in them is needed. */
+export class JournalFiles {
+  readonly #dir: string;
+  readonly #ownerId: string;
+  #fd: number;
+  #files: JournalFile[];
+  #current: JournalFile;
+  /** Descriptors of finished files with bytes that the disk may not have yet. */
+  #finished: number[] = [];
+  #dirty = false;
+
+  /** @throws Error when the directory or the first file cannot be made. */
+  constructor(dir: string, ownerId: string) {
+    this.#dir = dir;
+    this.#ownerId = ownerId;
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const taken = readdirSync(dir).map(readJournalName);
+    const last = Math.max(0, ...taken.map((name) => (name?.ownerId === ownerId ? name.number : 0)));
+    this.#current = this.#fileOf(last + 1);
+    this.#fd = openSync(this.#current.path, 'ax', 0o600);
+    this.#files = [this.#current];
+  }
+
+  get current(): JournalFile {
+    return this.#current;
+  }
+
+  /** The written files from this one on, in order. */
+  since(file: JournalFile): readonly JournalFile[] {
+    return this.#files.filter((one) => one.number >= file.number);
+  }
+
+  /** Writes all bytes or none. @throws Error of the file system. */
+  write(bytes: Buffer): void {
+    const file = this.#current;
+    this.#dirty = true;
+    try {
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+    } catch (error) {
+      this.#withdraw(file);
+      throw error;
+    }
+    file.size += bytes.length;
+  }
+
+  /** Goes on in a new file. @throws Error of the file system; the old file then stays in use. */
+  rotate(): void {
+    const next = this.#fileOf(this.#current.number + 1);
+    const fd = openSync(next.path, 'ax', 0o600);
+    this.#finished.push(this.#fd);
+    const before = this.#current;
+    this.#fd = fd;
+    this.#current = next;
+    this.#files.push(next);
+    this.prune(before);
+  }
+
+  /** Deletes a finished file that nothing needs any more. */
+  prune(file: JournalFile): void {
+    if (file === this.#current || file.opens > 0 || file.undrained > 0) return;
+    this.#files = this.#files.filter((one) => one !== file);
+    unlinkSync(file.path);
+  }
+
+  /** Brings what was written to the disk (fdatasync). */
+  async sync(): Promise<void> {
+    if (!this.#dirty) return;
+    this.#dirty = false;
+    const finished = this.#finished.splice(0);
+    try {
+      await Promise.all([this.#fd, ...finished].map((fd) => syncData(fd)));
+    } finally {
+      for (const fd of finished) closeSync(fd);
+    }
+  }
+
+  /** Ends writing; files that nothing needs are deleted. */
+  async close(): Promise<void> {
+    await this.sync();
+    closeSync(this.#fd);
+    for (const file of this.#files) {
+      if (file.opens === 0 && file.undrained === 0) unlinkSync(file.path);
+    }
+  }
+
+  #fileOf(number: number): JournalFile {
+    const path = join(this.#dir, `${this.#ownerId}-${number}.log`);
+    return { number, path, size: 0, opens: 0, undrained: 0 };
+  }
+
+  /** Takes a half-written record back; where even that fails, writing goes on in a new file. */
+  #withdraw(file: JournalFile): void {
+    try {
+      ftruncateSync(this.#fd, file.size);
+    } catch {
+      this.rotate();
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Backlog } from '#lib/settlement/backlog';
+import type { CheckpointEntry, Entry, Journal, OpenEntry, SettledEntry } from '#lib/settlement/entry';
+import { type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
+import { encodeEntry } from '#lib/settlement/record/encode';
+import { RecordBuffer } from '#lib/settlement/record/frame';
+
+export interface JournalOptions {
+  /** The disk refused a write: admission must stop at once. Called once per spell of failures. */
+  onFailure(error: Error): void;
+  /** Bytes after which a new file begins; default 16 MiB. */
+  rotateBytes?: number;
+  /** Ended calls kept in memory for the drain; default 20,000. */
+  mostHeld?: number;
+}
+
+/** The journal as its owner's drain sees it. */
+export interface OwnJournal extends Journal {
+  readonly ownerId: string;
+  /** Ended calls that wait for the drain. */
+  readonly backlog: number;
+  /** The oldest of them, at most `limit`; they stay until `drop`. */
+  next(limit: number): SettledEntry[];
+  /** The first `count` of `next` are in the database, or set aside. */
+  drop(count: number): void;
+  /** Keeps an entry that the database refuses in `<owner id>.rejected`, for the next start. */
+  setAside(entry: SettledEntry): void;
+  /** fdatasync of what was written since the last one. */
+  sync(): Promise<void>;
+  /** Writes what waits and ends; files with nothing left to drain are deleted. */
+  close(): Promise<void>;
+}
+
+/** A running call: what recovery would need of it. */
+interface Running {
+  file: JournalFile;
+  readonly open: OpenEntry;
+  checkpoint: CheckpointEntry | null;
+}
+
+/**
+ * Opens the journal of a new owner (architecture §3).
+ * @param dir DATA_DIR/journal; made when missing.
+ * @throws Error when no file can be made there.
+ */
+export function openJournal(dir: string, ownerId: string, options: JournalOptions): OwnJournal {
+  const { onFailure, rotateBytes = 16 * 1024 * 1024, mostHeld = 20_000 } = options;
+  const files = new JournalFiles(dir, ownerId);
+  const backlog = new Backlog(files, mostHeld, onFailure);
+  const running = new Map<string, Running>();
+  const buffer = new RecordBuffer();
+  let tick: Entry[] = [];
+  let waiting: PromiseWithResolvers<void> | null = null;
+  let failing = false;
+  let closed = false;
+
+  function append(entry: Entry): Promise<void> {
+    if (closed) return Promise.reject(new Error('the journal is closed'));
+    buffer.add(encodeEntry(entry));
+    tick.push(entry);
+    if (!waiting) {
+      waiting = Promise.withResolvers<void>();
+      // A refusal's append is awaited by nobody: its failure must not end the process.
+      waiting.promise.catch(() => {});
+      setImmediate(flush);
+    }
+    return waiting.promise;
+  }
+
+  /** One write(2) for all appends of the tick. */
+  function flush(): void {
+    const [entries, promise] = [tick, waiting];
+    if (!promise) return;
+    tick = [];
+    waiting = null;
+    try {
+      if (files.current.size > rotateBytes) rotate();
+      const at = files.current.size;
+      files.write(buffer.bytes());
+      failing = false;
+      note(entries, files.current, at);
+      promise.resolve();
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      note(entries, null, 0);
+      promise.reject(failure);
+      if (!failing) onFailure(failure);
+      failing = true;
+    }
+    buffer.clear();
+  }
+
+  /** Keeps account of what a write held; of a failed one the ended calls, which the drain can still post. */
+  function note(entries: readonly Entry[], file: JournalFile | null, at: number): void {
+    const settled: SettledEntry[] = [];
+    for (const entry of entries) {
+      if (entry.kind === 'open') {
+        if (file) running.set(entry.callId, { file, open: entry, checkpoint: null });
+        if (file) file.opens++;
+      } else if (entry.kind === 'checkpoint') {
+        const call = running.get(entry.callId);
+        if (call && file) call.checkpoint = entry;
+      } else {
+        settled.push(entry);
+        // Until the drain has it, an end that is in no file leaves its `open` to recovery.
+        if (file) leave(entry.callId);
+      }
+    }
+    backlog.add(file, at, settled);
+  }
+
+  function leave(callId: string): void {
+    const call = running.get(callId);
+    if (!call) return;
+    running.delete(callId);
+    call.file.opens--;
+    if (call.file.opens === 0) files.prune(call.file);
+  }
+
+  /**
+   * A new file; calls that have been open since before the last one are written again into it, so that
+   * an hour-long stream does not keep an hour of files.
+   */
+  function rotate(): void {
+    const last = files.current;
+    files.rotate();
+    const long = [...running.values()].filter((call) => call.file !== last);
+    if (long.length === 0) return;
+    const carried = new RecordBuffer();
+    for (const call of long) {
+      carried.add(encodeEntry(call.open));
+      if (call.checkpoint) carried.add(encodeEntry(call.checkpoint));
+    }
+    files.write(carried.bytes());
+    for (const call of long) move(call, files.current);
+  }
+
+  function move(call: Running, file: JournalFile): void {
+    const before = call.file;
+    before.opens--;
+    file.opens++;
+    call.file = file;
+    files.prune(before);
+  }
+
+  return {
+    ownerId,
+    get backlog() {
+      return backlog.size;
+    },
+    append,
+    next: (limit) => backlog.next(limit),
+    drop(count) {
+      for (const entry of backlog.drop(count)) leave(entry.callId);
+    },
+    setAside(entry) {
+      const record = new RecordBuffer();
+      record.add(encodeEntry(entry));
+      appendFileSync(join(dir, `${ownerId}.rejected`), record.bytes(), { mode: 0o600, flush: true });
+    },
+    sync: () => files.sync(),
+    async close() {
+      flush();
+      closed = true;
+      await files.close();
+    },
+  };
+}

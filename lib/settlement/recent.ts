@@ -1,0 +1,47 @@
+import type { Pool } from 'pg';
+import { idFloor } from '#lib/ids';
+import { countedTokens, noUsage, type Usage } from '#lib/metering/usage';
+
+/** A call that was admitted lately, for the windows of RPM and TPM. */
+export interface Admission {
+  readonly callId: string;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  /** ms since the epoch. */
+  readonly atMs: number;
+  /** Tokens that TPM counts (decisions §8). */
+  readonly tokens: number;
+}
+
+const windowMs = 60_000;
+/** A call's id is older than its admission by the time that its body took to arrive. */
+const slackMs = 10 * 60_000;
+
+/**
+ * Admitted calls of the last 60 s in the call log, oldest first.
+ * @param estimates tokens by call id that count instead of the logged usage.
+ */
+export async function listRecentAdmissions(
+  pool: Pool,
+  nowMs: number,
+  estimates: ReadonlyMap<string, number>,
+): Promise<Admission[]> {
+  const found = await pool.query<{
+    id: string;
+    workspace_id: string;
+    key_id: string;
+    at: Date;
+    usage: Partial<Usage>;
+  }>(
+    `SELECT id, workspace_id, key_id, at, usage FROM call
+     WHERE id >= $1::uuid AND at > $2::timestamptz AND end_reason <> 'refused' ORDER BY at, id`,
+    [idFloor(nowMs - windowMs - slackMs), new Date(nowMs - windowMs).toISOString()],
+  );
+  return found.rows.map((row) => ({
+    callId: row.id,
+    workspaceId: row.workspace_id,
+    keyId: row.key_id,
+    atMs: row.at.getTime(),
+    tokens: estimates.get(row.id) ?? countedTokens({ ...noUsage, ...row.usage }),
+  }));
+}

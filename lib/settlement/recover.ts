@@ -1,0 +1,102 @@
+import type { Pool } from 'pg';
+import type { CheckpointEntry, OpenEntry, SettledEntry } from '#lib/settlement/entry';
+import { interrupt } from '#lib/settlement/interrupt';
+import { settleIsolating } from '#lib/settlement/isolate';
+import { type Leftovers, listLeftovers } from '#lib/settlement/leftovers';
+import { type Admission, listRecentAdmissions } from '#lib/settlement/recent';
+
+export interface RecoverOptions {
+  readonly pool: Pool;
+  /** DATA_DIR/journal. The caller holds the lock of DATA_DIR. */
+  readonly dir: string;
+  /** Owners that run on the same directory: their files are left alone. */
+  readonly alive?: ReadonlySet<string>;
+  /** Now, ms since the epoch. */
+  readonly nowMs: number;
+  /** Damaged files, and calls (`callId`) that the database refuses for what they hold. */
+  report(error: Error, callId: string | null): void;
+}
+
+export interface Recovery {
+  /** Dead owners whose journals were found. */
+  readonly owners: readonly string[];
+  /** Ended calls in their journals, posted now or before. */
+  readonly settled: number;
+  /** Calls that were open when their process died. */
+  readonly interrupted: number;
+  /** Admissions of the last 60 s: the coordinator rebuilds its windows from them (decisions §8). */
+  readonly recent: readonly Admission[];
+}
+
+const batchSize = 1000;
+
+/**
+ * Ends what dead processes left behind (architecture §3): their ended calls are posted in full, their
+ * open ones end as `interrupted`, their leases and holds go, and last their files. Killed half-way, it
+ * may run again: nothing is posted twice.
+ * @throws Error when the database or the directory cannot be used; the files then stay.
+ */
+export async function recover(options: RecoverOptions): Promise<Recovery> {
+  const estimates = new Map<string, number>();
+  const owners: string[] = [];
+  let settled = 0;
+  let interrupted = 0;
+  for (const left of listLeftovers(options.dir, options.alive ?? new Set())) {
+    const recovered = await recoverOwner(options, left);
+    for (const open of recovered.interrupted) estimates.set(open.callId, open.tokens);
+    owners.push(left.ownerId);
+    settled += recovered.settled;
+    interrupted += recovered.interrupted.length;
+  }
+  const recent = await listRecentAdmissions(options.pool, options.nowMs, estimates);
+  return { owners, settled, interrupted, recent };
+}
+
+async function recoverOwner({ pool, report }: RecoverOptions, left: Leftovers) {
+  const unended = new Map<string, { open: OpenEntry; checkpoint: CheckpointEntry | null }>();
+  const refused: SettledEntry[] = [];
+  let batch: SettledEntry[] = [];
+  let settled = 0;
+  const post = async () => {
+    await settleIsolating(pool, left.ownerId, batch, (entry, error) => {
+      refused.push(entry);
+      report(error, entry.callId);
+    });
+    batch = [];
+  };
+  for (const entry of left.entries((error) => report(error, null))) {
+    if (entry.kind === 'open') unended.set(entry.callId, { open: entry, checkpoint: null });
+    else if (entry.kind === 'checkpoint') {
+      const call = unended.get(entry.callId);
+      if (call) call.checkpoint = entry;
+    } else {
+      unended.delete(entry.callId);
+      batch.push(entry);
+      settled += 1;
+    }
+    if (batch.length >= batchSize) await post();
+  }
+  for (const { open, checkpoint } of unended.values()) {
+    batch.push(interrupt(open, checkpoint));
+    if (batch.length >= batchSize) await post();
+  }
+  await post();
+  await closeOwner(pool, left.ownerId);
+  left.remove(refused);
+  return { settled, interrupted: [...unended.values()].map(({ open }) => open) };
+}
+
+/** Leases go with their owner; holds of jobs have none and stay. */
+async function closeOwner(pool: Pool, ownerId: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await pool.query('DELETE FROM hold WHERE owner_id = $1', [ownerId]);
+      await pool.query('DELETE FROM owner WHERE id = $1', [ownerId]);
+      return;
+    } catch (error) {
+      // Another process asks these leases back at the same moment: one of the two was undone.
+      const deadlock = error instanceof Error && 'code' in error && error.code === '40P01';
+      if (!deadlock || tries === 3) throw error;
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import type { Pool, PoolClient } from 'pg';
+import { publish } from '#lib/data/change';
+import { apply, type Effects } from '#lib/settlement/apply';
+import { callRow } from '#lib/settlement/call-row';
+import type { SettledEntry } from '#lib/settlement/entry';
+import * as sql from '#lib/settlement/statements';
+
+/** Longer than any batch takes; beyond it the connection counts as lost. */
+const limitMs = 20_000;
+
+/**
+ * Brings ended calls to the database in one transaction: rows, ledger, balances, sums. Calls that are
+ * there already change nothing, so that it may be repeated with the same entries at any time.
+ *
+ * Locks are taken in one order everywhere: calls, workspaces, keys, leases, holds, sums, change feed;
+ * within each by id.
+ * @param ownerId the process whose leases paid for the calls.
+ * @throws Error of the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
+ */
+export async function settle(pool: Pool, ownerId: string, entries: readonly SettledEntry[]): Promise<void> {
+  const client = await pool.connect();
+  let lost = false;
+  // A server that went away without a word answers nothing: only closing the connection ends the wait.
+  const watch = setTimeout(() => {
+    lost = true;
+    client.release(true);
+  }, limitMs);
+  try {
+    await client.query(`BEGIN; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = '5s'`);
+    await settleIn(client, ownerId, entries);
+    await client.query('COMMIT');
+    if (!lost) client.release();
+  } catch (error) {
+    // Closing the connection ends its transaction, whatever state it is in.
+    if (!lost) client.release(true);
+    throw error;
+  } finally {
+    clearTimeout(watch);
+  }
+}
+
+async function settleIn(
+  client: PoolClient,
+  ownerId: string,
+  entries: readonly SettledEntry[],
+): Promise<void> {
+  const byId = new Map<string, SettledEntry>();
+  for (const entry of entries) {
+    const id = entry.call.id.toLowerCase();
+    if (!byId.has(id)) byId.set(id, entry);
+  }
+  const rows = JSON.stringify([...byId.values()].map(callRow));
+  const inserted = await client.query<{ id: string }>(sql.insertCalls, [rows]);
+  const fresh = inserted.rows.flatMap(({ id }) => byId.get(id) ?? []);
+  const effects = apply(fresh);
+  if (effects.attempts.length > 0) {
+    await client.query(sql.insertAttempts, [JSON.stringify(effects.attempts)]);
+  }
+  await chargeWorkspaces(client, effects);
+  const exhausted = await chargeKeys(client, effects);
+  await shrinkLeases(client, ownerId, effects);
+  const funded = entries.filter((entry) => entry.kind === 'close' && entry.funding === 'row');
+  if (funded.length > 0) await client.query(sql.deleteHolds, [funded.map((entry) => entry.callId)]);
+  await addSums(client, effects);
+  if (exhausted.length > 0) {
+    await client.query(sql.insertAudits, [
+      exhausted.map((key) => key.workspace_id),
+      exhausted.map((key) => key.id),
+    ]);
+    await publish(
+      { query: (text, values) => client.query(text, values) },
+      exhausted.map((key) => ({ kind: 'key', subject: key.id })),
+    );
+  }
+}
+
+async function chargeWorkspaces(client: PoolClient, { workspaces, lines }: Effects): Promise<void> {
+  if (lines.length === 0) return;
+  const ids = workspaces.map((workspace) => workspace.id);
+  await client.query(sql.lockWorkspaces, [ids]);
+  await client.query(sql.takeFromBalances, [ids, workspaces.map((workspace) => `${workspace.spentNano}`)]);
+  await client.query(sql.insertLines, [
+    lines.map((line) => line.callId),
+    lines.map((line) => line.workspaceId),
+    lines.map((line) => line.keyId),
+    lines.map((line) => `${line.amountNano}`),
+  ]);
+}
+
+interface LockedKey {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly quota_nano: string | null;
+  readonly spent_nano: string;
+  readonly quota_exhausted: boolean;
+}
+
+/** @returns keys whose settled spend reaches their quota now (decisions §7). */
+async function chargeKeys(client: PoolClient, { keys }: Effects): Promise<LockedKey[]> {
+  if (keys.length === 0) return [];
+  const ids = keys.map((key) => key.id);
+  const spent = new Map(keys.map((key) => [key.id, key.spentNano]));
+  const locked = await client.query<LockedKey>(sql.lockKeys, [ids]);
+  const exhausted = locked.rows.filter((key) => {
+    const added = spent.get(key.id) ?? 0n;
+    if (key.quota_exhausted || key.quota_nano === null || added === 0n) return false;
+    return BigInt(key.spent_nano) + added >= BigInt(key.quota_nano);
+  });
+  await client.query(sql.chargeKeys, [
+    ids,
+    keys.map((key) => `${key.spentNano}`),
+    keys.map((key) => new Date(key.lastUsedMs).toISOString()),
+    exhausted.map((key) => key.id),
+  ]);
+  return exhausted;
+}
+
+async function shrinkLeases(client: PoolClient, ownerId: string, { leases }: Effects): Promise<void> {
+  if (leases.length === 0) return;
+  const kinds = leases.map((lease) => lease.kind);
+  const subjects = leases.map((lease) => lease.subjectId);
+  await client.query(sql.lockLeases, [ownerId, kinds, subjects]);
+  await client.query(sql.shrinkLeases, [
+    ownerId,
+    kinds,
+    subjects,
+    leases.map((lease) => `${lease.spentNano}`),
+  ]);
+}
+
+async function addSums(client: PoolClient, { minutes, hours }: Effects): Promise<void> {
+  if (minutes.length > 0) {
+    await client.query(sql.addMinutes, [
+      minutes.map((row) => row.keyId),
+      minutes.map((row) => new Date(row.minuteMs).toISOString()),
+      minutes.map((row) => `${row.spentNano}`),
+    ]);
+  }
+  if (hours.length === 0) return;
+  const rows = hours.map((row) => ({
+    workspace_id: row.workspaceId,
+    hour: new Date(row.hourMs).toISOString(),
+    key_id: row.keyId,
+    model: row.model,
+    provider: row.provider,
+    calls: row.calls,
+    errors: row.errors,
+    input_tokens: row.inputTokens,
+    cached_tokens: row.cachedTokens,
+    output_tokens: row.outputTokens,
+    cost_nano: `${row.costNano}`,
+  }));
+  await client.query(sql.addHours, [JSON.stringify(rows)]);
+}

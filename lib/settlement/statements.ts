@@ -1,0 +1,112 @@
+/**
+ * The statements of one settlement, set-based: rows arrive as one JSON parameter. No named statements and
+ * no session state, because the embedded database multiplexes its connections.
+ */
+
+const callColumns = [
+  'id uuid',
+  'client_request_id text',
+  'at timestamptz',
+  'workspace_id uuid',
+  'key_id uuid',
+  'family text',
+  'operation text',
+  'requested_model text',
+  'answering_model text',
+  'provider text',
+  'status int',
+  'error_code text',
+  'streamed boolean',
+  'latency_ms int',
+  'first_byte_ms int',
+  'overhead_ms float8',
+  'attempt_count int',
+  'end_reason text',
+  'usage_source text',
+  'flags text[]',
+  'usage jsonb',
+  'lines jsonb',
+  'cost_nano bigint',
+  'hold_nano bigint',
+  'over_hold_nano bigint',
+  'price_version_id uuid',
+  'user_agent text',
+];
+const callNames = callColumns.map((column) => column.split(' ')[0]).join(', ');
+
+/** Dedupes by primary key: only the ids that come back have effects. */
+export const insertCalls = `
+  INSERT INTO call (${callNames})
+  SELECT ${callNames} FROM json_to_recordset($1::json) AS r (${callColumns.join(', ')}) ORDER BY id
+  ON CONFLICT (id) DO NOTHING RETURNING id`;
+
+export const insertAttempts = `
+  INSERT INTO attempt (call_id, position, id, provider, model, status, error, start_ms, duration_ms,
+    upstream_request_id, possible_duplicate)
+  SELECT * FROM json_to_recordset($1::json) AS r (call_id uuid, position int, id uuid, provider text,
+    model text, status int, error text, start_ms int, duration_ms int, upstream_request_id text,
+    possible_duplicate boolean)`;
+
+export const lockWorkspaces =
+  'SELECT id FROM workspace WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE';
+
+export const takeFromBalances = `
+  UPDATE workspace w SET balance_nano = w.balance_nano - r.spent
+  FROM unnest($1::uuid[], $2::bigint[]) AS r (id, spent) WHERE w.id = r.id`;
+
+/** A line's id is its call's: it is a function of what it pays for. */
+export const insertLines = `
+  INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
+  SELECT r.call, r.workspace, 'call', r.call::text, r.amount, r.key
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[]) AS r (call, workspace, key, amount)`;
+
+/** Also tells which keys reach their quota with this settlement. */
+export const lockKeys = `
+  SELECT k.id, k.workspace_id, k.quota_nano::text AS quota_nano, k.spent_nano::text AS spent_nano, k.quota_exhausted
+  FROM api_key k WHERE k.id = ANY ($1::uuid[]) ORDER BY k.id FOR NO KEY UPDATE`;
+
+export const chargeKeys = `
+  UPDATE api_key k SET spent_nano = k.spent_nano + r.spent,
+    last_used_at = greatest(k.last_used_at, r.used),
+    quota_exhausted = k.quota_exhausted OR r.id = ANY ($4::uuid[])
+  FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[]) AS r (id, spent, used) WHERE k.id = r.id`;
+
+export const lockLeases = `
+  SELECT l.subject_id FROM lease l
+  JOIN unnest($2::text[], $3::uuid[]) AS r (kind, subject) ON l.kind = r.kind AND l.subject_id = r.subject
+  WHERE l.owner_id = $1::uuid ORDER BY l.kind, l.subject_id FOR UPDATE OF l`;
+
+/** What was charged need no longer be leased: it is out of the balance now. */
+export const shrinkLeases = `
+  UPDATE lease l SET granted_nano = greatest(0, l.granted_nano - r.spent)
+  FROM unnest($2::text[], $3::uuid[], $4::bigint[]) AS r (kind, subject, spent)
+  WHERE l.owner_id = $1::uuid AND l.kind = r.kind AND l.subject_id = r.subject`;
+
+export const deleteHolds = `
+  DELETE FROM hold WHERE call_id IN (
+    SELECT call_id FROM hold WHERE call_id = ANY ($1::uuid[]) ORDER BY call_id FOR UPDATE)`;
+
+export const addMinutes = `
+  INSERT INTO spend_minute (key_id, minute, spent_nano)
+  SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::bigint[]) AS r (key_id, minute, spent_nano)
+  ORDER BY key_id, minute
+  ON CONFLICT (key_id, minute) DO UPDATE SET spent_nano = spend_minute.spent_nano + excluded.spent_nano`;
+
+export const addHours = `
+  INSERT INTO usage_hour (workspace_id, hour, key_id, model, provider, calls, errors, input_tokens,
+    cached_tokens, output_tokens, cost_nano)
+  SELECT * FROM json_to_recordset($1::json) AS r (workspace_id uuid, hour timestamptz, key_id uuid,
+    model text, provider text, calls int, errors int, input_tokens bigint, cached_tokens bigint,
+    output_tokens bigint, cost_nano bigint)
+  ORDER BY workspace_id, hour, key_id, model, provider
+  ON CONFLICT (workspace_id, hour, key_id, model, provider) DO UPDATE SET
+    calls = usage_hour.calls + excluded.calls, errors = usage_hour.errors + excluded.errors,
+    input_tokens = usage_hour.input_tokens + excluded.input_tokens,
+    cached_tokens = usage_hour.cached_tokens + excluded.cached_tokens,
+    output_tokens = usage_hour.output_tokens + excluded.output_tokens,
+    cost_nano = usage_hour.cost_nano + excluded.cost_nano`;
+
+export const insertAudits = `
+  INSERT INTO audit (id, workspace_id, actor, action, subject, detail)
+  SELECT gen_random_uuid(), r.workspace, 'settlement', 'key.exhaust', r.key, '{"quotaExhausted": true}'
+  FROM unnest($1::uuid[], $2::text[]) AS r (workspace, key)`;
