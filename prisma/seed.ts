@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { applyCatalogue } from '#lib/catalogue/apply';
+import { readCatalogue } from '#lib/catalogue/files';
+import type { Db } from '#lib/data/db';
+import type { Env } from '#lib/env';
+import { readSealingKey } from '#lib/secrets';
+import { addCredit } from '#lib/verbs/credit';
+import { createKey } from '#lib/verbs/key-create';
+import { createUser } from '#lib/verbs/user';
+import { newRowId } from '#lib/verbs/verb';
+import { createWorkspace } from '#lib/verbs/workspace';
+
+const actor = 'first run';
+
+/** What a first run prints; the password and the key are shown this once. */
+export interface FirstRun {
+  readonly email: string;
+  readonly password: string;
+  readonly workspaceSlug: string;
+  readonly key: string;
+}
+
+/** Folder of the catalogue files. */
+const catalogueDir = fileURLToPath(new URL('../catalogue', import.meta.url));
+
+/**
+ * Fills an empty embedded database: the catalogue, a workspace "demo" with $10, its owner and a key.
+ * A start that was cut off half-way is completed by the next one: the key comes last.
+ * @returns null when the database is in use already.
+ */
+export async function seedFirstRun(
+  db: Db,
+  env: Pick<Env, 'keyPepper' | 'encryptionKey' | 'sandbox'>,
+): Promise<FirstRun | null> {
+  if ((await db.prisma.apiKey.count()) > 0) return null;
+  if ((await db.prisma.workspace.count({ where: { slug: { not: 'demo' } } })) > 0) return null;
+  await seedCatalogue(db, env);
+  const demo =
+    (await db.prisma.workspace.findUnique({ where: { slug: 'demo' } })) ??
+    (await createWorkspace(db, actor, { name: 'demo' }));
+  if ((await db.prisma.ledgerLine.count({ where: { workspaceId: demo.id } })) === 0) {
+    await addCredit(db, actor, { workspace: demo.slug, amount: '10', reason: 'Welcome credit' });
+  }
+  const email = 'demo@example.com';
+  // A user left by a start that was cut off has a password that nobody saw.
+  await db.prisma.user.deleteMany({ where: { email } });
+  const password = randomBytes(9).toString('base64url');
+  await createUser(db, actor, {
+    email,
+    password,
+    name: 'Demo',
+    operator: true,
+    workspace: demo.slug,
+    role: 'owner',
+  });
+  const { key } = await createKey(db, actor, { workspace: demo.slug, name: 'demo' }, env.keyPepper);
+  return { email, password, workspaceSlug: demo.slug, key };
+}
+
+/** What an operator applied before the first start is left as it is. */
+async function seedCatalogue(db: Db, env: Pick<Env, 'encryptionKey' | 'sandbox'>): Promise<void> {
+  const options = { sealingKey: readSealingKey(env.encryptionKey), newId: newRowId };
+  if ((await db.prisma.provider.count({ where: { id: { not: 'sandbox' } } })) === 0) {
+    await applyCatalogue(db, await readCatalogue(catalogueDir, ['sandbox.yaml']), options);
+  }
+  if (env.sandbox && (await db.prisma.provider.count({ where: { id: 'sandbox' } })) === 0) {
+    await applyCatalogue(db, await readCatalogue(join(catalogueDir, 'sandbox.yaml')), options);
+  }
+}
