@@ -35,7 +35,10 @@ function matchIn(table: RouteTable, method: string, path: string): Matched | Ref
     return operation ? { operation, params: noParams } : wrongMethod(fixed, method, path);
   }
   const segments = decodeSegments(path);
-  if (!Array.isArray(segments)) return segments;
+  if (!Array.isArray(segments)) {
+    const meant = segments.code === 'not_found' ? suggestion(table, path) : null;
+    return meant === null ? segments : refusal('not_found', `There is no ${shownPath(path)}; use ${meant}.`);
+  }
   const hit = routeOf(table, segments);
   if (hit === null) return notFound(table, path);
   const end = hit.route.methods.get(method);

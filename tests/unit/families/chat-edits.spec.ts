@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chat } from '#lib/families/chat';
+import { applyEdits } from '#lib/families/edits';
+import type { OfferFacts } from '#lib/snapshot/snapshot';
+import { askChat, makeOffer, makeProvider } from '#tests/unit/families/make';
+
+function sent(body: string, offer: OfferFacts, injectBudget: number | null = null): string {
+  const ask = askChat(body);
+  return Buffer.concat(applyEdits(ask.scan.body, chat.edits(ask, offer, injectBudget))).toString();
+}
+
+const sameName = makeOffer({ upstreamModel: 'm' });
+
+describe('the body that travels upstream', () => {
+  it('is the client’s own when nothing must differ', () => {
+    const body = ' { "temperature":1.0, "model" : "m", "x":{"model":"m"} , "big":1E+2 } ';
+    expect(sent(body, sameName)).toBe(body);
+    const ask = askChat(body);
+    expect(applyEdits(ask.scan.body, chat.edits(ask, sameName, null))[0]).toBe(ask.scan.body);
+  });
+
+  it('carries the provider’s name of the model, in place', () => {
+    const offer = makeOffer({ upstreamModel: 'a"b/é' });
+    expect(sent('{"a":1, "model" : "m" ,"b":[ ]}', offer)).toBe('{"a":1, "model" : "a\\"b/é" ,"b":[ ]}');
+    expect(sent('{"\\u006dodel":"\\u006d"}', sameName)).toBe('{"\\u006dodel":"\\u006d"}');
+  });
+
+  it.each([
+    ['{"model":"m","stream":true}', '{"model":"m","stream":true,"stream_options":{"include_usage":true}}'],
+    [
+      '{"model":"m","stream":true }\n',
+      '{"model":"m","stream":true ,"stream_options":{"include_usage":true}}\n',
+    ],
+    [
+      '{"stream_options":null,"model":"m","stream":true}',
+      '{"stream_options":{"include_usage":true},"model":"m","stream":true}',
+    ],
+    [
+      '{"stream_options":{ },"model":"m","stream":true}',
+      '{"stream_options":{ "include_usage":true},"model":"m","stream":true}',
+    ],
+    [
+      '{"stream_options":{"include_obfuscation":false},"model":"m","stream":true}',
+      '{"stream_options":{"include_obfuscation":false,"include_usage":true},"model":"m","stream":true}',
+    ],
+    [
+      '{"stream_options":{"include_usage":false},"model":"m","stream":true}',
+      '{"stream_options":{"include_usage":true},"model":"m","stream":true}',
+    ],
+    [
+      '{"stream_options":{"include_usage" : null},"model":"m","stream":true}',
+      '{"stream_options":{"include_usage" : true},"model":"m","stream":true}',
+    ],
+  ])('asks for usage in a stream: %s', (body, expected) => {
+    expect(sent(body, sameName)).toBe(expected);
+    expect(chat.injectsUsage(askChat(body), sameName)).toBe(true);
+  });
+
+  it.each([
+    '{"model":"m"}',
+    '{"model":"m","stream":false,"stream_options":{"include_usage":false}}',
+    '{"model":"m","stream":true,"stream_options":{"include_usage":true}}',
+  ])('does not where no usage event is missing: %s', (body) => {
+    expect(sent(body, sameName)).toBe(body);
+    expect(chat.injectsUsage(askChat(body), sameName)).toBe(false);
+  });
+
+  it('does not where the offer cannot be asked', () => {
+    const offer = makeOffer({ upstreamModel: 'm', streamUsage: 'never' });
+    expect(sent('{"model":"m","stream":true}', offer)).toBe('{"model":"m","stream":true}');
+    expect(chat.injectsUsage(askChat('{"model":"m","stream":true}'), offer)).toBe(false);
+  });
+
+  it('carries an injected budget in the offer’s own field', () => {
+    const newer = makeOffer({ upstreamModel: 'm', outputBudgetField: 'max_completion_tokens' });
+    expect(sent('{"model":"m"}', sameName, 50)).toBe('{"model":"m","max_tokens":50}');
+    expect(sent('{"model":"m"}', newer, 50)).toBe('{"model":"m","max_completion_tokens":50}');
+    expect(sent('{"max_tokens":null,"model":"m"}', sameName, 50)).toBe('{"max_tokens":50,"model":"m"}');
+    for (const id of ['openai', 'azure']) {
+      const offer = makeOffer({ upstreamModel: 'm', provider: makeProvider({ id }) });
+      expect(sent('{"model":"m"}', offer, 50)).toBe('{"model":"m","max_completion_tokens":50}');
+    }
+  });
+
+  it('keeps every other byte, whatever the body holds', () => {
+    const rest = fc.dictionary(
+      fc.string().filter((k) => !/^(model|stream.*|n|max_.*|tools|service_tier|web_.*)$/i.test(k)),
+      fc.jsonValue(),
+    );
+    const options = fc.constantFrom(undefined, null, {}, { include_usage: false }, { a: 1 });
+    fc.assert(
+      fc.property(rest, options, fc.option(fc.nat(), { nil: null }), (fields, stream_options, budget) => {
+        const body = {
+          ...fields,
+          stream: true,
+          model: 'm',
+          ...(stream_options === undefined ? {} : { stream_options }),
+        };
+        const expected = {
+          ...JSON.parse(JSON.stringify(body)),
+          model: 'upstream-name',
+          stream_options: { ...stream_options, include_usage: true },
+          ...(budget === null ? {} : { max_tokens: budget }),
+        };
+        const text = JSON.stringify(body, null, 1);
+        expect(JSON.parse(sent(text, makeOffer(), budget))).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('the chat family at a provider', () => {
+  it('posts to its path with a bearer credential', () => {
+    expect(chat.upstreamPath(askChat({ model: 'm' }), sameName)).toBe('/chat/completions');
+    expect(chat.credentialHeader('s')).toEqual(['authorization', 'Bearer s']);
+  });
+
+  it('ends a broken stream with message and code alone', () => {
+    const frame = chat.breakFrame({ code: 'upstream_request_failed', message: 'a "b"' }, 3);
+    expect(frame).toBe('data: {"error":{"message":"a \\"b\\"","code":"upstream_request_failed"}}\n\n');
+  });
+
+  it.each([
+    [401, null],
+    [402, {}],
+    [403, 'text'],
+    [400, { error: { code: 'invalid_api_key', message: 'x' } }],
+    [400, { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: ab***cd.' }],
+    [400, [{ error: { code: 400, message: 'API key not valid. Please pass a valid API key.' } }]],
+    [400, { error: { code: 400, details: [{ '@type': 'x', reason: 'API_KEY_INVALID' }] } }],
+  ])('blames the operator for %i %j', (status, body) =>
+    expect(chat.isOperatorFault(status, body)).toBe(true),
+  );
+
+  it.each([
+    [400, { error: { message: 'max_tokens is too large', code: 'invalid_request_error' } }],
+    [400, { error: { message: `${'x'.repeat(200)} invalid api key` } }],
+    [400, null],
+    [404, { error: { code: 'model_not_found' } }],
+    [429, { error: { code: 'invalid_api_key' } }],
+    [200, {}],
+  ])('does not for %i %j', (status, body) => expect(chat.isOperatorFault(status, body)).toBe(false));
+});

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { applyEdits, insertMember, lengthOf } from '#lib/families/edits';
+import type { Edit } from '#lib/families/family';
+
+const textAfter = (body: string, edits: readonly Edit[]) =>
+  Buffer.concat(applyEdits(Buffer.from(body), edits)).toString();
+
+describe('edits of a body', () => {
+  it('leave it alone when there are none, without a copy', () => {
+    const body = Buffer.from('{}');
+    expect(applyEdits(body, [])).toEqual([body]);
+    expect(applyEdits(body, [])[0]).toBe(body);
+  });
+
+  it('replace and insert in any order given', () => {
+    const edits = [
+      { start: 8, end: 9, text: ',' },
+      { start: 1, end: 4, text: 'é' },
+      { start: 9, end: 9, text: '!' },
+    ];
+    expect(textAfter('012345678', edits)).toBe('0é4567,!');
+  });
+
+  it('keep the order of two insertions at one place', () => {
+    const object = { end: 7, empty: false };
+    const edits = [insertMember(object, 'b', '2'), insertMember(object, 'c"', '3')];
+    expect(JSON.parse(textAfter('{"a":1}', edits))).toEqual({ a: 1, b: 2, 'c"': 3 });
+    expect(textAfter('{}', [insertMember({ end: 2, empty: true }, 'b', '2')])).toBe('{"b":2}');
+  });
+
+  it('share the memory of the body', () => {
+    const body = Buffer.from('abcdef');
+    const pieces = applyEdits(body, [{ start: 2, end: 3, text: 'X' }]);
+    expect(pieces.filter((piece) => piece.buffer === body.buffer).length).toBeGreaterThanOrEqual(2);
+    expect(lengthOf(pieces)).toBe(6);
+  });
+
+  it('may not overlap or leave the body', () => {
+    const body = Buffer.from('abcdef');
+    const overlapping = [
+      { start: 0, end: 3, text: '' },
+      { start: 2, end: 4, text: '' },
+    ];
+    expect(() => applyEdits(body, overlapping)).toThrow(RangeError);
+    expect(() => applyEdits(body, [{ start: 5, end: 7, text: '' }])).toThrow(RangeError);
+  });
+
+  it('give what splicing the text from behind gives', () => {
+    const edits = fc
+      .uniqueArray(fc.nat(60), { maxLength: 10 })
+      .map((bounds) => bounds.sort((a, b) => a - b))
+      .chain((bounds) => {
+        const ranges = Array.from({ length: bounds.length >> 1 }, (_, i) => bounds.slice(2 * i, 2 * i + 2));
+        return fc.tuple(
+          ...ranges.map(([start = 0, end = 0]) => fc.string().map((text) => ({ start, end, text }))),
+        );
+      });
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii', minLength: 61, maxLength: 80 }), edits, (body, list) => {
+        let expected = body;
+        for (const { start, end, text } of [...list].reverse()) {
+          expected = expected.slice(0, start) + text + expected.slice(end);
+        }
+        expect(textAfter(body, [...list].reverse())).toBe(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import { isRefusal, type Refusal } from '#lib/errors';
+import { chat } from '#lib/families/chat';
+import type { Ask, Operation } from '#lib/families/family';
+import { scan } from '#lib/families/scan';
+import type { ModelFacts, OfferFacts, ProviderFacts } from '#lib/snapshot/snapshot';
+
+export function makeProvider(part: Partial<ProviderFacts> = {}): ProviderFacts {
+  return {
+    id: 'provider',
+    name: 'Provider',
+    families: new Map(),
+    credential: 'secret',
+    credentialEnv: null,
+    onDisconnect: 'abort',
+    ...part,
+  };
+}
+
+export function makeOffer(part: Partial<OfferFacts> = {}): OfferFacts {
+  return {
+    id: 'offer',
+    modelId: 'vendor/name',
+    provider: makeProvider(),
+    upstreamModel: 'upstream-name',
+    families: new Set(['chat']),
+    price: null,
+    outputBudgetField: null,
+    streamUsage: null,
+    denyBetas: [],
+    ...part,
+  };
+}
+
+export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
+  return {
+    id: 'vendor/name',
+    name: 'Name',
+    contextTokens: 100_000,
+    maxOutputTokens: 8_000,
+    input: ['text'],
+    output: ['text'],
+    createdAtMs: 0,
+    offers: [makeOffer()],
+    ...part,
+  };
+}
+
+export function chatOperation(): Operation {
+  const [operation] = chat.operations;
+  if (!operation) throw new Error('the chat family has one operation');
+  return operation;
+}
+
+/** The ask of a chat body, or the refusal that it meets. */
+export function readChat(body: string | object): Ask | Refusal {
+  const operation = chatOperation();
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const scanned = scan(Buffer.from(text), operation.fields ?? {});
+  if ('fault' in scanned) throw new Error(scanned.fault);
+  return chat.readAsk(operation, {}, scanned);
+}
+
+/** @throws when the body is refused. */
+export function askChat(body: string | object): Ask {
+  const ask = readChat(body);
+  if (isRefusal(ask)) throw new Error(ask.message);
+  return ask;
+}

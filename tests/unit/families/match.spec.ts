@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { isRefusal } from '#lib/errors';
+import type { Operation } from '#lib/families/family';
+import { familyOf, operations } from '#lib/families/index';
+import { createMatch, match } from '#lib/families/match';
+
+function operation(method: Operation['method'], path: string, prefixes: Operation['prefixes']): Operation {
+  return {
+    name: `${method} ${path}`,
+    family: 'videos',
+    method,
+    path,
+    prefixes,
+    steps: 'stored',
+    fields: null,
+  };
+}
+
+const content: Operation['prefixes'] = ['v1', 'v1beta', 'v1alpha'];
+const wide = createMatch([
+  ...operations,
+  operation('POST', 'videos', ['v1']),
+  operation('GET', 'videos', ['v1']),
+  operation('GET', 'videos/{id}', ['v1']),
+  operation('DELETE', 'videos/{video}', ['v1']),
+  operation('GET', 'videos/{id}/content', ['v1']),
+  operation('POST', 'models/{model+}:generateContent', content),
+  operation('POST', 'models/{model+}:streamGenerateContent', content),
+  operation('GET', 'models/{model+}/operations/{id}', ['v1beta']),
+  operation('GET', 'files/{id}:download', ['v1beta']),
+]);
+
+function hit(method: string, path: string): string {
+  const matched = wide(method, path);
+  if (isRefusal(matched)) return `${matched.code}${matched.allow ? ` (${matched.allow})` : ''}`;
+  const params = Object.entries(matched.params).map(([name, value]) => `${name}=${value}`);
+  return [matched.operation.name, ...params].join(' ');
+}
+
+describe('a request finds its operation', () => {
+  it.each([
+    ['POST', '/v1/chat/completions', 'chat.create'],
+    ['GET', '/v1/models', 'models.list'],
+    ['GET', '/v1beta/models', 'models.list'],
+    ['GET', '/v1alpha/models', 'models.list'],
+    ['GET', '/v1/models/gpt', 'models.read model=gpt'],
+    ['GET', '/v1/models/vendor/name', 'models.read model=vendor/name'],
+    ['GET', '/v1/models/vendor%2Fname%3A8b', 'models.read model=vendor/name:8b'],
+    ['GET', '/v1/models/llama3:8b', 'models.read model=llama3:8b'],
+    ['GET', '/v1/models/operations/x', 'models.read model=operations/x'],
+    ['POST', '/v1beta/models/a/b:generateContent', 'POST models/{model+}:generateContent model=a/b'],
+    ['POST', '/v1/models/a%3AgenerateContent', 'POST models/{model+}:generateContent model=a'],
+    [
+      'POST',
+      '/v1alpha/models/a:8b:streamGenerateContent',
+      'POST models/{model+}:streamGenerateContent model=a:8b',
+    ],
+    ['GET', '/v1beta/models/a/b/operations/7', 'GET models/{model+}/operations/{id} model=a/b id=7'],
+    ['GET', '/v1beta/files/abc:download', 'GET files/{id}:download id=abc'],
+    ['GET', '/v1/videos/v%20%C3%A91', 'GET videos/{id} id=v é1'],
+    ['DELETE', '/v1/videos/v1', 'DELETE videos/{video} video=v1'],
+    ['GET', '/v1/videos/v1/content', 'GET videos/{id}/content id=v1'],
+    ['GET', '/v1/%6dodels', 'models.list'],
+  ])('%s %s', (method, path, expected) => expect(hit(method, path)).toBe(expected));
+});
+
+describe('a method that a path does not serve is 405 and names those that it does', () => {
+  it.each([
+    ['POST', '/v1/models', 'GET'],
+    ['HEAD', '/v1/models', 'GET'],
+    ['OPTIONS', '/v1/chat/completions', 'POST'],
+    ['GET', '/v1/chat/completions', 'POST'],
+    ['BREW', '/v1/chat/completions', 'POST'],
+    ['PUT', '/v1/videos', 'POST, GET'],
+    ['PATCH', '/v1/videos/v1', 'GET, DELETE'],
+    ['POST', '/v1/models/vendor/name', 'GET'],
+    ['GET', '/v1/models/name:generateContent', 'POST'],
+    ['constructor', '/v1/models', 'GET'],
+  ])('%s %s', (method, path, allow) => expect(hit(method, path)).toBe(`method_not_allowed (${allow})`));
+});
+
+describe('a path that does not exist is 404, a malformed one 400', () => {
+  it.each([
+    ['/v1', 'not_found'],
+    ['/', 'not_found'],
+    ['/v1/', 'not_found'],
+    ['/v2/models', 'not_found'],
+    ['/v1beta/chat/completions', 'not_found'],
+    ['/v1/chat', 'not_found'],
+    ['/v1/chat/completions/', 'not_found'],
+    ['/v1//chat/completions', 'not_found'],
+    ['/v1/models/', 'not_found'],
+    ['/v1/models/:generateContent', 'models.read model=:generateContent'],
+    ['/v1/videos/a%2Fb', 'not_found'],
+    ['/v1%2Fmodels', 'not_found'],
+    ['/v1/__proto__', 'not_found'],
+    ['/v1/%zz', 'invalid_body'],
+    ['/v1/models/%', 'invalid_body'],
+    ['/v1/models/%C3', 'invalid_body'],
+    ['/v1/../v1/models', 'invalid_body'],
+    ['/v1/models/..', 'invalid_body'],
+    ['/v1/videos/%2e%2E/content', 'invalid_body'],
+    ['/v1/models/a%2F..%2Fb', 'invalid_body'],
+    ['/v1/models/a%00b', 'invalid_body'],
+    ['/v1/models/a%5Cb', 'invalid_body'],
+    ['https://host/v1/models', 'invalid_body'],
+    ['*', 'invalid_body'],
+    ['', 'invalid_body'],
+  ])('GET %s', (path, expected) => expect(hit('GET', path)).toBe(expected));
+
+  it.each([
+    ['/v1/v1/chat/completions', '/v1/chat/completions'],
+    ['/chat/completions', '/v1/chat/completions'],
+    ['/v1/chat/completions/', '/v1/chat/completions'],
+    ['/v1/Chat/Completions', '/v1/chat/completions'],
+    ['/v1beta/chat/completions', '/v1/chat/completions'],
+  ])('%s is told to use %s', (path, path2) => {
+    const refused = match('POST', path);
+    expect(isRefusal(refused) && refused.message).toContain(`use ${path2}.`);
+  });
+});
+
+describe('the table of the service', () => {
+  it('has one operation for a method and path, each of a family that is registered', () => {
+    const seen = operations.flatMap((o) => o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path}`));
+    expect(new Set(seen).size).toBe(seen.length);
+    for (const { family } of operations) if (family !== 'models') expect(familyOf(family)?.id).toBe(family);
+    expect(familyOf('models')).toBeNull();
+  });
+});
