@@ -1,0 +1,54 @@
+import type { LoadPlan, Target } from './plan.ts';
+
+/** One thing that is measured of every target. */
+export interface Case {
+  readonly name: string;
+  readonly about: string;
+  /** How often each target has its turn; turns alternate (A B A B), so that drift meets all alike. */
+  readonly rounds: number;
+  plan(target: Target): LoadPlan;
+}
+
+export interface Sizes {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly streams: readonly number[];
+}
+
+export function casesOf({ seconds, rounds, streams }: Sizes): Case[] {
+  const base = ({ port, key, models }: Target) => ({
+    port,
+    key,
+    model: models.whole,
+    perSecond: 0,
+    connections: 32,
+  });
+  const throughput: Case = {
+    name: 'throughput',
+    about: '32 connections, each asks again when answered',
+    rounds,
+    plan: (target) => ({ ...base(target), kind: 'closed', warmUpSeconds: 2, seconds }),
+  };
+  const added: Case = {
+    name: 'added-latency',
+    about: '50 requests a second by the clock',
+    rounds,
+    plan: (target) => ({ ...base(target), kind: 'open', perSecond: 50, warmUpSeconds: 1, seconds }),
+  };
+  const many = streams.map(
+    (count): Case => ({
+      name: `streams-${count}`,
+      about: `${count} streams at once`,
+      rounds: Math.min(rounds, 2),
+      plan: (target) => ({
+        ...base(target),
+        kind: 'streams',
+        model: target.models.stream,
+        connections: count,
+        warmUpSeconds: 0,
+        seconds: 0,
+      }),
+    }),
+  );
+  return [throughput, added, ...many];
+}

@@ -1,0 +1,116 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Case, casesOf } from './cases.ts';
+import { measure } from './measure.ts';
+import type { Bench, Measured, StartTarget, Target } from './plan.ts';
+import { firstLine, pinned, startNode, stop } from './processes.ts';
+import { type Results, report } from './report.ts';
+import { startBare } from './targets/bare.ts';
+import { startGateway } from './targets/gateway.ts';
+import { startUpstreamAlone } from './targets/upstream.ts';
+
+/** `npm run bench`: see README.md in this folder. */
+const starters: Readonly<Record<string, StartTarget>> = {
+  upstream: startUpstreamAlone,
+  bare: startBare,
+  node: startGateway('node'),
+  web: startGateway('web'),
+};
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: Object.keys(starters).join(',') },
+    cases: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '6' },
+    rounds: { type: 'string', default: '3' },
+    streams: { type: 'string', default: '1,100,1000' },
+    pace: { type: 'string', default: 'pace/100/40' },
+  },
+});
+
+const say = (text: string) => process.stderr.write(`${text}\n`);
+const wanted = values.only.split(',').filter((name) => name !== '');
+const unknown = wanted.filter((name) => !Object.hasOwn(starters, name));
+if (unknown.length > 0) {
+  say(`No such target: ${unknown.join(', ')}. There are: ${Object.keys(starters).join(', ')}`);
+  process.exit(2);
+}
+const sizes = {
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
+  streams: values.streams.split(',').map(Number),
+};
+const cases = casesOf(sizes).filter(
+  ({ name }) => values.cases === '' || values.cases.split(',').includes(name),
+);
+
+const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+const upstream = startNode('rest', ['bench/upstream.ts']);
+const targets: Target[] = [];
+let failed = false;
+try {
+  const { port }: { port: number } = JSON.parse(await firstLine(upstream));
+  const bench: Bench = {
+    upstreamPort: port,
+    pace: values.pace,
+    folder,
+    databaseUrl: process.env.DATABASE_URL ?? null,
+  };
+  for (const name of wanted) await start(name, bench);
+  const results: Record<string, Measured[]> = {};
+  for (const one of cases) results[one.name] = await runCase(one);
+  await publish(results);
+} finally {
+  for (const target of targets) await target.stop();
+  await stop(upstream);
+  await rm(folder, { recursive: true, force: true });
+}
+process.exitCode = failed ? 1 : 0;
+
+/** A target that does not start is named and left out; the others are measured. */
+async function start(name: string, bench: Bench): Promise<void> {
+  try {
+    const target = await starters[name]?.(bench);
+    if (target) targets.push(target);
+  } catch (error) {
+    failed = true;
+    say(`${name}: left out, ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function runCase(one: Case): Promise<Measured[]> {
+  const all: Measured[] = [];
+  for (let round = 0; round < one.rounds; round++) {
+    for (const target of targets) {
+      const measured = await measure(target, round, one.plan(target));
+      all.push(measured);
+      const figures = `${Math.round(measured.perSecond)}/s p50 ${measured.latencyMs.p50.toFixed(2)} ms`;
+      say(
+        `${one.name} ${round + 1}/${one.rounds} ${target.name}: ${figures}${measured.errors ? `, ${measured.errors} errors` : ''}`,
+      );
+      if (measured.errors > 0) failed = true;
+    }
+  }
+  return all;
+}
+
+async function publish(results: Results): Promise<void> {
+  const at = new Date().toISOString();
+  const [cpu] = cpus();
+  const machine = `${cpu?.model.trim()}, ${cpus().length} cores, Node ${process.version}, ${pinned ? 'pinned' : 'not pinned'}`;
+  const about = cases.map((one) => `- ${one.name}: ${one.about}, ${one.rounds} rounds`).join('\n');
+  const text = report(results);
+  const directory = join(import.meta.dirname, 'results');
+  await mkdir(directory, { recursive: true });
+  await writeFile(
+    join(directory, `${at.replaceAll(':', '-')}.json`),
+    JSON.stringify({ at, machine, sizes, results }, null, 1),
+  );
+  await writeFile(
+    join(directory, 'latest.md'),
+    `# Bench of ${at.slice(0, 10)}\n\n${machine}.\n\n${about}\n\n${text}\n`,
+  );
+  process.stdout.write(`\n${machine}\n\n${text}\n`);
+}

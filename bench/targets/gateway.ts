@@ -1,0 +1,123 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Bench, StartTarget } from '../plan.ts';
+import { moveChildren, run, startNode, stop } from '../processes.ts';
+
+/** The gateway by one of its lanes: key, limits, funds, metering and journal on, as a customer gets it. */
+export function startGateway(lane: 'node' | 'web'): StartTarget {
+  return async (bench) => {
+    const dataDir = join(bench.folder, lane);
+    await mkdir(dataDir, { recursive: true });
+    const port = await freePort();
+    const env = {
+      NODE_ENV: 'production',
+      LANE: lane,
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATA_DIR: dataDir,
+      SANDBOX: 'off',
+      LOG_LEVEL: 'warn',
+      BENCH_UPSTREAM_KEY: 'upstream',
+      NEXTAUTH_SECRET: 'b'.repeat(64),
+      ENCRYPTION_KEY: 'b'.repeat(64),
+      KEY_PEPPER: 'b'.repeat(64),
+      ...(bench.databaseUrl === null ? {} : { DATABASE_URL: bench.databaseUrl }),
+    };
+    const child = startNode('server', ['server.ts'], env);
+    // A full pipe would stop the server.
+    child.stdout?.resume();
+    try {
+      await untilReady(port, () => child.exitCode ?? child.signalCode);
+      const key = await prepare(bench, dataDir, lane, env);
+      moveChildren(child.pid ?? 0);
+      const models = { whole: 'bench/instant', stream: 'bench/stream' };
+      return { name: lane, pid: child.pid ?? 0, port, key, models, stop: () => stop(child) };
+    } catch (error) {
+      await stop(child);
+      throw error;
+    }
+  };
+}
+
+/** Catalogue, workspace and key by the command line, with limits that a load cannot reach. */
+async function prepare(
+  bench: Bench,
+  dataDir: string,
+  lane: string,
+  env: Record<string, string>,
+): Promise<string> {
+  const file = join(dataDir, 'bench.yaml');
+  await writeFile(file, catalogue(bench));
+  const command = async (...args: string[]) =>
+    JSON.parse(await run(startNode('rest', ['bin/gateway.ts', ...args, '--json'], env)));
+  const limits = ['--rpm', '100000000', '--tpm', '1000000000', '--concurrency', '100000'];
+  await command('catalogue', 'apply', file);
+  const name = `bench-${lane}-${process.pid}`;
+  const workspace: { slug: string } = await command(
+    'workspace',
+    'create',
+    '--name',
+    name,
+    '--credit',
+    '1000000',
+    ...limits,
+  );
+  const made: { key: string } = await command(
+    'key',
+    'create',
+    '--workspace',
+    workspace.slug,
+    '--name',
+    'bench',
+    ...limits,
+  );
+  return made.key;
+}
+
+function catalogue({ upstreamPort, pace }: Bench): string {
+  const model = (id: string, upstreamModel: string) => `
+  - id: ${id}
+    name: ${id}
+    contextTokens: 128000
+    maxOutputTokens: 16384
+    input: [text]
+    output: [text]
+    offers:
+      - provider: bench
+        upstreamModel: ${upstreamModel}
+        families: [chat]
+        price: { input: "1", cachedInput: "0.25", output: "4" }`;
+  return `providers:
+  - id: bench
+    name: Bench upstream
+    families: { chat: "http://127.0.0.1:${upstreamPort}/v1" }
+    credential: { env: BENCH_UPSTREAM_KEY }
+models:${model('bench/instant', 'instant')}${model('bench/stream', pace)}
+`;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+/** @throws when the server ends, or is not ready after two minutes. */
+async function untilReady(port: number, ended: () => unknown): Promise<void> {
+  const untilMs = performance.now() + 120_000;
+  while (performance.now() < untilMs) {
+    if (ended() !== null) throw new Error(`the server ended (${ended()})`);
+    const health = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => null);
+    await health?.body?.cancel();
+    if (health?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error('the server was not ready after two minutes');
+}

@@ -1,0 +1,61 @@
+import { createServer, type Socket } from 'node:net';
+import { fixedAnswer, streamEvent } from './answers.ts';
+
+/**
+ * The instant upstream, a process of its own. Raw sockets, not `node:http`: it shares a core with the
+ * load, and must never be what a case waits for. A request whose model is `pace/MS/CHUNKS` gets a
+ * stream whose events carry the moment of sending; any other gets one fixed chat answer.
+ */
+const server = createServer({ noDelay: true }, (socket) => {
+  let held = '';
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (part) => {
+    held += part.toString('latin1');
+    for (;;) {
+      const request = takeRequest(held);
+      if (request === null) return;
+      held = held.slice(request.bytes);
+      const pace = /"model":\s*"pace\/(\d+)\/(\d+)"/.exec(request.body);
+      if (pace) stream(socket, Number(pace[1]), Number(pace[2]));
+      else socket.write(fixedAnswer);
+    }
+  });
+});
+
+function takeRequest(text: string): { body: string; bytes: number } | null {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return null;
+  const head = text.slice(0, end);
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+  const bytes = end + 4 + length;
+  return text.length < bytes ? null : { body: text.slice(end + 4, bytes), bytes };
+}
+
+function stream(socket: Socket, gapMs: number, chunks: number): void {
+  socket.write(
+    'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nx-request-id: req_bench\r\n\r\n',
+  );
+  let sent = 0;
+  const send = (data: string) => {
+    const event = `data: ${data}\n\n`;
+    socket.write(`${event.length.toString(16)}\r\n${event}\r\n`);
+  };
+  const tick = () => {
+    send(streamEvent(sent, process.hrtime.bigint()));
+    if (++sent < chunks) return;
+    clearInterval(timer);
+    send(streamEvent('usage', 0n));
+    send('[DONE]');
+    socket.write('0\r\n\r\n');
+  };
+  const timer = setInterval(tick, gapMs);
+  socket.once('close', () => clearInterval(timer));
+  tick();
+}
+
+server.listen({ port: Number(process.env.PORT ?? 0), host: '127.0.0.1', backlog: 4096 }, () => {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the upstream does not listen');
+  process.stdout.write(`${JSON.stringify({ port: address.port })}\n`);
+});
+process.stdin.resume().once('end', () => process.exit(0));
