@@ -1,33 +1,33 @@
-import { call } from '#lib/command/call';
-import { catalogue } from '#lib/command/catalogue';
 import { type Command, CommandRefused, type Output, UsageError, usageLine } from '#lib/command/command';
 import { createContext } from '#lib/command/context';
-import { doctor } from '#lib/command/doctor';
-import { key } from '#lib/command/key';
-import { money } from '#lib/command/money';
 import { parse } from '#lib/command/parse';
-import { policy } from '#lib/command/policy';
-import { route } from '#lib/command/route';
-import { sandbox } from '#lib/command/sandbox';
-import { user } from '#lib/command/user';
-import { workspace } from '#lib/command/workspace';
 import { DataDirInUse } from '#lib/data/embedded';
 import { EnvError } from '#lib/env';
 import { FileRefused } from '#lib/schemas/document';
 import { VerbRefused } from '#lib/verbs/verb';
 
-export const commands: readonly Command[] = [
-  ...workspace,
-  ...key,
-  ...user,
-  ...catalogue,
-  ...policy,
-  ...route,
-  ...call,
-  ...money,
-  ...sandbox,
-  ...doctor,
-];
+/** One file a noun, loaded when it is asked for: a command should start fast. */
+const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  workspace: async () => (await import('#lib/command/workspace')).workspace,
+  key: async () => (await import('#lib/command/key')).key,
+  user: async () => (await import('#lib/command/user')).user,
+  catalogue: async () => (await import('#lib/command/catalogue')).catalogue,
+  policy: async () => (await import('#lib/command/policy')).policy,
+  route: async () => (await import('#lib/command/route')).route,
+  credit: async () => (await import('#lib/command/money')).credit,
+  call: async () => (await import('#lib/command/call')).call,
+  usage: async () => (await import('#lib/command/money')).usage,
+  ledger: async () => (await import('#lib/command/money')).ledger,
+  sandbox: async () => (await import('#lib/command/sandbox')).sandbox,
+  doctor: async () => (await import('#lib/command/doctor')).doctor,
+};
+
+/** The commands of a noun; all of them when there is no such noun. */
+async function commandsOf(noun: string | undefined): Promise<readonly Command[]> {
+  const known = noun !== undefined && Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
+  if (known) return known();
+  return (await Promise.all(Object.values(nouns).map((load) => load()))).flat();
+}
 
 export interface Streams {
   readonly out: (text: string) => void;
@@ -40,12 +40,12 @@ export interface Streams {
  */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<0 | 1 | 2> {
   if (argv[0] === 'help' || argv.includes('--help') || argv.includes('-h')) {
-    streams.out(`${helpFor(argv).map(usageLine).join('\n')}\n`);
+    streams.out(`${(await commandsOf(argv[0])).map(usageLine).join('\n')}\n`);
     return 0;
   }
   const context = createContext();
   try {
-    const { command, input, json } = parse(argv, commands);
+    const { command, input, json } = parse(argv, await commandsOf(argv[0]));
     const output = await command.run(context, input);
     streams.out(`${json ? JSON.stringify(output.json) : output.text}\n`);
     return verdict(output, streams);
@@ -54,11 +54,6 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   } finally {
     await context.close();
   }
-}
-
-function helpFor(argv: readonly string[]): readonly Command[] {
-  const same = commands.filter((command) => command.name.split(' ')[0] === argv[0]);
-  return same.length > 0 ? same : commands;
 }
 
 function verdict(output: Output, streams: Streams): 0 | 1 {

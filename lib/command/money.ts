@@ -8,7 +8,7 @@ import { addCredit } from '#lib/verbs/credit';
 
 const groupings: readonly UsageBy[] = ['model', 'key', 'provider', 'day'];
 
-export const money: readonly Command[] = [
+export const credit: readonly Command[] = [
   {
     name: 'credit add',
     usage: 'WORKSPACE USD --reason TEXT   (negative to correct)',
@@ -26,6 +26,9 @@ export const money: readonly Command[] = [
       return { json: done, text: `${amount} USD posted to ${workspace}` };
     },
   },
+];
+
+export const usage: readonly Command[] = [
   {
     name: 'usage',
     usage: `--workspace SLUG --from ISO --to ISO --by ${groupings.join('|')}`,
@@ -67,6 +70,9 @@ export const money: readonly Command[] = [
       return { json, text: `${tableLines(titles, lines, 'no calls in that time')}\ntotal ${cost}` };
     },
   },
+];
+
+export const ledger: readonly Command[] = [
   {
     name: 'ledger verify',
     usage: '',
@@ -75,7 +81,19 @@ export const money: readonly Command[] = [
     required: [],
     run: async (context) => {
       const found = await verifyLedger(await context.db());
-      return { json: found, text: JSON.stringify(found, null, 2) };
+      const broken = found.checks.filter((check) => check.rows.length > 0);
+      const lines = found.checks.map(
+        (check) => `${check.rows.length === 0 ? 'ok    ' : 'BROKEN'} ${check.name}`,
+      );
+      const rows = broken.flatMap((check) =>
+        check.rows.map((row) => `  ${check.name}: ${JSON.stringify(row)}`),
+      );
+      const overHold = formatUsd(found.overHoldNano);
+      return {
+        json: { ok: found.ok, overHold, amountsOfRows: 'nano-dollars', checks: found.checks },
+        text: [...lines, ...rows, `charged above holds, all calls together: ${overHold} USD`].join('\n'),
+        ...(found.ok ? {} : { failed: `${broken.length} of ${found.checks.length} invariants are broken` }),
+      };
     },
   },
 ];
