@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Db } from '#lib/data/db';
 import { columnsOf, setKeySchema, shownSettings } from '#lib/verbs/key-inputs';
-import { lockKey, recallLeases } from '#lib/verbs/subject';
+import { lockKey, recallKeyLeases } from '#lib/verbs/subject';
 import { parseInput, runVerb, VerbRefused } from '#lib/verbs/verb';
 
 export type SetKeyInput = z.input<typeof setKeySchema>;
@@ -25,15 +25,12 @@ export async function setKey(db: Db, actor: string, input: SetKeyInput): Promise
     });
     if (count === 0) throw new VerbRefused('a revoked key cannot be changed; create a new one', 'id');
     const caps = [settings.dailyCap, settings.d7Cap, settings.d30Cap, settings.quota];
-    const recalled = caps.some((value) => value !== undefined);
-    if (recalled) await recallLeases(tx, 'key', id);
+    const capped = caps.some((value) => value !== undefined);
+    const recalled = capped ? [await recallKeyLeases(tx, id)] : [];
     return {
       result: { id },
       audit: { workspaceId, action: 'key.set', subject: id, detail: shownSettings({ name, ...settings }) },
-      changes: [
-        { kind: 'key', subject: id },
-        ...(recalled ? [{ kind: 'lease' as const, subject: `key:${id}` }] : []),
-      ],
+      changes: [{ kind: 'key', subject: id }, ...recalled],
     };
   });
 }

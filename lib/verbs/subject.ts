@@ -1,3 +1,4 @@
+import type { Change } from '#lib/data/change';
 import { isUuid } from '#lib/verbs/inputs';
 import { type Tx, VerbRefused } from '#lib/verbs/verb';
 
@@ -9,9 +10,9 @@ import { type Tx, VerbRefused } from '#lib/verbs/verb';
  */
 export async function lockWorkspace(tx: Tx, workspace: string) {
   if (isUuid(workspace)) {
-    await tx.$queryRaw`SELECT 1 FROM workspace WHERE id = ${workspace}::uuid FOR UPDATE`;
+    await tx.$queryRaw`SELECT 1 FROM workspace WHERE id = ${workspace}::uuid FOR NO KEY UPDATE`;
   } else {
-    await tx.$queryRaw`SELECT 1 FROM workspace WHERE slug = ${workspace} FOR UPDATE`;
+    await tx.$queryRaw`SELECT 1 FROM workspace WHERE slug = ${workspace} FOR NO KEY UPDATE`;
   }
   const where = isUuid(workspace) ? { id: workspace } : { slug: workspace };
   const found = await tx.workspace.findUnique({ where });
@@ -35,14 +36,16 @@ export async function lockKey(tx: Tx, scope: { id: string; workspaceId?: string 
 }
 
 async function readLocked(tx: Tx, id: string) {
-  await tx.$queryRaw`SELECT 1 FROM api_key WHERE id = ${id}::uuid FOR UPDATE`;
+  await tx.$queryRaw`SELECT 1 FROM api_key WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
   return tx.apiKey.findUnique({ where: { id } });
 }
 
-/** Makes every owner give back what it holds of a subject, after a debit or a lowered cap (decisions §6). */
-export async function recallLeases(tx: Tx, kind: 'workspace' | 'key', subjectId: string): Promise<void> {
-  await tx.lease.updateMany({
-    where: { kind, subjectId, recalledAt: null },
-    data: { recalledAt: new Date() },
-  });
+/**
+ * Asks every process for what it has leased of a key's caps and not spent: they were changed.
+ * @returns what must be published in the same transaction.
+ */
+export async function recallKeyLeases(tx: Tx, keyId: string): Promise<Change> {
+  const where = { kind: 'key', subjectId: keyId, recalledAt: null };
+  await tx.lease.updateMany({ where, data: { recalledAt: new Date() } });
+  return { kind: 'lease', subject: `key:${keyId}` };
 }

@@ -19,17 +19,20 @@ export class VerbRefused extends Error {
   }
 }
 
+/** A row of the audit trail: every transition is one (decisions §9). */
+export interface AuditRow {
+  readonly workspaceId: string | null;
+  /** "key.revoke". */
+  readonly action: string;
+  readonly subject: string;
+  /** What changed, money in dollars; never a secret. */
+  readonly detail: Record<string, unknown>;
+}
+
 /** How a verb ended: its answer, its audit row (null: nothing was changed) and who must learn of it. */
 export interface Done<R> {
   readonly result: R;
-  readonly audit: {
-    readonly workspaceId: string | null;
-    /** "key.revoke". */
-    readonly action: string;
-    readonly subject: string;
-    /** What changed, money in dollars; never a secret. */
-    readonly detail: Record<string, unknown>;
-  } | null;
+  readonly audit: AuditRow | null;
   readonly changes: readonly Change[];
 }
 
@@ -61,15 +64,17 @@ export async function runVerb<R>(db: Db, actor: string, work: (tx: Tx) => Promis
   return db.prisma.$transaction(
     async (tx) => {
       const { result, audit, changes } = await work(tx);
-      if (audit !== null) {
-        const detail = jsonOf(audit.detail);
-        await tx.audit.create({ data: { id: newRowId(), ...audit, actor, detail } });
-      }
+      if (audit !== null) await writeAudit(tx, actor, audit);
       await publish(sqlOf(tx), changes);
       return result;
     },
     { maxWait: 5_000, timeout: 10_000, isolationLevel: Prisma.TransactionIsolationLevel.ReadCommitted },
   );
+}
+
+/** Writes the audit row of a verb whose work publishes by itself. */
+export async function writeAudit(tx: Tx, actor: string, row: AuditRow): Promise<void> {
+  await tx.audit.create({ data: { id: newRowId(), ...row, actor, detail: jsonOf(row.detail) } });
 }
 
 /** Plain JSON of an audit detail: what was not given is left out, other values go through their own JSON. */

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Prisma } from '#generated/client';
+import { recallLeases } from '#lib/billing/ledger';
+import { sqlOf } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 import { formatUsd } from '#lib/money';
 import { allowance, isUuid, limit, name, timeZone } from '#lib/verbs/inputs';
-import { lockWorkspace, recallLeases } from '#lib/verbs/subject';
+import { lockWorkspace } from '#lib/verbs/subject';
 import { newRowId, parseInput, runVerb, type Tx, VerbRefused } from '#lib/verbs/verb';
 
 const settings = {
@@ -112,15 +114,12 @@ export async function setWorkspace(
       },
     });
     const lowered = credit !== undefined && credit < creditNano;
-    if (lowered) await recallLeases(tx, 'workspace', id);
+    const recalled = lowered ? [await recallLeases(sqlOf(tx), id)] : [];
     const detail = shown({ ...rest, credit, suspended });
     return {
       result: { id, slug },
       audit: { workspaceId: id, action: 'workspace.set', subject: id, detail },
-      changes: [
-        { kind: 'workspace', subject: id },
-        ...(lowered ? [{ kind: 'lease' as const, subject: `workspace:${id}` }] : []),
-      ],
+      changes: [{ kind: 'workspace', subject: id }, ...recalled],
     };
   });
 }
