@@ -7,8 +7,6 @@ export interface Wire {
   readonly body: Buffer;
   /** How the connection went: FIN, RST, or still open when `stopWhen` was satisfied. */
   readonly closed: 'fin' | 'reset' | 'open';
-  /** Size of every read. */
-  readonly reads: readonly number[];
   readonly ms: number;
 }
 
@@ -34,7 +32,6 @@ export function post(
         head: all.subarray(0, Math.max(0, at)).toString(),
         body: all.subarray(at < 0 ? all.length : at + 4),
         closed,
-        reads: parts.map((part) => part.length),
         ms: performance.now() - startMs,
       });
     };

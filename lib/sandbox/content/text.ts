@@ -48,7 +48,7 @@ function split(text: string): string[] {
  * @param count pieces wanted; null: the prompt's length and 12 to 43 more.
  */
 export function* pieces(prompt: string, choice: number, count: number | null): Generator<string> {
-  const echoed = split(prompt.slice(0, 500));
+  const echoed = split(prompt.slice(0, 500).toWellFormed());
   let state = (seedOf(prompt) ^ Math.imul(choice, 0x9e3779b9)) >>> 0 || 1;
   const total = count ?? echoed.length + 12 + (state % 32);
   for (let at = 0; at < total; at++) {

@@ -29,7 +29,7 @@ function valueFor(schema: Record<string, unknown>, prompt: string): unknown {
   if (schema.type === 'boolean') return true;
   if (schema.type === 'array') return [];
   if (schema.type === 'object') return {};
-  return `${prompt.slice(0, 24)} 世界 🌍`;
+  return `${prompt.slice(0, 24).toWellFormed()} 世界 🌍`;
 }
 
 /** An object to look names up in; anything else is read as an empty one. */
