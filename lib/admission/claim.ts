@@ -44,6 +44,8 @@ export interface Outcome {
   readonly chargeNano: bigint;
   /** Tokens that TPM counts; null keeps the estimate. */
   readonly tokens: number | null;
+  /** The call never started (its plan had failed): every counter goes back as if it had not been. */
+  readonly undone?: boolean;
 }
 
 /** What the drain has posted, so that leases shrink with it. */

@@ -1,0 +1,238 @@
+import type { Claim, ClaimRequest, Coordinator } from '#lib/admission/claim';
+import { Desk, type DeskParts } from '#lib/admission/funds/desk';
+import { LeaseBook } from '#lib/admission/funds/lease-book';
+import { Owner } from '#lib/admission/funds/owner';
+import { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
+import { waiterOf } from '#lib/admission/funds/waiter';
+import { byRow, free, Gate, type Means } from '#lib/admission/gate';
+import { LimitBook } from '#lib/admission/limit-book';
+import type { MoneyStore } from '#lib/admission/money-store';
+import { OpenCalls } from '#lib/admission/open-calls';
+import { tend } from '#lib/admission/tend';
+import type { Clock } from '#lib/clock';
+import { type Refusal, refusal } from '#lib/errors';
+import type { Caps, KeySnapshot } from '#lib/snapshot/snapshot';
+
+export interface CoordinatorParts {
+  readonly clock: Clock;
+  readonly money: MoneyStore;
+  /**
+   * Brings the closed calls of this process to the ledger now; resolves once `posted` has told of all
+   * that were closed before. Rejects when the database is away.
+   */
+  flushSettlement(): Promise<void>;
+  /** Errors that no call is waiting for. */
+  report(error: unknown): void;
+}
+
+/** A call of the last 60 s, for the windows of a process that starts (decisions §8). */
+export interface PastCall {
+  readonly keyId: string;
+  readonly workspaceId: string;
+  /** Admission, ms since the epoch. */
+  readonly atMs: number;
+  readonly tokens: number;
+}
+
+export interface RunningCoordinator extends Coordinator {
+  /** Registers this process as an owner and starts its housekeeping. Recover the journal first. */
+  start(): Promise<void>;
+  /** Rebuilds the windows; before the first claim. */
+  restoreWindows(calls: readonly PastCall[]): void;
+  /** One round of housekeeping; `start` runs it every second. */
+  tend(): Promise<void>;
+}
+
+const TEND_MS = 1_000;
+
+/** The coordinator of this process over `parts.money` (architecture §3). */
+export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
+  const { clock, money, report } = parts;
+  const leases = new LeaseBook();
+  const limits = new LimitBook();
+  const calls = new OpenCalls(leases);
+  const gate = new Gate(clock, limits, calls);
+  const owner = new Owner(clock, money, leases);
+  const unwanted = new UnwantedRows(money, report);
+  const desks = new Map<string, Desk>();
+  let halted: string | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let tending: Promise<void> | null = null;
+
+  const deskParts: DeskParts = {
+    clock,
+    money,
+    leases,
+    owner,
+    flushSettlement: () => parts.flushSettlement(),
+    removeRow: (callId) => void unwanted.remove([callId]),
+    report,
+  };
+
+  function deskOf(workspaceId: string): Desk {
+    let desk = desks.get(workspaceId);
+    if (!desk) {
+      desk = new Desk(workspaceId, deskParts);
+      desks.set(workspaceId, desk);
+    }
+    return desk;
+  }
+
+  /** The leases that cover a hold here and now; null: PostgreSQL must be asked. */
+  function meansFor({ key, workspace }: KeySnapshot, holdNano: bigint): Means | null {
+    const lease = leases.find('workspace', workspace.id);
+    if (!lease?.covers(holdNano)) return null;
+    if (!hasCaps(key.caps)) return { funding: 'lease', lease, keyLease: null };
+    const keyLease = leases.find('key', key.id);
+    return keyLease?.covers(holdNano) ? { funding: 'lease', lease, keyLease } : null;
+  }
+
+  function admit(request: ClaimRequest, means: Means): Claim | Refusal {
+    const admitted = gate.admit(request, means);
+    if (means.funding !== 'lease') return admitted;
+    const nowMs = clock.mono();
+    if (means.lease.low(nowMs)) deskOf(means.lease.workspaceId).topUp(means.lease);
+    if (means.keyLease?.low(nowMs)) deskOf(means.keyLease.workspaceId).topUp(means.keyLease);
+    return admitted;
+  }
+
+  function admitWaiting(
+    request: ClaimRequest,
+    from: 'lease' | 'row',
+  ): Claim | Refusal | Promise<Refusal> | null {
+    const { snapshot, callId, holdNano } = request;
+    const means = from === 'row' ? byRow : meansFor(snapshot, holdNano);
+    if (!means) return null;
+    const admitted = halted === null ? admit(request, means) : stopped(halted);
+    if (from === 'lease') return admitted;
+    // A refused request leaves nothing behind: its row goes before it is answered.
+    if ('code' in admitted) return unwanted.remove([callId]).then(() => admitted);
+    leases.find('workspace', snapshot.workspace.id)?.note(holdNano, clock.mono());
+    leases.find('key', snapshot.key.id)?.note(holdNano, clock.mono());
+    return admitted;
+  }
+
+  function waitForMoney(request: ClaimRequest): Promise<Claim | Refusal> {
+    const { key, workspace } = request.snapshot;
+    const want = {
+      callId: request.callId,
+      keyId: key.id,
+      capped: hasCaps(key.caps),
+      amountNano: request.holdNano,
+      mustFit: workspace.strict,
+      mode: 'claim',
+      atMs: request.atMs,
+    } as const;
+    return new Promise((resolve) => {
+      const take = (from: 'lease' | 'row') => admitWaiting(request, from);
+      deskOf(workspace.id).ask(waiterOf<Claim>(want, workspace.timeZone, resolve, take));
+    });
+  }
+
+  function waitForMore(claim: Claim, holdNano: bigint, moreNano: bigint): Promise<boolean> {
+    const want = {
+      callId: claim.callId,
+      keyId: claim.keyId,
+      capped: calls.capped(claim.callId),
+      amountNano: moreNano,
+      mustFit: true,
+      mode: claim.funding === 'lease' ? 'grow-lease' : 'grow-row',
+      atMs: claim.admittedAtMs,
+    } as const;
+    return new Promise((resolve) => {
+      const answer = (grown: unknown) => resolve(grown === true);
+      const take = () => {
+        if (calls.missing(claim.callId, holdNano) === null) return false;
+        return calls.grow(claim.callId, moreNano, clock.mono()) || null;
+      };
+      deskOf(claim.workspaceId).ask(waiterOf<boolean>(want, null, answer, take));
+    });
+  }
+
+  return {
+    claim(request) {
+      if (halted !== null) return stopped(halted);
+      if (request.need !== 'generate') return admit(request, free);
+      const means = owner.lives(clock.mono()) ? meansFor(request.snapshot, request.holdNano) : null;
+      return means ? admit(request, means) : waitForMoney(request);
+    },
+
+    grow(claim, holdNano) {
+      const moreNano = calls.missing(claim.callId, holdNano);
+      if (moreNano === null) return false;
+      if (moreNano <= 0n || claim.funding === 'none') return true;
+      const nowMs = clock.mono();
+      const inLease = claim.funding === 'lease' && owner.lives(nowMs);
+      if (inLease && calls.grow(claim.callId, moreNano, nowMs)) return true;
+      return waitForMore(claim, holdNano, moreNano);
+    },
+
+    release(claim, outcome) {
+      const ended = calls.release(claim.callId, outcome, clock.mono());
+      // The drain removes the row of a call with a charge, together with posting it.
+      if (ended && claim.funding === 'row' && outcome.chargeNano <= 0n) void unwanted.remove([claim.callId]);
+    },
+
+    posted(posts) {
+      for (const post of posts) calls.posted(post);
+    },
+
+    recall(kind, subjectId) {
+      const lease = leases.find(kind, subjectId);
+      if (!lease?.rowKept) return;
+      lease.pause(clock.mono());
+      deskOf(lease.workspaceId).giveBack([lease]).catch(report);
+    },
+
+    ready: () => halted === null && owner.lives(clock.mono()),
+
+    halt(reason) {
+      halted ??= reason;
+    },
+
+    restoreWindows(past) {
+      const offsetMs = clock.mono() - clock.now();
+      for (const call of past) {
+        const seed = { atMs: call.atMs + offsetMs, tokens: call.tokens };
+        limits.seed(call.keyId, seed);
+        limits.seed(call.workspaceId, seed);
+      }
+    },
+
+    async start() {
+      await owner.register(true);
+      timer = setInterval(() => void this.tend(), TEND_MS);
+      timer.unref();
+    },
+
+    tend() {
+      tending ??= tend({ clock, money, leases, limits, owner, unwanted, desks, deskOf, report }).finally(
+        () => {
+          tending = null;
+        },
+      );
+      return tending;
+    },
+
+    async close() {
+      halted ??= 'it is stopping, send the request again';
+      if (timer) clearInterval(timer);
+      await tending;
+      for (const lease of leases.all()) {
+        if (lease.rowKept) await deskOf(lease.workspaceId).giveBack([lease]);
+      }
+      await unwanted.remove([]);
+      await money.leave();
+    },
+  };
+}
+
+/** @param reason says what to do about it; a fragment or a sentence. */
+function stopped(reason: string): Refusal {
+  const text = reason.replace(/\.\s*$/, '');
+  return refusal('local_quota_not_configured', `This gateway process takes no new calls: ${text}.`);
+}
+
+function hasCaps(caps: Caps): boolean {
+  return caps.dayNano !== null || caps.d7Nano !== null || caps.d30Nano !== null || caps.quotaNano !== null;
+}

@@ -1,0 +1,167 @@
+import { type Refusal, refusal } from '#lib/errors';
+import type { Ask } from '#lib/families/family';
+import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
+
+/**
+ * Steps 5 (what a snapshot still may not use), 6 and 7 of decisions §3: the state of the key.
+ * @param nowMs ms since the epoch.
+ */
+export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {
+  const { key, workspace, secretUntilMs } = snapshot;
+  if (key.status === 'revoked') {
+    return refusal('invalid_api_key', 'This API key was revoked; create a new one in the console.');
+  }
+  if (secretUntilMs !== null && nowMs >= secretUntilMs) {
+    return refusal('invalid_api_key', 'This secret was rotated out; use the key that replaced it.');
+  }
+  if (key.status !== 'active') {
+    return refusal('apikey_inactive', 'This API key is disabled; enable it in the console or use another.');
+  }
+  if (key.expiresAtMs !== null && nowMs >= key.expiresAtMs) {
+    return refusal('apikey_inactive', 'This API key has expired; create a new one or move its expiry.');
+  }
+  if (key.ownerRemoved) {
+    return refusal(
+      'apikey_inactive',
+      'The member who made this API key is no longer in the workspace; use a key of a current member.',
+    );
+  }
+  if (workspace.suspended) {
+    return refusal('apikey_inactive', 'This workspace is suspended; ask the operator of the gateway.');
+  }
+  if (key.quotaExhausted) {
+    return refusal('quota_exceeded', 'This API key has used up its quota; raise or reset it in the console.');
+  }
+  return null;
+}
+
+/** Step 9 of decisions §3: the model is in the catalogue and in the key's scope. */
+export function checkModel(model: string, snapshot: KeySnapshot, catalogue: Catalogue): Refusal | null {
+  if (!catalogue.models.has(model)) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${quote(model)} is unknown here; GET /v1/models lists the models of this key.`,
+    );
+  }
+  const scope = snapshot.key.models;
+  if (scope !== null && !scope.has(model)) {
+    return refusal(
+      'model_not_allowed',
+      `This API key does not allow model ${quote(model)}; add it to the key's models or use another key.`,
+    );
+  }
+  return null;
+}
+
+/** A slug goes into the message as asked, but never at length. */
+function quote(model: string): string {
+  return JSON.stringify(model.length > 100 ? `${model.slice(0, 100)}…` : model);
+}
+
+/** Step 10 of decisions §3: the output budget of the request against the key's maximum, tokens. */
+export function checkBudget(ask: Pick<Ask, 'budget'>, key: KeyFacts): Refusal | null {
+  const most = key.maxOutputTokens;
+  if (most === null || ask.budget === null || ask.budget <= most) return null;
+  return refusal(
+    'max_output_tokens_exceeded',
+    `The request asks for up to ${ask.budget} output tokens, this API key allows ${most}; ask for fewer.`,
+  );
+}
+
+const zones = new Map<string, boolean>();
+
+/** An IANA name that this runtime knows; offsets such as "+02:00" are no zone. */
+export function isTimeZone(zone: string): boolean {
+  const known = zones.get(zone);
+  if (known !== undefined) return known;
+  let valid = /^[A-Za-z]/.test(zone);
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+  } catch {
+    valid = false;
+  }
+  if (zones.size < 1_000) zones.set(zone, valid);
+  return valid;
+}
+
+/** Step 13 of decisions §3: stored limits are positive integers or none, and the time zone is known. */
+export function checkLimits({ key, workspace }: KeySnapshot): Refusal | null {
+  const wrong = wrongLimit(key.limits) ?? wrongLimit(workspace.limits);
+  if (wrong !== null) {
+    const whose = wrongLimit(key.limits) === null ? 'workspace' : 'API key';
+    return refusal(
+      'rate_limit_config_invalid',
+      `The ${wrong} limit stored for this ${whose} is not a positive number; set it again in the console.`,
+    );
+  }
+  return isTimeZone(workspace.timeZone)
+    ? null
+    : refusal(
+        'rate_limit_config_invalid',
+        "This workspace's time zone is unknown; choose another one in its settings.",
+      );
+}
+
+function wrongLimit(limits: StoredLimits): string | null {
+  if (!isLimit(limits.rpm)) return 'requests-per-minute';
+  if (!isLimit(limits.tpm)) return 'tokens-per-minute';
+  return isLimit(limits.concurrency) ? null : 'concurrency';
+}
+
+function isLimit(value: number | null): boolean {
+  return value === null || (Number.isSafeInteger(value) && value > 0);
+}
+
+/** How the limits of a key or a workspace stand against one claim. */
+export interface LimitWaits {
+  readonly limits: StoredLimits;
+  /** ms until the claim fits; 0: it fits. */
+  readonly rpmMs: number;
+  readonly tpmMs: number;
+  readonly concurrencyFull: boolean;
+}
+
+export const noWaits: LimitWaits = {
+  limits: { rpm: null, tpm: null, concurrency: null },
+  rpmMs: 0,
+  tpmMs: 0,
+  concurrencyFull: false,
+};
+
+/**
+ * Step 14 of decisions §3: the code is that of the first violated limit; `Retry-After` is the longest
+ * wait over all RPM and TPM limits violated now, 1 to 60 whole seconds (decisions §8). A full
+ * concurrency limit has no time to name.
+ */
+export function decideLimits(key: LimitWaits, workspace: LimitWaits): Refusal | null {
+  const longestMs = Math.max(key.rpmMs, key.tpmMs, workspace.rpmMs, workspace.tpmMs);
+  const seconds = Math.min(60, Math.max(1, Math.ceil(longestMs / 1000)));
+  const levels = [
+    ['This API key', 'api_key', key],
+    ['This workspace', 'workspace', workspace],
+  ] as const;
+  for (const [who, level, waits] of levels) {
+    const { rpm, tpm, concurrency } = waits.limits;
+    if (waits.rpmMs > 0) {
+      return refusal(
+        `${level}_rpm_exceeded`,
+        `${who} allows ${rpm} requests a minute; retry in ${seconds} s.`,
+        { retryAfterSeconds: seconds },
+      );
+    }
+    if (waits.tpmMs > 0) {
+      return refusal(
+        `${level}_tpm_exceeded`,
+        `${who} allows ${tpm} tokens a minute, which this request would pass; retry in ${seconds} s.`,
+        { retryAfterSeconds: seconds },
+      );
+    }
+    if (waits.concurrencyFull) {
+      return refusal(
+        `${level}_concurrency_exceeded`,
+        `${who} allows ${concurrency} calls at a time; retry when one of them has ended.`,
+      );
+    }
+  }
+  return null;
+}

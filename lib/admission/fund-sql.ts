@@ -1,0 +1,190 @@
+import { escapeLiteral, type QueryResult } from 'pg';
+import type { CapRoom, Purse } from '#lib/admission/funds/apportion';
+import type { FundAsk, LeaseRef, Want } from '#lib/admission/money-store';
+
+/**
+ * Several statements in one simple query are one round trip, and each sees what was committed before
+ * it: the sums are read after the row locks were won. Simple queries take no parameters, so every value
+ * goes in as an escaped literal.
+ */
+const text = (value: string): string => escapeLiteral(value);
+const uuid = (value: string): string => `${escapeLiteral(value)}::uuid`;
+const nano = (value: bigint): string => `${value}::bigint`;
+const moment = (atMs: number): string => `${escapeLiteral(new Date(atMs).toISOString())}::timestamptz`;
+
+/** Locks workspace, then capped keys, and reads what they hold; rows are always locked in this order. */
+export function lockAndRead(ask: FundAsk, ownerId: string, epoch: number): string {
+  const me = uuid(ownerId);
+  const workspace = uuid(ask.workspaceId);
+  const keys = ask.keys.map((key) => uuid(key.subjectId)).join(', ');
+  const lockKeys = keys ? `SELECT 1 FROM api_key WHERE id IN (${keys}) ORDER BY id FOR NO KEY UPDATE;` : '';
+  return `BEGIN;
+    SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s';
+    SELECT 1 FROM workspace WHERE id = ${workspace} FOR NO KEY UPDATE;
+    ${lockKeys}
+    SELECT 1 FROM owner WHERE id = ${me} FOR KEY SHARE;
+    SELECT 'workspace' AS purse, w.balance_nano + w.credit_nano AS settled,
+      (SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id) AS rows_all,
+      ${leased('workspace', 'w.id', me)},
+      (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
+      EXISTS (SELECT 1 FROM owner WHERE id = ${me} AND epoch = ${epoch} AND expires_at > now()) AS alive
+    FROM workspace w WHERE w.id = ${workspace};
+    ${keys ? readKeys(keys, ask, me) : ''}`;
+}
+
+function leased(kind: string, subject: string, me: string): string {
+  const of = `FROM lease WHERE kind = '${kind}' AND subject_id = ${subject} AND owner_id`;
+  return `(SELECT coalesce(sum(granted_nano), 0) ${of} = ${me}) AS own,
+      (SELECT coalesce(sum(granted_nano), 0) ${of} <> ${me}) AS others`;
+}
+
+/**
+ * Sliding windows keep a whole minute until all of it is out, so they never count short. A day starts
+ * at local midnight; where the clock is turned back across midnight there are two, and the first counts.
+ */
+function readKeys(keys: string, ask: FundAsk, me: string): string {
+  const at = moment(ask.atMs);
+  const zone = text(ask.timeZone);
+  const since = (hours: number): string => `${at} - interval '${hours} hours' - interval '1 minute'`;
+  return `WITH midnight AS (
+      SELECT local, local AT TIME ZONE ${zone} AS start, (local + interval '1 day') AT TIME ZONE ${zone} AS next
+      FROM (SELECT date_trunc('day', ${at} AT TIME ZONE ${zone}) AS local) AS here
+    ), today AS (
+      SELECT next, CASE WHEN (start - interval '1 hour') AT TIME ZONE ${zone} = local
+        THEN start - interval '1 hour' ELSE start END AS start
+      FROM midnight
+    )
+    SELECT 'key' AS purse, k.id, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.spent_nano,
+      extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*, ${leased('key', 'k.id', me)}
+    FROM api_key k CROSS JOIN today
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(spent_nano) FILTER (WHERE minute >= today.start), 0) AS spent_day,
+        coalesce(sum(spent_nano) FILTER (WHERE minute > ${since(168)}), 0) AS spent_d7,
+        coalesce(sum(spent_nano) FILTER (WHERE minute > ${since(720)}), 0) AS spent_d30
+      FROM spend_minute s WHERE s.key_id = k.id AND s.minute >= CASE
+        WHEN k.d30_cap_nano IS NOT NULL THEN ${since(720)}
+        WHEN k.d7_cap_nano IS NOT NULL THEN ${since(168)} ELSE today.start END
+    ) AS spend
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount_nano) FILTER (WHERE admitted_at >= today.start), 0) AS rows_day,
+        coalesce(sum(amount_nano), 0) AS rows_all
+      FROM hold h WHERE h.key_id = k.id
+    ) AS open
+    WHERE k.id IN (${keys});`;
+}
+
+export interface Read {
+  readonly alive: boolean;
+  readonly owners: number;
+  readonly workspace: Purse;
+  readonly keys: ReadonlyMap<string, Purse>;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** pg gives an array of results for a query of several statements, its types do not say so. */
+function resultsOf(answer: unknown): readonly QueryResult<Row>[] {
+  return answer as readonly QueryResult<Row>[];
+}
+
+/** Reads the answer of `lockAndRead`; a workspace that is gone owns nothing. */
+export function readPurses(answer: unknown, ask: FundAsk): Read {
+  const rows = resultsOf(answer).flatMap((result) => result.rows);
+  const row = rows.find((one) => one.purse === 'workspace');
+  const keys = rows.filter((one) => one.purse === 'key').map(keyPurse);
+  return {
+    alive: row === undefined || row.alive === true,
+    owners: Number(row?.owners ?? 1),
+    workspace: {
+      kind: 'workspace',
+      subjectId: ask.workspaceId,
+      ownNano: amount(row?.own),
+      othersNano: amount(row?.others),
+      settledNano: amount(row?.settled),
+      rowsNano: amount(row?.rows_all),
+      caps: [],
+    },
+    keys: new Map(keys.map((purse) => [purse.subjectId, purse])),
+  };
+}
+
+function keyPurse(row: Row): Purse {
+  const cap = (
+    code: CapRoom['code'],
+    bound: unknown,
+    spent: unknown,
+    rows: unknown,
+    freesAtMs: number | null,
+  ): CapRoom[] =>
+    bound === null
+      ? []
+      : [{ code, capNano: amount(bound), settledNano: amount(spent), rowsNano: amount(rows), freesAtMs }];
+  return {
+    kind: 'key',
+    subjectId: String(row.id),
+    ownNano: amount(row.own),
+    othersNano: amount(row.others),
+    settledNano: 0n,
+    rowsNano: 0n,
+    caps: [
+      ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, row.rows_day, Number(row.day_ends_ms)),
+      ...cap('d7_limit_reached', row.d7_cap_nano, row.spent_d7, row.rows_all, null),
+      ...cap('d30_limit_reached', row.d30_cap_nano, row.spent_d30, row.rows_all, null),
+      ...cap('quota_exceeded', row.quota_nano, row.spent_nano, row.rows_all, null),
+    ],
+  };
+}
+
+/** pg gives BIGINT and sums as decimal strings. */
+function amount(value: unknown): bigint {
+  return value === undefined || value === null ? 0n : BigInt(String(value));
+}
+
+/** @returns statements that keep `keepNano` of a lease (null: all of it) and add a grant. */
+export function writeLease(
+  ref: LeaseRef,
+  ownerId: string,
+  keepNano: bigint | null,
+  grantNano: bigint,
+): string {
+  const kept = keepNano === null ? 'l.granted_nano' : `least(l.granted_nano, ${nano(keepNano)})`;
+  const where = `l.owner_id = ${uuid(ownerId)} AND l.kind = ${text(ref.kind)} AND l.subject_id = ${uuid(ref.subjectId)}`;
+  if (grantNano === 0n) {
+    return `UPDATE lease l SET granted_nano = ${kept}, recalled_at = NULL WHERE ${where};`;
+  }
+  return `INSERT INTO lease AS l (owner_id, kind, subject_id, granted_nano)
+    VALUES (${uuid(ownerId)}, ${text(ref.kind)}, ${uuid(ref.subjectId)}, ${nano(grantNano)})
+    ON CONFLICT (owner_id, kind, subject_id) DO UPDATE SET granted_nano = ${kept} + ${nano(grantNano)};`;
+}
+
+/** Hold rows of new calls, and more for running ones whose row still stands. */
+export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId: string): string {
+  const rows = wants
+    .filter((want) => want.mode === 'claim')
+    .map(
+      (want) =>
+        `(${uuid(want.callId)}, ${uuid(ownerId)}, ${uuid(workspaceId)}, ${uuid(want.keyId)}, ${nano(want.amountNano)}, ${moment(want.atMs)})`,
+    );
+  const growths = wants
+    .filter((want) => want.mode === 'grow-row')
+    .map(
+      (want) =>
+        `UPDATE hold SET amount_nano = amount_nano + ${nano(want.amountNano)} WHERE call_id = ${uuid(want.callId)};`,
+    );
+  const claims =
+    rows.length === 0
+      ? ''
+      : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
+         VALUES ${rows.join(', ')} ON CONFLICT (call_id) DO NOTHING;`;
+  return claims + growths.join('');
+}
+
+/** Asks other owners for what they have not spent; `awaiting` sees the answer. */
+export function writeRecalls(refs: readonly LeaseRef[], ownerId: string): string {
+  return refs
+    .map(
+      (ref) => `UPDATE lease SET recalled_at = coalesce(recalled_at, now())
+        WHERE kind = ${text(ref.kind)} AND subject_id = ${uuid(ref.subjectId)} AND owner_id <> ${uuid(ownerId)};`,
+    )
+    .join('');
+}

@@ -1,0 +1,181 @@
+import type { HeldLease, LeaseKind, LeaseState } from '#lib/admission/money-store';
+
+const MINUTE_MS = 60_000;
+/** After a recall nothing is leased for this long: the money is for whoever asked. */
+const RECALL_PAUSE_MS = 2_000;
+/** A lease that could not be enlarged is not asked for again before this. */
+const REFUSED_PAUSE_MS = 1_000;
+
+/**
+ * What this process may spend of one workspace or one key without asking (decisions §6 "Leases").
+ * usable = granted − held − debt; granted here is never more than the database has.
+ */
+export class Lease {
+  readonly kind: LeaseKind;
+  readonly subjectId: string;
+  readonly workspaceId: string;
+  grantedNano = 0n;
+  /** Holds of open calls. */
+  heldNano = 0n;
+  /** Charges of ended calls that are not posted yet. */
+  debtNano = 0n;
+  /** Open calls that stand in it. */
+  calls = 0;
+  /** Ended calls of the workspace with a charge that is not posted, whatever funded them. */
+  undrained = 0;
+  /** Whether the database may have a row of it. */
+  rowKept = false;
+  /** Memory was lowered, the database not yet. */
+  owesReturn = false;
+  /** Someone asks for more of it now. */
+  asking = false;
+  usedMs: number;
+  #lowNano = 0n;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #askAgainMs = Number.NEGATIVE_INFINITY;
+  #peakNano = 0n;
+  #earlierPeakNano = 0n;
+  #peakSinceMs: number;
+
+  constructor(kind: LeaseKind, subjectId: string, workspaceId: string, nowMs: number) {
+    this.kind = kind;
+    this.subjectId = subjectId;
+    this.workspaceId = workspaceId;
+    this.usedMs = nowMs;
+    this.#peakSinceMs = nowMs;
+  }
+
+  get usableNano(): bigint {
+    return this.grantedNano - this.heldNano - this.debtNano;
+  }
+
+  /** A hold fits, and something was available before it. */
+  covers(holdNano: bigint): boolean {
+    const usable = this.usableNano;
+    return usable > 0n && usable >= holdNano;
+  }
+
+  /** Holds more for a call; covered or not, that was asked before. */
+  hold(amountNano: bigint, nowMs: number): void {
+    this.heldNano += amountNano;
+    this.note(amountNano, nowMs);
+  }
+
+  /** Remembers a hold of the subject for the floor, wherever it stands. */
+  note(amountNano: bigint, nowMs: number): void {
+    this.usedMs = nowMs;
+    this.#turnPeaks(nowMs);
+    if (amountNano > this.#peakNano) this.#peakNano = amountNano;
+  }
+
+  /** Whether to ask for more in the background: half of the lease is used up. */
+  low(nowMs: number): boolean {
+    return (
+      !this.asking &&
+      nowMs >= this.#askAgainMs &&
+      nowMs >= this.#pausedUntilMs &&
+      this.usableNano < this.#lowNano
+    );
+  }
+
+  /** The database granted more (0n: it did not). */
+  grant(amountNano: bigint, nowMs: number): void {
+    if (amountNano === 0n) {
+      this.#askAgainMs = nowMs + REFUSED_PAUSE_MS;
+      return;
+    }
+    this.grantedNano += amountNano;
+    this.rowKept = true;
+    const usable = this.usableNano;
+    this.#lowNano = usable > 0n ? usable / 2n : 0n;
+  }
+
+  /** Keeps what is held and owed and no more; nothing new comes out of it until it is granted again. */
+  shrink(): HeldLease {
+    const keepNano = this.#keepNano();
+    if (keepNano < this.grantedNano) this.grantedNano = keepNano;
+    this.owesReturn = true;
+    return { kind: this.kind, subjectId: this.subjectId, heldNano: keepNano };
+  }
+
+  /** The database has taken back what `shrink` let go. */
+  returned(keptNano: bigint): void {
+    this.owesReturn = false;
+    if (keptNano === 0n) this.void();
+  }
+
+  pause(nowMs: number): void {
+    this.#pausedUntilMs = nowMs + RECALL_PAUSE_MS;
+  }
+
+  /** The epoch that it was granted under is over. */
+  void(): void {
+    this.grantedNano = 0n;
+    this.rowKept = false;
+    this.owesReturn = false;
+  }
+
+  /** @param reclaim what is unspent goes back with this question: call `shrink` first. */
+  state(nowMs: number, reclaim: boolean): LeaseState {
+    this.#turnPeaks(nowMs);
+    const { subjectId, usableNano } = this;
+    const peakNano = this.#peakNano > this.#earlierPeakNano ? this.#peakNano : this.#earlierPeakNano;
+    return {
+      subjectId,
+      usableNano,
+      keepNano: this.#keepNano(),
+      peakNano,
+      grantable: nowMs >= this.#pausedUntilMs,
+      reclaim,
+    };
+  }
+
+  #keepNano(): bigint {
+    const keep = this.heldNano + this.debtNano;
+    return keep > 0n ? keep : 0n;
+  }
+
+  /** The largest hold of the last minute: kept for one to two minutes, never less. */
+  #turnPeaks(nowMs: number): void {
+    const age = nowMs - this.#peakSinceMs;
+    if (age < MINUTE_MS) return;
+    this.#earlierPeakNano = age < 2 * MINUTE_MS ? this.#peakNano : 0n;
+    this.#peakNano = 0n;
+    this.#peakSinceMs = nowMs;
+  }
+}
+
+/** All leases of this process, and the money of calls that ended but are not posted. */
+export class LeaseBook {
+  readonly #workspaces = new Map<string, Lease>();
+  readonly #keys = new Map<string, Lease>();
+
+  workspace(id: string, nowMs: number): Lease {
+    return this.#workspaces.get(id) ?? this.#open('workspace', id, id, nowMs);
+  }
+
+  key(id: string, workspaceId: string, nowMs: number): Lease {
+    return this.#keys.get(id) ?? this.#open('key', id, workspaceId, nowMs);
+  }
+
+  find(kind: LeaseKind, id: string): Lease | null {
+    return (kind === 'workspace' ? this.#workspaces : this.#keys).get(id) ?? null;
+  }
+
+  all(): Lease[] {
+    return [...this.#workspaces.values(), ...this.#keys.values()];
+  }
+
+  /** Drops a lease that nothing stands in. */
+  drop(lease: Lease): void {
+    const { heldNano, debtNano, calls, undrained, rowKept, asking } = lease;
+    if (heldNano !== 0n || debtNano !== 0n || calls > 0 || undrained > 0 || rowKept || asking) return;
+    (lease.kind === 'workspace' ? this.#workspaces : this.#keys).delete(lease.subjectId);
+  }
+
+  #open(kind: LeaseKind, id: string, workspaceId: string, nowMs: number): Lease {
+    const lease = new Lease(kind, id, workspaceId, nowMs);
+    (kind === 'workspace' ? this.#workspaces : this.#keys).set(id, lease);
+    return lease;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Shortage, Want } from '#lib/admission/money-store';
+import { type Refusal, refusal } from '#lib/errors';
+import { formatUsd } from '#lib/money';
+
+const caps = {
+  day_limit_reached: 'daily spend cap',
+  d7_limit_reached: '7-day spend cap',
+  d30_limit_reached: '30-day spend cap',
+  quota_exceeded: 'lifetime quota',
+} as const;
+
+/** Length of the sliding caps, hours (decisions §7). */
+export const slidingHours: Partial<Record<Shortage['code'], number>> = {
+  d7_limit_reached: 168,
+  d30_limit_reached: 720,
+};
+
+/**
+ * A 402 (decisions §3, §7): says when it frees up. Where settled spend alone would admit, only running
+ * calls stand in the way: then a retry helps, and the answer says so.
+ * @param freesAtMs ms since the epoch, null when no time can be named.
+ */
+export function refuseShort(shortage: Shortage, want: Want, freesAtMs: number | null): Refusal {
+  const { code, runningOnly } = shortage;
+  const bound = formatUsd(shortage.boundNano);
+  const what =
+    code === 'insufficient_balance'
+      ? funds(shortage, want)
+      : `This API key has reached its ${caps[code]} of $${bound}`;
+  if (runningOnly) {
+    const fit = want.mustFit ? ` This request needs $${formatUsd(want.amountNano)}.` : '';
+    return refusal(code, `${what}, but only with calls that still run; retry when they have ended.${fit}`, {
+      shouldRetry: true,
+    });
+  }
+  return refusal(code, `${what}; ${remedy(code, freesAtMs)}.`);
+}
+
+function funds(shortage: Shortage, want: Want): string {
+  if (shortage.boundNano <= 0n) return 'This workspace has no funds left';
+  return want.mustFit && shortage.boundNano < want.amountNano
+    ? `This workspace has $${formatUsd(shortage.boundNano)} left and this request may cost $${formatUsd(want.amountNano)}`
+    : "All of this workspace's funds are in use";
+}
+
+function remedy(code: Shortage['code'], freesAtMs: number | null): string {
+  const when = freesAtMs === null ? null : new Date(freesAtMs).toISOString().replace('.000Z', 'Z');
+  switch (code) {
+    case 'insufficient_balance':
+      return 'add funds or credit in the console, then retry';
+    case 'quota_exceeded':
+      return 'raise the quota in the console; it does not reset by itself';
+    case 'day_limit_reached':
+      return when ? `it resets at ${when}, or raise the cap` : 'it resets at midnight, or raise the cap';
+    default:
+      return when
+        ? `it frees up from ${when} on, or raise the cap`
+        : 'wait for older spend to leave it, or raise the cap';
+  }
+}

@@ -1,0 +1,63 @@
+import { isTimeZone } from '#lib/admission/decide';
+import type { Shortage, Want } from '#lib/admission/money-store';
+import { type Refusal, refusal } from '#lib/errors';
+
+/** A call that waits for PostgreSQL's word. */
+export interface Waiter {
+  readonly want: Want;
+  /** IANA zone of the workspace; null: as the last claim told. */
+  readonly timeZone: string | null;
+  /** Takes its share. @returns false when the lease was spent meanwhile: ask again. */
+  take(from: 'lease' | 'row'): boolean;
+  refuse(refused: Refusal): void;
+  /** It was answered, or has stopped waiting. */
+  done: boolean;
+  shortage: Shortage | null;
+}
+
+/** How long a call waits for PostgreSQL in all. */
+const WAIT_MS = 6_000;
+
+type Answer<Value> = Value | Refusal | Promise<Value | Refusal>;
+
+/**
+ * @param timeZone as stored; an unknown one is refused later (decisions §3, step 13), not here.
+ * @param answer called exactly once.
+ * @param take the answer once there is money; null when the lease was spent meanwhile.
+ */
+export function waiterOf<Value>(
+  want: Want,
+  timeZone: string | null,
+  answer: (value: Answer<Value>) => void,
+  take: (from: 'lease' | 'row') => Answer<Value> | null,
+): Waiter {
+  const finish = (value: Answer<Value>): void => {
+    if (waiter.done) return;
+    clearTimeout(late);
+    waiter.done = true;
+    answer(value);
+  };
+  const waiter: Waiter = {
+    want,
+    timeZone: timeZone === null || isTimeZone(timeZone) ? timeZone : 'UTC',
+    done: false,
+    shortage: null,
+    refuse: finish,
+    take: (from) => {
+      const taken = take(from);
+      if (taken === null) return false;
+      finish(taken);
+      return true;
+    },
+  };
+  const late = setTimeout(() => finish(storeAway()), WAIT_MS);
+  return waiter;
+}
+
+/** The money store cannot be asked and no lease covers (decisions §3). */
+export function storeAway(): Refusal {
+  return refusal(
+    'local_quota_not_configured',
+    'The gateway cannot reach the database that holds the balances; retry in a few seconds.',
+  );
+}

@@ -1,0 +1,72 @@
+import type { Claim, ClaimRequest } from '#lib/admission/claim';
+import { checkLimits, decideLimits } from '#lib/admission/decide';
+import type { Lease } from '#lib/admission/funds/lease-book';
+import { type LimitBook, numbersOf } from '#lib/admission/limit-book';
+import type { OpenCalls } from '#lib/admission/open-calls';
+import type { Clock } from '#lib/clock';
+import type { Refusal } from '#lib/errors';
+
+/** What pays for a call: leases of this process, a row in PostgreSQL, or nothing is to pay. */
+export type Means =
+  | { readonly funding: 'lease'; readonly lease: Lease; readonly keyLease: Lease | null }
+  | { readonly funding: 'row' | 'none' };
+
+export const free: Means = { funding: 'none' };
+export const byRow: Means = { funding: 'row' };
+
+/** Steps 13 and 14 of decisions §3, after money was decided; then everything is booked at once. */
+export class Gate {
+  readonly #clock: Clock;
+  readonly #limits: LimitBook;
+  readonly #calls: OpenCalls;
+
+  constructor(clock: Clock, limits: LimitBook, calls: OpenCalls) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#calls = calls;
+  }
+
+  /** @returns a refusal, with nothing booked; or the claim. */
+  admit(request: ClaimRequest, means: Means): Claim | Refusal {
+    const { snapshot, need, tokens, holdNano } = request;
+    const wrong = checkLimits(snapshot);
+    if (wrong) return wrong;
+    const nowMs = this.#clock.mono();
+    const key = this.#limits.of(snapshot.key.id, snapshot.key.limits);
+    const workspace = this.#limits.of(snapshot.workspace.id, snapshot.workspace.limits);
+    if (!key.fits(need, tokens, nowMs) || !workspace.fits(need, tokens, nowMs)) {
+      const refused = decideLimits(key.waits(need, tokens, nowMs), workspace.waits(need, tokens, nowMs));
+      if (refused) return refused;
+    }
+    const keyBooked = key.book(need, tokens, nowMs);
+    const workspaceBooked = workspace.book(need, tokens, nowMs);
+    const claim: Claim = {
+      callId: request.callId,
+      workspaceId: snapshot.workspace.id,
+      keyId: snapshot.key.id,
+      admittedAtMs: request.atMs,
+      holdNano,
+      tokens,
+      funding: means.funding,
+      numbers: numbersOf(key, workspace, nowMs),
+    };
+    const lease = means.funding === 'lease' ? means.lease : null;
+    const keyLease = means.funding === 'lease' ? means.keyLease : null;
+    this.#calls.open(
+      {
+        claim,
+        need,
+        key,
+        workspace,
+        keyBooked,
+        workspaceBooked,
+        lease,
+        keyLease,
+        holdNano,
+        posted: false,
+      },
+      nowMs,
+    );
+    return claim;
+  }
+}

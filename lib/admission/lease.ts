@@ -1,0 +1,199 @@
+import { hostname } from 'node:os';
+import { lockAndRead, readPurses, writeHolds, writeLease, writeRecalls } from '#lib/admission/fund-sql';
+import { apportion } from '#lib/admission/funds/apportion';
+import type { FundAnswer, FundAsk, HeldLease, LeaseRef, MoneyStore } from '#lib/admission/money-store';
+import { publish } from '#lib/data/change';
+import type { Db } from '#lib/data/db';
+
+/** An owner that has not been heard of for this long may be closed by others. */
+const OWNER_LIFE = `interval '45 seconds'`;
+/** Deadlock, serialization failure: nothing happened, try again. */
+const RETRYABLE = new Set(['40P01', '40001']);
+const TRIES = 3;
+/** A server that is gone without a word is given up after this; the connection is then closed. */
+const QUERY_MS = 4_000;
+
+/**
+ * Leases and holds in PostgreSQL (decisions §6 "Leases"). All times of owners are the database's own, so
+ * that no process's clock closes another's leases.
+ * @param ownerId UUID of this process.
+ */
+export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
+  let epoch = 0;
+  const { pool } = db;
+
+  return {
+    async register(fresh) {
+      const result = await pool.query<{ epoch: number }>(
+        `WITH leases AS (DELETE FROM lease WHERE owner_id = $1),
+           holds AS (DELETE FROM hold WHERE owner_id = $1 AND $4::boolean)
+         INSERT INTO owner (id, machine, pid, expires_at) VALUES ($1, $2, $3, now() + ${OWNER_LIFE})
+         ON CONFLICT (id) DO UPDATE SET epoch = owner.epoch + 1, machine = excluded.machine,
+           pid = excluded.pid, started_at = now(), expires_at = excluded.expires_at
+         RETURNING epoch`,
+        [ownerId, hostname(), process.pid, fresh],
+      );
+      epoch = result.rows[0]?.epoch ?? 0;
+    },
+
+    async beat() {
+      const result = await pool.query(
+        `UPDATE owner SET expires_at = now() + ${OWNER_LIFE} WHERE id = $1 AND epoch = $2`,
+        [ownerId, epoch],
+      );
+      return result.rowCount === 1;
+    },
+
+    async reportHeld(leases) {
+      // SKIP LOCKED: a row that the drain has locked is reported a second later, and nothing deadlocks.
+      const result = await pool.query<{ kind: LeaseRef['kind']; subject_id: string }>(
+        `WITH news AS (
+           SELECT l.owner_id, l.kind, l.subject_id, n.held
+           FROM lease l JOIN unnest($2::text[], $3::uuid[], $4::bigint[]) AS n (kind, subject_id, held)
+             ON l.kind = n.kind AND l.subject_id = n.subject_id
+           WHERE l.owner_id = $1 FOR UPDATE OF l SKIP LOCKED
+         ), told AS (
+           UPDATE lease l SET held_nano = news.held FROM news
+           WHERE l.owner_id = news.owner_id AND l.kind = news.kind AND l.subject_id = news.subject_id
+             AND l.held_nano <> news.held
+         )
+         SELECT kind, subject_id FROM lease WHERE owner_id = $1 AND recalled_at IS NOT NULL`,
+        [ownerId, ...columnsOf(leases)],
+      );
+      return result.rows.map((row) => ({ kind: row.kind, subjectId: row.subject_id }));
+    },
+
+    async fund(ask) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await fundOnce(db, ask, ownerId, epoch);
+        } catch (error) {
+          if (tries >= TRIES || !RETRYABLE.has(codeOf(error))) throw error;
+        }
+      }
+    },
+
+    async awaiting(refs) {
+      const result = await pool.query<{ open: boolean }>(
+        `SELECT EXISTS (
+           SELECT 1 FROM lease l JOIN unnest($2::text[], $3::uuid[]) AS r (kind, subject_id)
+             ON l.kind = r.kind AND l.subject_id = r.subject_id
+           WHERE l.owner_id <> $1 AND l.recalled_at IS NOT NULL) AS open`,
+        [ownerId, refs.map((ref) => ref.kind), refs.map((ref) => ref.subjectId)],
+      );
+      return result.rows[0]?.open === true;
+    },
+
+    async giveBack(leases) {
+      // One row a statement: it can wait for the drain, and never in a circle with it.
+      for (const lease of leases) {
+        const of = 'WHERE owner_id = $1 AND kind = $2 AND subject_id = $3';
+        const values = [ownerId, lease.kind, lease.subjectId];
+        if (lease.heldNano <= 0n) await pool.query(`DELETE FROM lease ${of}`, values);
+        else {
+          await pool.query(
+            `UPDATE lease SET granted_nano = least(granted_nano, $4::bigint), held_nano = $4::bigint,
+               recalled_at = NULL ${of}`,
+            [...values, lease.heldNano.toString()],
+          );
+        }
+      }
+    },
+
+    async removeHolds(callIds) {
+      await pool.query('DELETE FROM hold WHERE call_id = ANY ($1::uuid[])', [callIds]);
+    },
+
+    async freesAt(keyId, hours, capNano, atMs) {
+      const result = await pool.query<{ ms: string | null }>(
+        `SELECT extract(epoch FROM max(minute) + interval '1 minute' + $2::int * interval '1 hour') * 1000 AS ms
+         FROM (
+           SELECT minute, sum(spent_nano) OVER (ORDER BY minute DESC) AS newer FROM spend_minute
+           WHERE key_id = $1
+             AND minute > $4::timestamptz - $2::int * interval '1 hour' - interval '1 minute'
+         ) AS spend WHERE newer >= $3::bigint`,
+        [keyId, hours, capNano.toString(), new Date(atMs).toISOString()],
+      );
+      const ms = result.rows[0]?.ms ?? null;
+      return ms === null ? null : Number(ms);
+    },
+
+    async closeExpired() {
+      const closed = await pool.query('DELETE FROM owner WHERE expires_at < now() AND id <> $1', [ownerId]);
+      // Holds of jobs have no owner and outlive every process.
+      await pool.query(
+        `DELETE FROM hold h WHERE owner_id IS NOT NULL
+           AND NOT EXISTS (SELECT 1 FROM owner o WHERE o.id = h.owner_id)`,
+      );
+      return closed.rowCount ?? 0;
+    },
+
+    async leave() {
+      await pool.query(
+        `DELETE FROM owner o WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM lease WHERE owner_id = o.id)
+           AND NOT EXISTS (SELECT 1 FROM hold WHERE owner_id = o.id)`,
+        [ownerId],
+      );
+    },
+  };
+}
+
+async function fundOnce(db: Db, ask: FundAsk, ownerId: string, epoch: number): Promise<FundAnswer> {
+  const client = await db.pool.connect();
+  try {
+    const read = readPurses(await client.query(timed(lockAndRead(ask, ownerId, epoch))), ask);
+    if (!read.alive) {
+      await client.query('ROLLBACK');
+      client.release();
+      return { alive: false, verdicts: [], grants: [] };
+    }
+    const parts = apportion(ask, read.workspace, read.keys, read.owners);
+    const writes: string[] = [];
+    for (const state of [ask.workspace, ...ask.keys]) {
+      const purse = state === ask.workspace ? read.workspace : read.keys.get(state.subjectId);
+      if (!purse) continue;
+      const grant = parts.grants.get(purse) ?? 0n;
+      const keep = state.reclaim ? state.keepNano : null;
+      if (grant > 0n || keep !== null) writes.push(writeLease(purse, ownerId, keep, grant));
+    }
+    const rows = ask.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
+    writes.push(writeHolds(rows, ask.workspaceId, ownerId));
+    const recalls = ask.recall ? parts.recalls : [];
+    if (recalls.length > 0) {
+      await client.query(timed(writes.join('') + writeRecalls(recalls, ownerId)));
+      await publish(
+        { query: (text, values) => client.query(text, values) },
+        recalls.map((ref) => ({ kind: 'lease', subject: `${ref.kind}:${ref.subjectId}` })),
+      );
+      await client.query('COMMIT');
+    } else {
+      await client.query(timed(`${writes.join('')} COMMIT`));
+    }
+    client.release();
+    return { alive: true, verdicts: parts.verdicts, grants: grantsOf(parts.grants) };
+  } catch (error) {
+    // Closing the connection ends its transaction, whatever state it is in.
+    client.release(true);
+    throw error;
+  }
+}
+
+function timed(text: string): { text: string; query_timeout: number } {
+  return { text, query_timeout: QUERY_MS };
+}
+
+function grantsOf(grants: ReadonlyMap<LeaseRef, bigint>): FundAnswer['grants'] {
+  return [...grants].map(([ref, grantedNano]) => ({ kind: ref.kind, subjectId: ref.subjectId, grantedNano }));
+}
+
+function columnsOf(leases: readonly HeldLease[]): [string[], string[], string[]] {
+  return [
+    leases.map((lease) => lease.kind),
+    leases.map((lease) => lease.subjectId),
+    leases.map((lease) => (lease.heldNano > 0n ? lease.heldNano : 0n).toString()),
+  ];
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}

@@ -1,0 +1,157 @@
+import type { ClaimRequest, LimitNumbers } from '#lib/admission/claim';
+import { type LimitWaits, noWaits } from '#lib/admission/decide';
+import { SlidingWindow, WINDOW_MS } from '#lib/admission/window';
+import type { StoredLimits } from '#lib/snapshot/snapshot';
+
+type Need = ClaimRequest['need'];
+
+/** A call of the last minute, to rebuild the windows at start. Monotonic ms. */
+interface Seed {
+  readonly atMs: number;
+  readonly tokens: number;
+}
+
+/** What a claim booked, so that its end finds it again. */
+export interface Booked {
+  rpmSlot: number;
+  tpmSlot: number;
+}
+
+/** The counters of one key or workspace. Times are monotonic ms. */
+export class Counters {
+  rpm: SlidingWindow | null = null;
+  tpm: SlidingWindow | null = null;
+  /** Calls in flight. */
+  inFlight = 0;
+  #limits: StoredLimits | null = null;
+
+  /** Takes changed limits; a null one is no limit. */
+  adopt(limits: StoredLimits): void {
+    if (limits === this.#limits) return;
+    this.#limits = limits;
+    this.rpm = resized(this.rpm, limits.rpm);
+    this.tpm = resized(this.tpm, limits.tpm);
+  }
+
+  /** Whether a claim passes all limits that its need asks for. */
+  fits(need: Need, tokens: number, nowMs: number): boolean {
+    if (this.rpm && !this.rpm.fits(1, nowMs)) return false;
+    if (need === 'models') return true;
+    if (this.#full()) return false;
+    return need === 'rate' || !this.tpm || this.tpm.fits(tokens, nowMs);
+  }
+
+  /** The same question with the waits, for the refusal. */
+  waits(need: Need, tokens: number, nowMs: number): LimitWaits {
+    const limits = this.#limits;
+    if (!limits) return noWaits;
+    return {
+      limits,
+      rpmMs: this.rpm?.waitMs(1, nowMs) ?? 0,
+      tpmMs: need === 'generate' ? (this.tpm?.waitMs(tokens, nowMs) ?? 0) : 0,
+      concurrencyFull: need !== 'models' && this.#full(),
+    };
+  }
+
+  book(need: Need, tokens: number, nowMs: number): Booked {
+    if (need !== 'models') this.inFlight++;
+    return {
+      rpmSlot: this.rpm?.book(1, nowMs) ?? -1,
+      tpmSlot: need === 'generate' ? (this.tpm?.book(tokens, nowMs) ?? -1) : -1,
+    };
+  }
+
+  /** Ends a claim: the slot is free; `actual` tokens replace the estimate (decisions §8). */
+  end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMs: number): void {
+    if (need !== 'models' && this.inFlight > 0) this.inFlight--;
+    if (undone) this.rpm?.giveBack(booked.rpmSlot, 1, nowMs);
+    if (need !== 'generate') return;
+    if (actual < estimate) this.tpm?.giveBack(booked.tpmSlot, estimate - actual, nowMs);
+    else if (actual > estimate) this.tpm?.book(actual - estimate, nowMs);
+  }
+
+  idle(nowMs: number): boolean {
+    return (
+      this.inFlight === 0 && (this.rpm?.totalAt(nowMs) ?? 0) === 0 && (this.tpm?.totalAt(nowMs) ?? 0) === 0
+    );
+  }
+
+  #full(): boolean {
+    const most = this.#limits?.concurrency ?? null;
+    return most !== null && this.inFlight >= most;
+  }
+}
+
+function resized(window: SlidingWindow | null, limit: number | null): SlidingWindow | null {
+  if (limit === null) return null;
+  if (!window) return new SlidingWindow(limit);
+  window.setLimit(limit);
+  return window;
+}
+
+/** The counters of all keys and workspaces that this process serves. */
+export class LimitBook {
+  readonly #counters = new Map<string, Counters>();
+  readonly #seeds = new Map<string, Seed[]>();
+
+  /** The counters of a key or workspace with its limits of now. */
+  of(id: string, limits: StoredLimits): Counters {
+    let counters = this.#counters.get(id);
+    if (!counters) {
+      counters = new Counters();
+      this.#counters.set(id, counters);
+    }
+    counters.adopt(limits);
+    if (this.#seeds.size > 0) this.#sow(id, counters);
+    return counters;
+  }
+
+  /** Remembers a call of an earlier life of this process until its limits are known. */
+  seed(id: string, call: Seed): void {
+    const list = this.#seeds.get(id) ?? [];
+    list.push(call);
+    this.#seeds.set(id, list);
+  }
+
+  /** Drops counters that count nothing, and calls that have left the window. */
+  sweep(nowMs: number): void {
+    for (const [id, counters] of this.#counters) if (counters.idle(nowMs)) this.#counters.delete(id);
+    for (const [id, list] of this.#seeds) {
+      if (list.every((call) => call.atMs <= nowMs - WINDOW_MS)) this.#seeds.delete(id);
+    }
+  }
+
+  #sow(id: string, counters: Counters): void {
+    const list = this.#seeds.get(id);
+    if (!list) return;
+    this.#seeds.delete(id);
+    for (const call of list.sort((a, b) => a.atMs - b.atMs)) {
+      counters.rpm?.book(1, call.atMs);
+      counters.tpm?.book(call.tokens, call.atMs);
+    }
+  }
+}
+
+/** Limit and remainder of the tighter of key and workspace, by kind (decisions §8). */
+export function numbersOf(key: Counters, workspace: Counters, nowMs: number): LimitNumbers {
+  return {
+    requests: tighter(key.rpm, workspace.rpm, nowMs),
+    tokens: tighter(key.tpm, workspace.tpm, nowMs),
+  };
+}
+
+function tighter(
+  one: SlidingWindow | null,
+  other: SlidingWindow | null,
+  nowMs: number,
+): LimitNumbers['requests'] {
+  const first = numbers(one, nowMs);
+  const second = numbers(other, nowMs);
+  if (!first || !second) return first ?? second;
+  return second.remaining < first.remaining ? second : first;
+}
+
+function numbers(window: SlidingWindow | null, nowMs: number): LimitNumbers['requests'] {
+  if (!window) return null;
+  return { limit: window.limit, remaining: Math.max(0, window.limit - window.totalAt(nowMs)) };
+}

@@ -1,0 +1,111 @@
+/** Where money is granted: PostgreSQL behind `admission/lease`. Times are ms since the epoch. */
+export interface MoneyStore {
+  /**
+   * Enters this process as an owner with a new epoch; what an earlier epoch leased is void and returned.
+   * @param fresh true at the start of the process: holds that its earlier life left are removed too.
+   */
+  register(fresh: boolean): Promise<void>;
+  /** Renews the owner for 45 s. @returns false when another process has closed it meanwhile. */
+  beat(): Promise<boolean>;
+  /** Reports what is held. @returns the leases that another process asks back. */
+  reportHeld(leases: readonly HeldLease[]): Promise<readonly LeaseRef[]>;
+  /** One transaction for all wants of a workspace, in their order. */
+  fund(ask: FundAsk): Promise<FundAnswer>;
+  /** Whether leases of other owners that were asked back have not been answered yet. */
+  awaiting(refs: readonly LeaseRef[]): Promise<boolean>;
+  /** Lowers leases to what is kept, deletes those that keep nothing, and answers a recall. */
+  giveBack(leases: readonly HeldLease[]): Promise<void>;
+  /** Removes hold rows; those that are gone already do not matter. */
+  removeHolds(callIds: readonly string[]): Promise<void>;
+  /** When a sliding cap frees up: ms since the epoch, null when its settled spend is below the cap. */
+  freesAt(keyId: string, hours: number, capNano: bigint, atMs: number): Promise<number | null>;
+  /** Closes owners whose heartbeat expired: their leases and holds. @returns how many. */
+  closeExpired(): Promise<number>;
+  /** Leaves in order: the owner goes when nothing of it is open. */
+  leave(): Promise<void>;
+}
+
+export type LeaseKind = 'workspace' | 'key';
+
+export interface LeaseRef {
+  readonly kind: LeaseKind;
+  readonly subjectId: string;
+}
+
+export interface HeldLease extends LeaseRef {
+  /** Open holds and charges that are not yet posted, nano-dollars. */
+  readonly heldNano: bigint;
+}
+
+/** What the memory of this process knows of one lease when it asks. */
+export interface LeaseState {
+  readonly subjectId: string;
+  /** Granted − held − debt; negative after an epoch was lost. */
+  readonly usableNano: bigint;
+  /** Held + debt: what must stay leased. */
+  readonly keepNano: bigint;
+  /** Largest hold of the last minute. */
+  readonly peakNano: bigint;
+  /** Whether more may be leased; a recall pauses that. */
+  readonly grantable: boolean;
+  /** Second look: what is unspent of it is given back first. */
+  readonly reclaim: boolean;
+}
+
+/** One call's wish for money. */
+export interface Want {
+  readonly callId: string;
+  readonly keyId: string;
+  /** Whether the key has caps, so that a key lease or a row must cover it too. */
+  readonly capped: boolean;
+  readonly amountNano: bigint;
+  /** Strict workspaces and growing holds: it must fit, crossing is not enough. */
+  readonly mustFit: boolean;
+  /** A new hold; or more for a running one, which stands in a lease or as a row. */
+  readonly mode: 'claim' | 'grow-lease' | 'grow-row';
+  readonly atMs: number;
+}
+
+export interface FundAsk {
+  readonly workspaceId: string;
+  /** IANA zone of the daily caps. */
+  readonly timeZone: string;
+  readonly atMs: number;
+  readonly wants: readonly Want[];
+  readonly workspace: LeaseState;
+  readonly keys: readonly LeaseState[];
+  /** Ask other owners for their unspent leases where these stand in the way. */
+  readonly recall: boolean;
+}
+
+/** Why a want was not met, with what the message needs. */
+export interface Shortage {
+  readonly code:
+    | 'insufficient_balance'
+    | 'day_limit_reached'
+    | 'd7_limit_reached'
+    | 'd30_limit_reached'
+    | 'quota_exceeded';
+  /** Settled spend alone would admit: only running calls stand in the way. */
+  readonly runningOnly: boolean;
+  /** Leases of other owners stand in the way. */
+  readonly leases: readonly LeaseRef[];
+  /** The cap, or the settled funds of the workspace, nano-dollars. */
+  readonly boundNano: bigint;
+  /** End of the day in the workspace's zone; null unless the daily cap is short. */
+  readonly freesAtMs: number | null;
+}
+
+export type Verdict =
+  | { readonly kind: 'lease' }
+  | { readonly kind: 'row' }
+  | { readonly kind: 'short'; readonly shortage: Shortage };
+
+export interface FundAnswer {
+  /** False: this owner was closed meanwhile; nothing was done. */
+  readonly alive: boolean;
+  /** By position of the want. */
+  readonly verdicts: readonly Verdict[];
+  /** Newly leased, nano-dollars. */
+  readonly grants: readonly (LeaseRef & { readonly grantedNano: bigint })[];
+}

@@ -1,0 +1,118 @@
+import type { Claim, ClaimRequest, Outcome, Posted } from '#lib/admission/claim';
+import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
+import type { Booked, Counters } from '#lib/admission/limit-book';
+
+/** Everything that an admitted call stands in, so that its end undoes exactly that. */
+export interface OpenCall {
+  readonly claim: Claim;
+  readonly need: ClaimRequest['need'];
+  readonly key: Counters;
+  readonly workspace: Counters;
+  readonly keyBooked: Booked;
+  readonly workspaceBooked: Booked;
+  /** Leases that its hold stands in; null for the other ways of funding. */
+  readonly lease: Lease | null;
+  readonly keyLease: Lease | null;
+  /** As it has grown. */
+  holdNano: bigint;
+  /** The drain was faster than the release. */
+  posted: boolean;
+}
+
+interface Debt {
+  readonly chargeNano: bigint;
+  readonly lease: Lease | null;
+  readonly keyLease: Lease | null;
+  /** Counts what is not posted. */
+  readonly workspaceLease: Lease | null;
+}
+
+/** The admitted calls of this process, until their charge is posted. Times are monotonic ms. */
+export class OpenCalls {
+  readonly #leases: LeaseBook;
+  readonly #running = new Map<string, OpenCall>();
+  readonly #debts = new Map<string, Debt>();
+
+  constructor(leases: LeaseBook) {
+    this.#leases = leases;
+  }
+
+  open(call: OpenCall, nowMs: number): void {
+    for (const lease of [call.lease, call.keyLease]) {
+      if (!lease) continue;
+      lease.hold(call.holdNano, nowMs);
+      lease.calls++;
+    }
+    this.#running.set(call.claim.callId, call);
+  }
+
+  /** How much a running call's hold lacks; null when it has ended. */
+  missing(callId: string, holdNano: bigint): bigint | null {
+    const call = this.#running.get(callId);
+    return call ? holdNano - call.holdNano : null;
+  }
+
+  /** Whether caps of its key count for a running call. */
+  capped(callId: string): boolean {
+    const call = this.#running.get(callId);
+    if (!call) return false;
+    return call.keyLease !== null || call.lease === null;
+  }
+
+  /** Raises a hold: inside its leases when they cover it; a row was raised by the database. */
+  grow(callId: string, moreNano: bigint, nowMs: number): boolean {
+    const call = this.#running.get(callId);
+    if (!call) return false;
+    const { lease, keyLease } = call;
+    if ((lease && !lease.covers(moreNano)) || (keyLease && !keyLease.covers(moreNano))) return false;
+    lease?.hold(moreNano, nowMs);
+    keyLease?.hold(moreNano, nowMs);
+    call.holdNano += moreNano;
+    return true;
+  }
+
+  /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns false the second time. */
+  release(callId: string, outcome: Outcome, nowMs: number): boolean {
+    const call = this.#running.get(callId);
+    if (!call) return false;
+    this.#running.delete(callId);
+    const { need, claim, lease, keyLease } = call;
+    const actual = outcome.undone ? 0 : (outcome.tokens ?? claim.tokens);
+    const undone = outcome.undone === true;
+    call.key.end(need, call.keyBooked, claim.tokens, actual, undone, nowMs);
+    call.workspace.end(need, call.workspaceBooked, claim.tokens, actual, undone, nowMs);
+    const owed = claim.funding !== 'none' && !call.posted && outcome.chargeNano > 0n;
+    for (const part of [lease, keyLease]) {
+      if (!part) continue;
+      part.heldNano -= call.holdNano;
+      part.calls--;
+      if (owed) part.debtNano += outcome.chargeNano;
+    }
+    if (owed) {
+      const workspaceLease = this.#leases.find('workspace', claim.workspaceId);
+      if (workspaceLease) workspaceLease.undrained++;
+      this.#debts.set(callId, { chargeNano: outcome.chargeNano, lease, keyLease, workspaceLease });
+    }
+    return true;
+  }
+
+  /**
+   * The ledger has a call: leases shrink with its debt, as their rows did in the same transaction. A
+   * key's lease shrinks there whether the call stood in it or not, so it does here.
+   */
+  posted(post: Posted): void {
+    const debt = this.#debts.get(post.callId);
+    const call = debt ? undefined : this.#running.get(post.callId);
+    if (!debt && !call) return;
+    this.#debts.delete(post.callId);
+    if (debt?.workspaceLease) debt.workspaceLease.undrained--;
+    if (call) call.posted = true;
+    if (debt?.lease) debt.lease.debtNano -= debt.chargeNano;
+    if (debt?.keyLease) debt.keyLease.debtNano -= debt.chargeNano;
+    if (post.funding !== 'lease') return;
+    for (const kind of ['workspace', 'key'] as const) {
+      const lease = this.#leases.find(kind, kind === 'key' ? post.keyId : post.workspaceId);
+      if (lease) lease.grantedNano -= post.chargeNano;
+    }
+  }
+}

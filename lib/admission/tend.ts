@@ -1,0 +1,74 @@
+import type { Desk } from '#lib/admission/funds/desk';
+import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
+import type { Owner } from '#lib/admission/funds/owner';
+import type { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
+import type { LimitBook } from '#lib/admission/limit-book';
+import type { MoneyStore } from '#lib/admission/money-store';
+import type { Clock } from '#lib/clock';
+
+/** A lease that nothing was taken from for this long goes back. */
+const IDLE_MS = 10_000;
+
+export interface TendParts {
+  readonly clock: Clock;
+  readonly money: MoneyStore;
+  readonly leases: LeaseBook;
+  readonly limits: LimitBook;
+  readonly owner: Owner;
+  readonly unwanted: UnwantedRows;
+  readonly desks: Map<string, Desk>;
+  deskOf(workspaceId: string): Desk;
+  report(error: unknown): void;
+}
+
+/** The housekeeping of a second: heartbeat, what is held, recalls, idle leases, dead owners. */
+export async function tend(parts: TendParts): Promise<void> {
+  try {
+    const { owner, clock, money, limits, unwanted } = parts;
+    if (owner.due(clock.mono())) {
+      limits.sweep(clock.mono());
+      await owner.beat();
+      await money.closeExpired();
+    }
+    await unwanted.remove([]);
+    await tellHeld(parts);
+    await returnIdle(parts);
+  } catch (error) {
+    parts.report(error);
+  }
+}
+
+/** Tells what is held, and hears what is asked back. */
+async function tellHeld({ leases, money, clock, deskOf, report }: TendParts): Promise<void> {
+  const kept = leases.all().filter((lease) => lease.rowKept);
+  if (kept.length === 0) return;
+  const news = kept.map((lease) => ({
+    kind: lease.kind,
+    subjectId: lease.subjectId,
+    heldNano: lease.heldNano + lease.debtNano,
+  }));
+  for (const ref of await money.reportHeld(news)) {
+    const lease = leases.find(ref.kind, ref.subjectId);
+    if (!lease) continue;
+    lease.pause(clock.mono());
+    deskOf(lease.workspaceId).giveBack([lease]).catch(report);
+  }
+}
+
+async function returnIdle(parts: TendParts): Promise<void> {
+  const { leases, clock, desks, deskOf } = parts;
+  const nowMs = clock.mono();
+  for (const lease of leases.all()) {
+    if (lease.rowKept && isReturnable(lease, nowMs)) await deskOf(lease.workspaceId).giveBack([lease]);
+    if (nowMs - lease.usedMs >= IDLE_MS) leases.drop(lease);
+  }
+  for (const [id, desk] of desks) {
+    if (!desk.busy && !leases.find('workspace', id)) desks.delete(id);
+  }
+}
+
+function isReturnable(lease: Lease, nowMs: number): boolean {
+  if (lease.owesReturn) return true;
+  if (lease.asking || nowMs - lease.usedMs < IDLE_MS) return false;
+  return lease.usableNano > 0n || (lease.heldNano === 0n && lease.debtNano === 0n);
+}

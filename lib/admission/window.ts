@@ -1,0 +1,129 @@
+/** Length of every rate window, ms (decisions §8). */
+export const WINDOW_MS = 60_000;
+/** Limits up to this keep every admission's exact moment; larger ones merge what falls in 100 ms. */
+const EXACT_UP_TO = 10_000;
+const BUCKET_MS = 100;
+
+/**
+ * A sliding window of 60 s over weights: at most `limit` in any 60 s (decisions §8). Requests weigh 1,
+ * tokens their number. Times are monotonic ms and never run backwards.
+ *
+ * A slot is one admission, or all of one 100 ms bucket under the moment of its latest one: the window
+ * may then count a little long, never short, and no wait passes 60 s.
+ */
+export class SlidingWindow {
+  #limit: number;
+  #exact: boolean;
+  #times = new Float64Array(16);
+  #weights = new Float64Array(16);
+  #head = 0;
+  #size = 0;
+  #firstSlot = 0;
+  #total = 0;
+
+  /** @param limit most weight in any 60 s; a positive integer. */
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#exact = limit <= EXACT_UP_TO;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** A changed limit is in force at once; what was admitted before keeps counting. */
+  setLimit(limit: number): void {
+    this.#limit = limit;
+    this.#exact = limit <= EXACT_UP_TO;
+  }
+
+  /** @returns the weight that counts at `nowMs`. */
+  totalAt(nowMs: number): number {
+    this.#forget(nowMs);
+    return this.#total;
+  }
+
+  /** Whether `weight` may be admitted now; one above the whole limit only into an empty window. */
+  fits(weight: number, nowMs: number): boolean {
+    this.#forget(nowMs);
+    return weight > this.#limit ? this.#total === 0 : this.#total + weight <= this.#limit;
+  }
+
+  /**
+   * @returns ms, 0 to 60,000, until `weight` fits if nothing else arrives: exact, neither less nor more
+   * than needed (to the bucket).
+   */
+  waitMs(weight: number, nowMs: number): number {
+    if (this.fits(weight, nowMs)) return 0;
+    const room = weight > this.#limit ? 0 : this.#limit - weight;
+    let left = this.#total;
+    let index = this.#head;
+    let lastMs = nowMs;
+    for (let n = 0; n < this.#size && left > room; n++) {
+      left -= this.#weights[index] ?? 0;
+      lastMs = this.#times[index] ?? nowMs;
+      index = (index + 1) & (this.#times.length - 1);
+    }
+    return Math.max(0, lastMs + WINDOW_MS - nowMs);
+  }
+
+  /**
+   * Books `weight` at `nowMs` whether it fits or not: ask `fits` first, except for what a call used
+   * beyond its estimate.
+   * @returns its slot, for `giveBack`; -1 when there is nothing to book.
+   */
+  book(weight: number, nowMs: number): number {
+    if (weight <= 0) return -1;
+    this.#forget(nowMs);
+    this.#total += weight;
+    const last = (this.#head + this.#size - 1) & (this.#times.length - 1);
+    const lastMs = this.#size > 0 ? (this.#times[last] ?? 0) : Number.NEGATIVE_INFINITY;
+    const atMs = Math.max(nowMs, lastMs);
+    if (!this.#exact && Math.floor(lastMs / BUCKET_MS) === Math.floor(atMs / BUCKET_MS)) {
+      this.#weights[last] = (this.#weights[last] ?? 0) + weight;
+      this.#times[last] = atMs;
+    } else {
+      if (this.#size === this.#times.length) this.#widen();
+      const next = (this.#head + this.#size) & (this.#times.length - 1);
+      this.#times[next] = atMs;
+      this.#weights[next] = weight;
+      this.#size++;
+    }
+    return this.#firstSlot + this.#size - 1;
+  }
+
+  /** Returns weight to the moment of its admission, while that is inside the window. */
+  giveBack(slot: number, weight: number, nowMs: number): void {
+    this.#forget(nowMs);
+    const offset = slot - this.#firstSlot;
+    if (weight <= 0 || offset < 0 || offset >= this.#size) return;
+    const index = (this.#head + offset) & (this.#times.length - 1);
+    const returned = Math.min(weight, this.#weights[index] ?? 0);
+    this.#weights[index] = (this.#weights[index] ?? 0) - returned;
+    this.#total -= returned;
+  }
+
+  #forget(nowMs: number): void {
+    const untilMs = nowMs - WINDOW_MS;
+    while (this.#size > 0 && (this.#times[this.#head] ?? 0) <= untilMs) {
+      this.#total -= this.#weights[this.#head] ?? 0;
+      this.#head = (this.#head + 1) & (this.#times.length - 1);
+      this.#size--;
+      this.#firstSlot++;
+    }
+  }
+
+  /** Doubles the ring; its length stays a power of two. */
+  #widen(): void {
+    const length = this.#times.length;
+    const times = new Float64Array(length * 2);
+    const weights = new Float64Array(length * 2);
+    times.set(this.#times.subarray(this.#head));
+    times.set(this.#times.subarray(0, this.#head), length - this.#head);
+    weights.set(this.#weights.subarray(this.#head));
+    weights.set(this.#weights.subarray(0, this.#head), length - this.#head);
+    this.#times = times;
+    this.#weights = weights;
+    this.#head = 0;
+  }
+}
