@@ -66,7 +66,8 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
     onPosted: (calls) => coordinator.posted(calls),
     report,
   });
-  await coordinator.start(left.recent);
+  coordinator.restoreWindows(left.recent);
+  await coordinator.start();
 
   const sources = {
     envSecret: (name: string) => upstreams.envSecret(name) ?? undefined,

@@ -37,7 +37,6 @@ export async function openConsole(
       publicUrl: publicUrl(env, env.port),
       authSecret: env.nextAuthSecret,
       keyPepper: env.keyPepper,
-      sandbox: env.sandbox,
     },
     pollNow: () => running.pollNow(),
     report: (error) =>
