@@ -1,3 +1,4 @@
+import { ChoiceSight } from '#lib/relay/choice-sight';
 import { isUsageEvent, UsageProbe } from '#lib/relay/usage-probe';
 
 /** Takes out of a stream the one usage event that the gateway asked for itself. */
@@ -47,6 +48,7 @@ class Filter implements UsageFilter {
   push(chunk: Uint8Array): readonly Uint8Array[] {
     if (this.#removed) return this.#afterRemoval(chunk);
     const out: Uint8Array[] = [];
+    const sight = new ChoiceSight(chunk);
     let holdFrom = 0;
     for (let i = 0; i < chunk.length; i++) {
       const c = chunk[i] ?? 0;
@@ -74,7 +76,7 @@ class Filter implements UsageFilter {
       if (!this.#inEvent) {
         if (this.#isMark(c)) continue;
         this.#inEvent = true;
-        this.#holding = true;
+        this.#holding = !sight.hasChoice(i);
         holdFrom = i;
       }
       this.#lineEmpty = false;

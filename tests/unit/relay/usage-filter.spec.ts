@@ -39,7 +39,7 @@ describe('the one usage event is removed', () => {
   ])('%s', (_name, json) => expect(relayText(event('1') + event(json) + done)).toBe(event('1') + done));
 
   it('over several data lines, with comments and other fields in it', () => {
-    const text = ': c\nevent: message\nid: 5\ndata: {"choices":[],\ndata:"usage":{}}\n: d\n\n';
+    const text = ': "choices":[{\nevent: message\nid: 5\ndata: {"choices":[],\ndata:"usage":{}}\n: d\n\n';
     expect(relayText(text + done)).toBe(done);
   });
 

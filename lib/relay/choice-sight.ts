@@ -1,0 +1,28 @@
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** So a content chunk's choices begin; inside a JSON string the quotes would be escaped. */
+const CHOICE = Buffer.from('"choices":[{');
+
+/** Tells the common event with a choice by one native search, before any byte of it is judged. */
+export class ChoiceSight {
+  readonly #chunk: Buffer;
+  /** The first choice at or after the last place asked about; -1: none follows. */
+  #next = 0;
+
+  constructor(chunk: Uint8Array) {
+    this.#chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+
+  /** Whether the line that starts at `from` is data and shows a choice. */
+  hasChoice(from: number): boolean {
+    if (this.#chunk[from] !== 0x64) return false;
+    if (this.#next >= 0 && this.#next <= from) this.#next = this.#chunk.indexOf(CHOICE, from);
+    if (this.#next < 0) return false;
+    for (let i = from; i < this.#next; i++) {
+      const c = this.#chunk[i];
+      if (c === LF || c === CR) return false;
+    }
+    return true;
+  }
+}
