@@ -49,7 +49,9 @@ function unitRate(
   for (const key of [`${size}/${quality}`, size, quality]) {
     if (key !== null && Object.hasOwn(rate, key)) return rate[key] ?? 0n;
   }
-  return Object.values(rate).reduce((most, one) => (one > most ? one : most), 0n);
+  let dearest = 0n;
+  for (const one of Object.values(rate)) if (one > dearest) dearest = one;
+  return dearest;
 }
 
 /** Whole seconds of the video; a number, or a string as one dialect sends it. */

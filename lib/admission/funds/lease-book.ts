@@ -119,7 +119,8 @@ export class Lease {
   state(nowMs: number, reclaim: boolean): LeaseState {
     this.#turnPeaks(nowMs);
     const { subjectId, usableNano } = this;
-    const peakNano = this.#peakNano > this.#earlierPeakNano ? this.#peakNano : this.#earlierPeakNano;
+    let peakNano = this.#peakNano;
+    if (this.#earlierPeakNano > peakNano) peakNano = this.#earlierPeakNano;
     return {
       subjectId,
       usableNano,
