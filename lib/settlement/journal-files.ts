@@ -5,7 +5,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  unlinkSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -92,7 +92,7 @@ export class JournalFiles {
   prune(file: JournalFile): void {
     if (file === this.#current || file.opens > 0 || file.undrained > 0) return;
     this.#files = this.#files.filter((one) => one !== file);
-    unlinkSync(file.path);
+    rmSync(file.path, { force: true });
   }
 
   /** Brings what was written to the disk (fdatasync). */
@@ -112,7 +112,7 @@ export class JournalFiles {
     await this.sync();
     closeSync(this.#fd);
     for (const file of this.#files) {
-      if (file.opens === 0 && file.undrained === 0) unlinkSync(file.path);
+      if (file.opens === 0 && file.undrained === 0) rmSync(file.path, { force: true });
     }
   }
 

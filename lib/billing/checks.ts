@@ -1,0 +1,143 @@
+/** One invariant of money or logs: a query that must return no row. */
+export interface Check {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** First call id that retention cannot have dropped; older ledger lines stand without their call. */
+const keptFrom = `(
+  SELECT coalesce(
+    min(substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([0-9a-f-]{36})')),
+    '00000000-0000-0000-0000-000000000000')::uuid
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'call'::regclass)`;
+
+/** The moment of an id (UUIDv7). */
+const timeOf = (id: string) =>
+  `to_timestamp(('x' || substring(replace(${id}::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`;
+
+/** The rows that `usage_hour` counts a call under; see settlement/call-row. */
+const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_not_allowed' THEN '' ELSE requested_model END, '')`;
+const counted = (figure: string) => `least(greatest((usage->>'${figure}')::numeric, 0), 1000000000000)`;
+const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', 'interrupted'))`;
+
+/** Everything about money and logs that the database alone can show. */
+export const checks: readonly Check[] = [
+  {
+    name: 'the balance of each workspace is the sum of its ledger',
+    sql: `SELECT w.id AS workspace, w.balance_nano::text AS balance, coalesce(sum(l.amount_nano), 0)::text AS ledger
+      FROM workspace w LEFT JOIN ledger_line l ON l.workspace_id = w.id
+      GROUP BY w.id HAVING w.balance_nano <> coalesce(sum(l.amount_nano), 0)`,
+  },
+  {
+    name: 'each call with a charge has one ledger line of that amount, workspace and key',
+    sql: `SELECT c.id AS call, c.cost_nano::text AS cost, (-l.amount_nano)::text AS posted
+      FROM call c LEFT JOIN ledger_line l ON l.kind = 'call' AND l.ref = c.id::text
+      WHERE c.cost_nano <> 0 AND (l.id IS NULL OR l.amount_nano <> -c.cost_nano
+        OR l.workspace_id <> c.workspace_id OR l.key_id IS DISTINCT FROM c.key_id)`,
+  },
+  {
+    name: 'each ledger line of a call has its call',
+    sql: `SELECT l.ref AS call, l.amount_nano::text AS amount
+      FROM ledger_line l LEFT JOIN call c ON c.id = l.id
+      WHERE l.kind = 'call' AND l.id >= ${keptFrom} AND (c.id IS NULL OR c.cost_nano = 0 OR l.ref <> l.id::text)`,
+  },
+  {
+    name: 'calls only ever take money',
+    sql: `SELECT id AS line, amount_nano::text AS amount FROM ledger_line WHERE kind = 'call' AND amount_nano >= 0`,
+  },
+  {
+    name: 'the spend of each key is the sum of its ledger lines',
+    sql: `SELECT k.id AS key, k.spent_nano::text AS spent, coalesce(-sum(l.amount_nano), 0)::text AS ledger
+      FROM api_key k LEFT JOIN ledger_line l ON l.key_id = k.id
+      GROUP BY k.id HAVING k.spent_nano <> coalesce(-sum(l.amount_nano), 0)`,
+  },
+  {
+    name: 'a key whose spend reached its quota carries the flag, unless it was changed by hand',
+    sql: `SELECT k.id AS key, k.spent_nano::text AS spent, k.quota_nano::text AS quota FROM api_key k
+      WHERE k.spent_nano >= k.quota_nano AND NOT k.quota_exhausted AND NOT EXISTS (
+        SELECT 1 FROM audit a WHERE a.subject = k.id::text AND a.action IN ('key.restore', 'key.set'))`,
+  },
+  {
+    name: 'the minutes of spend agree with the calls',
+    sql: `WITH said AS (
+        SELECT key_id, minute, spent_nano FROM spend_minute WHERE minute > now() - interval '31 days'
+      ), done AS (
+        SELECT key_id, date_trunc('minute', at) AS minute, sum(cost_nano) AS spent_nano FROM call
+        WHERE cost_nano > 0 AND at >= date_trunc('minute', now() - interval '31 days') + interval '1 minute'
+        GROUP BY 1, 2
+      )
+      SELECT key_id AS key, minute, said.spent_nano::text AS said, done.spent_nano::text AS calls
+      FROM said FULL JOIN done USING (key_id, minute)
+      WHERE said.spent_nano IS DISTINCT FROM done.spent_nano
+        AND minute > ${timeOf(keptFrom)} + interval '1 hour'`,
+  },
+  {
+    name: 'the hours of usage agree with the calls',
+    sql: `WITH done AS (
+        SELECT workspace_id, date_trunc('hour', at, 'UTC') AS hour, key_id, ${countedModel} AS model,
+          coalesce(provider, '') AS provider, count(*) AS calls, count(*) FILTER (WHERE ${isError}) AS errors,
+          sum(${counted('input')}) AS input, sum(${counted('cachedInput')}) AS cached,
+          sum(${counted('output')}) AS output, sum(cost_nano) AS cost
+        FROM call GROUP BY 1, 2, 3, 4, 5
+      )
+      SELECT workspace_id AS workspace, hour, key_id AS key, model, provider, u.calls, done.calls::int AS logged,
+        u.cost_nano::text AS cost, done.cost::text AS charged
+      FROM usage_hour u FULL JOIN done USING (workspace_id, hour, key_id, model, provider)
+      WHERE hour > ${timeOf(keptFrom)} + interval '1 hour'
+        AND (u.calls, u.errors, u.input_tokens, u.cached_tokens, u.output_tokens, u.cost_nano)
+          IS DISTINCT FROM (done.calls, done.errors, done.input, done.cached, done.output, done.cost)`,
+  },
+  {
+    name: 'each charge is the sum of its lines rounded up once, or its hold where that is less',
+    sql: `SELECT c.id AS call, c.cost_nano::text AS cost, priced.cost::text AS lines
+      FROM call c CROSS JOIN LATERAL (
+        SELECT div(coalesce(sum((l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric), 0) + 999999, 1000000) AS cost
+        FROM jsonb_array_elements(c.lines) AS l
+      ) AS priced
+      WHERE c.cost_nano <> priced.cost AND NOT (c.cost_nano = c.hold_nano AND c.cost_nano < priced.cost)`,
+  },
+  {
+    name: 'the share of each line is its quantity times its price',
+    sql: `SELECT c.id AS call, l->>'class' AS class, l->>'cost' AS cost
+      FROM call c CROSS JOIN LATERAL jsonb_array_elements(c.lines) AS l
+      WHERE (l->>'cost')::numeric * 1000000 <> (l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric`,
+  },
+  {
+    name: 'what a charge exceeds its hold by is recorded, and nothing is charged to refused calls',
+    sql: `SELECT id AS call, cost_nano::text AS cost, hold_nano::text AS hold, over_hold_nano::text AS over
+      FROM call WHERE over_hold_nano <> greatest(0, cost_nano - hold_nano) OR cost_nano < 0 OR hold_nano < 0
+        OR (end_reason = 'refused' AND cost_nano <> 0)`,
+  },
+  {
+    name: 'a charge of a strict workspace never exceeds its hold',
+    sql: `SELECT c.id AS call, c.over_hold_nano::text AS over FROM call c
+      JOIN workspace w ON w.id = c.workspace_id
+      WHERE w.strict AND c.over_hold_nano > 0 AND NOT EXISTS (
+        SELECT 1 FROM audit a WHERE a.workspace_id = w.id AND a.action = 'workspace.set' AND a.at >= c.at)`,
+  },
+  {
+    name: 'each call has as many attempts as it says',
+    sql: `SELECT c.id AS call, c.attempt_count AS said, count(a.call_id)::int AS found
+      FROM call c LEFT JOIN attempt a ON a.call_id = c.id
+      GROUP BY c.id, c.attempt_count HAVING c.attempt_count <> count(a.call_id)`,
+  },
+  {
+    name: 'holds and leases belong to living processes',
+    sql: `SELECT 'hold' AS kind, h.call_id AS subject, h.owner_id AS owner
+      FROM hold h LEFT JOIN owner o ON o.id = h.owner_id
+      WHERE h.owner_id IS NOT NULL AND (o.id IS NULL OR o.expires_at < now() - interval '1 minute')
+      UNION ALL
+      SELECT 'lease', l.subject_id, l.owner_id FROM lease l JOIN owner o ON o.id = l.owner_id
+      WHERE o.expires_at < now() - interval '1 minute'`,
+  },
+  {
+    name: 'a hold row ends with its call',
+    sql: `SELECT h.call_id AS call FROM hold h JOIN call c ON c.id = h.call_id
+      WHERE h.owner_id IS NOT NULL AND h.amount_nano > 0`,
+  },
+  {
+    name: 'what is held and leased is never below zero',
+    sql: `SELECT owner_id AS owner, kind, subject_id AS subject, granted_nano::text AS granted, held_nano::text AS held
+      FROM lease WHERE granted_nano < 0 OR held_nano < 0`,
+  },
+];

@@ -1,0 +1,63 @@
+import { type Change, publish, type SqlRunner } from '#lib/data/change';
+
+/** Why money moved. `call` lines are written by settlement alone. */
+export type LineKind = 'credit' | 'topup' | 'refund' | 'dispute' | 'job';
+
+/** A posting from outside of the call path: top-up, refund, dispute, correction. */
+export interface Posting {
+  readonly workspaceId: string;
+  readonly kind: LineKind;
+  /** What it stands for (a payment intent, a command): one line per kind and ref, however often posted. */
+  readonly ref: string;
+  /** Below zero takes money; the balance may become negative. */
+  readonly amountNano: bigint;
+  readonly reason: string | null;
+}
+
+/** The line and its effect in one statement: neither can be without the other. */
+const post = `
+  WITH line AS (
+    INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, reason)
+    VALUES (gen_random_uuid(), $1::uuid, $2, $3, $4::bigint, $5)
+    ON CONFLICT (kind, ref) DO NOTHING RETURNING workspace_id, amount_nano
+  )
+  UPDATE workspace w SET balance_nano = w.balance_nano + line.amount_nano
+  FROM line WHERE w.id = line.workspace_id`;
+
+const recall = `
+  UPDATE lease SET recalled_at = coalesce(recalled_at, now()) WHERE kind = 'workspace' AND subject_id = $1::uuid`;
+
+/**
+ * Posts a line to the append-only ledger and to the balance, and tells every process. A debit also asks
+ * all leases of the workspace back, which happens within 2 s (decisions §6 "Leases").
+ *
+ * Publishes as its last statement: nothing else may follow in the transaction but its commit.
+ * @param tx the transaction; `sqlOf(tx)` for Prisma's.
+ * @returns false when a line of this kind and ref stands already: then nothing was changed.
+ * @throws Error of the database: no such workspace, no connection.
+ */
+export async function postLine(tx: SqlRunner, posting: Posting): Promise<boolean> {
+  const { workspaceId, kind, ref, amountNano, reason } = posting;
+  const posted = await tx.query(post, [workspaceId, kind, ref, `${amountNano}`, reason]);
+  if (rowsTouched(posted) === 0) return false;
+  const changes: Change[] = [{ kind: 'workspace', subject: workspaceId }];
+  if (amountNano < 0n) changes.push(await recallLeases(tx, workspaceId));
+  await publish(tx, changes);
+  return true;
+}
+
+/**
+ * Asks every process for what it has leased of a workspace and not spent: its funds were lowered.
+ * @returns what must be published in the same transaction.
+ */
+export async function recallLeases(tx: SqlRunner, workspaceId: string): Promise<Change> {
+  await tx.query(recall, [workspaceId]);
+  return { kind: 'lease', subject: `workspace:${workspaceId}` };
+}
+
+/** pg answers with a result that counts rows, Prisma's raw statements with the count itself. */
+function rowsTouched(result: unknown): number {
+  if (typeof result === 'number') return result;
+  if (typeof result === 'object' && result !== null && 'rowCount' in result) return Number(result.rowCount);
+  throw new TypeError('the transaction tells no row count');
+}

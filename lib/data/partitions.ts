@@ -1,0 +1,145 @@
+import type { Pool, PoolClient } from 'pg';
+import { idFloor } from '#lib/ids';
+
+const weekMs = 7 * 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
+/** A Monday, 00:00 UTC. */
+const firstMondayMs = Date.UTC(1970, 0, 5);
+const weeksBehind = 1;
+const weeksAhead = 4;
+const defaultRetentionDays = 90;
+/** Sliding caps look back 30 days (decisions §7); older minutes are of no use. */
+const spendDays = 32;
+const parents = { call: 'id', attempt: 'call_id' } as const;
+type Parent = keyof typeof parents;
+
+export interface PartitionCare {
+  stop(): void;
+}
+
+/**
+ * Makes the weeks around now and drops those older than the retention: once before it returns, then
+ * every day. A round that fails is reported and not fatal: rows without a week go to the default one.
+ * @param options `retentionDays`: of the call log, default 90 (decisions §13).
+ */
+export async function keepPartitions(
+  pool: Pool,
+  options: { nowMs(): number; retentionDays?: number; report(error: Error): void },
+): Promise<PartitionCare> {
+  const round = async () => {
+    try {
+      await makePartitions(pool, options.nowMs());
+      await dropPartitions(pool, options.nowMs(), options.retentionDays ?? defaultRetentionDays);
+    } catch (error) {
+      options.report(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  await round();
+  const timer = setInterval(round, dayMs);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Makes the weekly partitions of `call` and `attempt` from the last week to four weeks ahead. */
+export async function makePartitions(pool: Pool, nowMs: number): Promise<void> {
+  for (const parent of parentNames()) {
+    for (let week = -weeksBehind; week <= weeksAhead; week++) {
+      const startMs = weekStart(nowMs) + week * weekMs;
+      const name = nameOf(parent, startMs);
+      if (await exists(pool, name)) continue;
+      await change(pool, parent, (client) => makePartition(client, parent, name, startMs));
+    }
+  }
+}
+
+/**
+ * Drops weeks that ended before the retention, and older rows of the default partitions; also minutes of
+ * spend that no cap looks at any more.
+ */
+export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: number): Promise<void> {
+  const keepFromMs = weekStart(nowMs - retentionDays * dayMs);
+  for (const parent of parentNames()) {
+    const found = await pool.query<{ name: string }>(
+      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = $1::regclass`,
+      [parent],
+    );
+    for (const { name } of found.rows) {
+      const startMs = startOf(parent, name);
+      if (startMs === null || startMs >= keepFromMs) continue;
+      await change(pool, parent, (client) => client.query(`DROP TABLE IF EXISTS "${name}"`));
+    }
+    await pool.query(`DELETE FROM "${parent}_default" WHERE "${parents[parent]}" < $1::uuid`, [
+      idFloor(keepFromMs),
+    ]);
+  }
+  await pool.query('DELETE FROM spend_minute WHERE minute < $1::timestamptz', [
+    new Date(nowMs - spendDays * dayMs).toISOString(),
+  ]);
+}
+
+/** Rows of that week that went to the default partition move into the new one before it is attached. */
+async function makePartition(
+  client: PoolClient,
+  parent: Parent,
+  name: string,
+  startMs: number,
+): Promise<void> {
+  if (await exists(client, name)) return;
+  const id = parents[parent];
+  const [from, to] = [idFloor(startMs), idFloor(startMs + weekMs)];
+  await client.query(`LOCK TABLE "${parent}_default" IN ACCESS EXCLUSIVE MODE`);
+  await client.query(`CREATE TABLE "${name}" (LIKE "${parent}" INCLUDING ALL)`);
+  await client.query(
+    `WITH moved AS (DELETE FROM "${parent}_default" WHERE "${id}" >= '${from}' AND "${id}" < '${to}' RETURNING *)
+     INSERT INTO "${name}" SELECT * FROM moved`,
+  );
+  await client.query(
+    `ALTER TABLE "${parent}" ATTACH PARTITION "${name}" FOR VALUES FROM ('${from}') TO ('${to}')`,
+  );
+}
+
+/**
+ * One change of the table's shape in a short transaction of its own; processes take turns by the lock on
+ * the parent. A lock that does not come within 3 s is given up, so that calls are not kept waiting.
+ */
+async function change(
+  pool: Pool,
+  parent: Parent,
+  work: (client: PoolClient) => Promise<unknown>,
+): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN; SET LOCAL lock_timeout = '3s'");
+    await client.query(`LOCK TABLE ONLY "${parent}" IN SHARE UPDATE EXCLUSIVE MODE`);
+    await work(client);
+    await client.query('COMMIT');
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+async function exists(sql: Pool | PoolClient, name: string): Promise<boolean> {
+  const found = await sql.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [name]);
+  return found.rows[0]?.found === true;
+}
+
+function parentNames(): Parent[] {
+  return ['call', 'attempt'];
+}
+
+function weekStart(ms: number): number {
+  return firstMondayMs + Math.floor((ms - firstMondayMs) / weekMs) * weekMs;
+}
+
+/** "call_w20261116": the week that begins on that Monday. */
+function nameOf(parent: Parent, startMs: number): string {
+  return `${parent}_w${new Date(startMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+function startOf(parent: Parent, name: string): number | null {
+  const match = new RegExp(`^${parent}_w(\\d{4})(\\d\\d)(\\d\\d)$`).exec(name);
+  return match ? Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3])) : null;
+}

@@ -1,0 +1,191 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { usageOf } from '#lib/metering/usage';
+import type { Entry } from '#lib/settlement/entry';
+import { type JournalOptions, openJournal } from '#lib/settlement/journal';
+import type { JournalEnd } from '#lib/settlement/record/frame';
+import { readJournal } from '#lib/settlement/record/read';
+import { callOf, closeOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
+
+const customer = { workspaceId: newId(), keyId: newId() };
+const neverFails: JournalOptions = {
+  onFailure: (error) => {
+    throw error;
+  },
+};
+
+function readAll(file: string): { entries: Entry[]; end: JournalEnd } {
+  const entries: Entry[] = [];
+  const records = readJournal(file);
+  for (let next = records.next(); ; next = records.next()) {
+    if (next.done) return { entries, end: next.value };
+    entries.push(next.value.entry);
+  }
+}
+
+const filesOf = (dir: string) => readdirSync(dir).sort();
+const onlyFile = (dir: string) => join(dir, filesOf(dir)[0] ?? '');
+
+describe('the journal', () => {
+  it('gives back every entry as it was appended, big amounts and odd texts too', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), neverFails);
+    const call = callOf(customer, {
+      costNano: 2n ** 62n,
+      userAgent: 'Zoë "quoted" \u0000 \u{1F4B8} \ud800',
+      usage: usageOf({ input: Number.MAX_SAFE_INTEGER }),
+      flags: ['usage_anomaly'],
+      lines: [{ class: 'input:nested', quantity: 3, unitPriceNano: 2n ** 60n, cost: '1.000001' }],
+    });
+    const entries: Entry[] = [
+      openOf(call),
+      { kind: 'checkpoint', callId: call.id, call },
+      closeOf(call, 'row'),
+      refusedOf(customer),
+    ];
+    await Promise.all(entries.map((entry) => journal.append(entry)));
+    const read = readAll(onlyFile(dir));
+    expect(read.entries).toEqual(entries);
+    expect(read.end.kind).toBe('clean');
+    await journal.close();
+  });
+
+  it('has an append with the kernel when its promise resolves, and shares one write among a tick', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), neverFails);
+    const first = journal.append(openOf(callOf(customer)));
+    expect(journal.append(openOf(callOf(customer)))).toBe(first);
+    expect(readAll(onlyFile(dir)).entries).toHaveLength(0);
+    await first;
+    expect(readAll(onlyFile(dir)).entries).toHaveLength(2);
+    await journal.close();
+  });
+
+  it('drops a last record that was torn at any byte, and only that one', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), neverFails);
+    await journal.append(openOf(callOf(customer)));
+    const whole = readFileSync(onlyFile(dir)).length;
+    await journal.append(closeOf(callOf(customer)));
+    const bytes = readFileSync(onlyFile(dir));
+    const torn = join(dir, 'torn');
+    for (let length = whole; length < bytes.length; length++) {
+      writeFileSync(torn, bytes.subarray(0, length));
+      const read = readAll(torn);
+      expect(read.entries).toHaveLength(1);
+      expect(read.end).toEqual({
+        kind: length === whole ? 'clean' : 'torn',
+        atByte: whole,
+        fileBytes: length,
+      });
+    }
+    writeFileSync(torn, Buffer.concat([bytes.subarray(0, whole), Buffer.alloc(4096)]));
+    expect(readAll(torn).end.kind).toBe('torn');
+    await journal.close();
+  });
+
+  it('stops at damage in the middle and says so, whichever byte it struck', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), neverFails);
+    await journal.append(openOf(callOf(customer)));
+    const first = readFileSync(onlyFile(dir)).length;
+    for (let count = 0; count < 3; count++) await journal.append(openOf(callOf(customer)));
+    const bytes = readFileSync(onlyFile(dir));
+    const damaged = join(dir, 'damaged');
+    for (let at = first; at < 2 * first; at++) {
+      const copy = Buffer.from(bytes);
+      copy[at] = (copy[at] ?? 0) ^ 0xff;
+      writeFileSync(damaged, copy);
+      const read = readAll(damaged);
+      expect(read.entries).toHaveLength(1);
+      expect(read.end).toMatchObject({ kind: 'corrupt', atByte: first });
+    }
+    await journal.close();
+  });
+
+  it('begins a new file past its size, and deletes an old one when all in it has ended and is drained', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), { ...neverFails, rotateBytes: 1 });
+    const call = callOf(customer);
+    await journal.append(openOf(call));
+    await journal.append(closeOf(call));
+    expect(filesOf(dir)).toHaveLength(1);
+    await journal.append(closeOf(callOf(customer)));
+    expect(filesOf(dir)).toHaveLength(2);
+    journal.drop(1);
+    expect(filesOf(dir)).toHaveLength(1);
+    journal.drop(1);
+    await journal.close();
+    expect(filesOf(dir)).toEqual([]);
+  });
+
+  it('carries a long call along, so that an hour-long stream does not keep an hour of files', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), { ...neverFails, rotateBytes: 1 });
+    const long = callOf(customer);
+    await journal.append(openOf(long));
+    await journal.append({ kind: 'checkpoint', callId: long.id, call: long });
+    for (let count = 0; count < 20; count++) {
+      await journal.append(closeOf(callOf(customer)));
+      journal.drop(1);
+    }
+    const files = filesOf(dir);
+    expect(files.length).toBeLessThanOrEqual(3);
+    const kept = files.flatMap((name) => readAll(join(dir, name)).entries);
+    expect(kept.filter((entry) => entry.callId === long.id).map((entry) => entry.kind)).toEqual([
+      'open',
+      'checkpoint',
+    ]);
+    await journal.append(closeOf(long));
+    journal.drop(1);
+    await journal.close();
+    expect(filesOf(dir)).toEqual([]);
+  });
+
+  it('keeps a bounded part of the ended calls in memory and reads the rest back in order', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), { ...neverFails, mostHeld: 10, rotateBytes: 20_000 });
+    const expected: string[] = [];
+    for (let tick = 0; tick < 40; tick++) {
+      const calls = Array.from({ length: 5 }, () => callOf(customer));
+      expected.push(...calls.map((call) => call.id));
+      await Promise.all(
+        calls.flatMap((call) => [journal.append(openOf(call)), journal.append(closeOf(call))]),
+      );
+    }
+    expect(journal.backlog).toBe(200);
+    const drained: string[] = [];
+    for (let batch = journal.next(7); batch.length > 0; batch = journal.next(7)) {
+      drained.push(...batch.map((entry) => entry.callId));
+      journal.drop(batch.length);
+      if (drained.length === 70) {
+        const late = callOf(customer);
+        expected.push(late.id);
+        await journal.append(closeOf(late));
+      }
+    }
+    expect(drained).toEqual(expected);
+    expect(journal.backlog).toBe(0);
+    await journal.close();
+    expect(filesOf(dir)).toEqual([]);
+  });
+
+  it('rejects an append that cannot be written, says so once, and still has the ended call for the drain', async () => {
+    const dir = newDirectory();
+    const failures: Error[] = [];
+    const journal = openJournal(dir, newId(), { rotateBytes: 1, onFailure: (error) => failures.push(error) });
+    const call = callOf(customer);
+    await journal.append(openOf(call));
+    // The next write must begin a new file, in a directory that is gone.
+    rmSync(dir, { recursive: true });
+    await expect(journal.append(closeOf(call))).rejects.toThrow('ENOENT');
+    await expect(journal.append(openOf(callOf(customer)))).rejects.toThrow('ENOENT');
+    expect(failures).toHaveLength(1);
+    expect(journal.next(10).map((entry) => entry.callId)).toEqual([call.id]);
+    mkdirSync(dir);
+    await journal.append(openOf(callOf(customer)));
+    expect(filesOf(dir)).toHaveLength(1);
+    await journal.close().catch(() => {});
+  });
+});
