@@ -26,6 +26,8 @@ import { createKeyReader } from '#lib/snapshot/read';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import { createPools } from '#lib/upstream/pools';
 
+/** How often the catalogue is read anew without a change. */
+const CATALOGUE_MS = 60_000;
 /** Answers read to their end for clients that left, at the most (decisions §6). */
 const MOST_DRAINS = 32;
 
@@ -111,6 +113,16 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
     onPolled: (startedAtMs) => keys.confirm(startedAtMs),
     onError: (error) => report(error, null),
   });
+  // A price with a future date comes into force without anybody changing a row then.
+  const reload = setInterval(() => {
+    loadCatalogue(db.pool, sources).then(
+      (loaded) => {
+        catalogue = loaded;
+      },
+      (error: unknown) => report(error, null),
+    );
+  }, CATALOGUE_MS);
+  reload.unref();
   await feed.start();
   const stopListening = await listenForPolls(env.dataDir, () => feed.poll());
 
@@ -140,6 +152,7 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
     ready: () => coordinator.ready(),
     stop: async () => {
       setRuntime(null);
+      clearInterval(reload);
       await stopListening();
       await feed.close();
       await drain.drainNow().catch((error: unknown) => report(error, null));
