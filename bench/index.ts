@@ -26,6 +26,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '3' },
     streams: { type: 'string', default: '1,100,1000' },
+    profile: { type: 'boolean', default: false },
     pace: { type: 'string', default: 'pace/100/40' },
   },
 });
@@ -57,6 +58,7 @@ try {
     pace: values.pace,
     folder,
     databaseUrl: process.env.DATABASE_URL ?? null,
+    profile: values.profile,
   };
   for (const name of wanted) await start(name, bench);
   const results: Record<string, Measured[]> = {};

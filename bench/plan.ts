@@ -59,4 +59,6 @@ export interface Bench {
   readonly folder: string;
   /** null: the embedded database. */
   readonly databaseUrl: string | null;
+  /** Leave a processor profile of the gateway in `results/`. */
+  readonly profile: boolean;
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { requestBody } from '../answers.ts';
 import type { Bench, StartTarget } from '../plan.ts';
 import { moveChildren, run, startNode, stop } from '../processes.ts';
 
@@ -24,12 +25,14 @@ export function startGateway(lane: 'node' | 'web'): StartTarget {
       KEY_PEPPER: 'b'.repeat(64),
       ...(bench.databaseUrl === null ? {} : { DATABASE_URL: bench.databaseUrl }),
     };
-    const child = startNode('server', ['server.ts'], env);
+    const profile = bench.profile ? ['--cpu-prof', '--cpu-prof-dir=bench/results'] : [];
+    const child = startNode('server', [...profile, 'server.ts'], env);
     // A full pipe would stop the server.
     child.stdout?.resume();
     try {
       await untilReady(port, () => child.exitCode ?? child.signalCode);
       const key = await prepare(bench, dataDir, lane, env);
+      await probe(port, key);
       moveChildren(child.pid ?? 0);
       const models = { whole: 'bench/instant', stream: 'bench/stream' };
       return { name: lane, pid: child.pid ?? 0, port, key, models, stop: () => stop(child) };
@@ -38,6 +41,17 @@ export function startGateway(lane: 'node' | 'web'): StartTarget {
       throw error;
     }
   };
+}
+
+/** One call by hand. @throws with the answer when it is not 200: nothing is worth measuring then. */
+async function probe(port: number, key: string): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: requestBody('bench/instant', false),
+  });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`it answers ${answer.status}: ${text.slice(0, 200)}`);
 }
 
 /** Catalogue, workspace and key by the command line, with limits that a load cannot reach. */
