@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import {
+  checkBudget,
+  checkKey,
+  checkLimits,
+  checkModel,
+  decideLimits,
+  isTimeZone,
+  type LimitWaits,
+  noWaits,
+} from '#lib/admission/decide';
+import type { Catalogue, KeyFacts, KeySnapshot } from '#lib/snapshot/snapshot';
+import { snapshotOf } from '#tests/support/admission';
+
+const nowMs = Date.UTC(2026, 5, 1);
+
+function withKey(change: Partial<KeyFacts>, rest: Partial<KeySnapshot> = {}): KeySnapshot {
+  const snapshot = snapshotOf({});
+  return { ...snapshot, ...rest, key: { ...snapshot.key, ...change } };
+}
+
+describe('the state of a key', () => {
+  const suspended = { ...snapshotOf({}).workspace, suspended: true };
+  it.each([
+    ['active', withKey({}), null],
+    ['revoked', withKey({ status: 'revoked', quotaExhausted: true }), 'invalid_api_key'],
+    ['rotated out', withKey({}, { secretUntilMs: nowMs }), 'invalid_api_key'],
+    ['rotating', withKey({}, { secretUntilMs: nowMs + 1 }), null],
+    ['disabled', withKey({ status: 'inactive', quotaExhausted: true }), 'apikey_inactive'],
+    ['expired', withKey({ expiresAtMs: nowMs }), 'apikey_inactive'],
+    ['not yet expired', withKey({ expiresAtMs: nowMs + 1 }), null],
+    ['of a member who left', withKey({ ownerRemoved: true }), 'apikey_inactive'],
+    [
+      'of a suspended workspace',
+      withKey({ quotaExhausted: true }, { workspace: suspended }),
+      'apikey_inactive',
+    ],
+    ['with its quota used up', withKey({ quotaExhausted: true }), 'quota_exceeded'],
+  ])('%s', (_name, snapshot, code) => {
+    expect(checkKey(snapshot, nowMs)?.code ?? null).toBe(code);
+  });
+
+  it('says which of the reasons for 403 holds', () => {
+    const messages = [
+      withKey({ status: 'inactive' }),
+      withKey({ expiresAtMs: 0 }),
+      withKey({ ownerRemoved: true }),
+      withKey({}, { workspace: suspended }),
+    ].map((snapshot) => checkKey(snapshot, nowMs)?.message);
+    expect(new Set(messages).size).toBe(4);
+  });
+});
+
+describe('model and budget', () => {
+  const models = new Map([['a/known', {}]]) as unknown as Catalogue['models'];
+  const catalogue: Catalogue = { models, providers: new Map() };
+
+  it('tells an unknown model from one outside the scope', () => {
+    const scoped = withKey({ models: new Set(['a/other']) });
+    expect(checkModel('a/known', withKey({}), catalogue)).toBeNull();
+    expect(checkModel('a/known', scoped, catalogue)).toMatchObject({
+      code: 'model_not_allowed',
+      message: expect.stringContaining('does not allow'),
+    });
+    expect(checkModel('a/other', scoped, catalogue)).toMatchObject({
+      code: 'model_not_allowed',
+      message: expect.stringContaining('unknown'),
+    });
+  });
+
+  it('lets a budget up to the maximum pass and no larger one', () => {
+    const { key } = withKey({ maxOutputTokens: 100 });
+    expect(checkBudget({ budget: 100 }, key)).toBeNull();
+    expect(checkBudget({ budget: null }, key)).toBeNull();
+    expect(checkBudget({ budget: 101 }, key)?.code).toBe('max_output_tokens_exceeded');
+    expect(checkBudget({ budget: 1e9 }, withKey({}).key)).toBeNull();
+  });
+});
+
+describe('the validity of stored limits', () => {
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %s as a limit', (value) => {
+    for (const kind of ['rpm', 'tpm', 'concurrency']) {
+      expect(checkLimits(snapshotOf({ limits: { [kind]: value } }))?.code).toBe('rate_limit_config_invalid');
+      expect(checkLimits(snapshotOf({ workspaceLimits: { [kind]: value } }))?.code).toBe(
+        'rate_limit_config_invalid',
+      );
+    }
+  });
+
+  it('refuses a zone that is none, and takes those of the tz database', () => {
+    expect(checkLimits(snapshotOf({ timeZone: 'Mars/Olympus' }))?.code).toBe('rate_limit_config_invalid');
+    expect(['UTC', 'Europe/Berlin', 'America/Argentina/Ushuaia'].every(isTimeZone)).toBe(true);
+    expect(['+02:00', '', 'Berlin', 'now()'].some(isTimeZone)).toBe(false);
+  });
+});
+
+describe('limits that are reached', () => {
+  const limits = { rpm: 10, tpm: 1_000, concurrency: 2 };
+  const waits = (part: Partial<LimitWaits>): LimitWaits => ({ ...noWaits, limits, ...part });
+
+  it.each([
+    ['api_key_rpm_exceeded', waits({ rpmMs: 1, tpmMs: 1, concurrencyFull: true }), waits({ rpmMs: 1 })],
+    ['api_key_tpm_exceeded', waits({ tpmMs: 1, concurrencyFull: true }), waits({ rpmMs: 1 })],
+    ['api_key_concurrency_exceeded', waits({ concurrencyFull: true }), waits({ rpmMs: 1 })],
+    ['workspace_rpm_exceeded', noWaits, waits({ rpmMs: 1, tpmMs: 1, concurrencyFull: true })],
+    ['workspace_tpm_exceeded', noWaits, waits({ tpmMs: 1, concurrencyFull: true })],
+    ['workspace_concurrency_exceeded', noWaits, waits({ concurrencyFull: true })],
+  ])('answers %s for the first one violated', (code, key, workspace) => {
+    expect(decideLimits(key, workspace)?.code).toBe(code);
+  });
+
+  it('names the longest wait over all of them in whole seconds, rounded up', () => {
+    const refused = decideLimits(waits({ rpmMs: 200, tpmMs: 4_001 }), waits({ rpmMs: 31_999 }));
+    expect(refused).toMatchObject({ code: 'api_key_rpm_exceeded', retryAfterSeconds: 32 });
+    expect(decideLimits(waits({ rpmMs: 0.5 }), noWaits)?.retryAfterSeconds).toBe(1);
+    expect(decideLimits(noWaits, waits({ tpmMs: 60_000 }))?.retryAfterSeconds).toBe(60);
+  });
+
+  it('names no time for a full concurrency limit, and refuses nothing that fits', () => {
+    expect(decideLimits(waits({ concurrencyFull: true }), noWaits)?.retryAfterSeconds).toBeUndefined();
+    expect(decideLimits(waits({}), waits({}))).toBeNull();
+  });
+});

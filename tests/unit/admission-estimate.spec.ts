@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { estimate, estimateInput } from '#lib/admission/estimate';
+import type { Ask, InputWeight } from '#lib/families/family';
+import type { Price } from '#lib/metering/price-list';
+import type { Target } from '#lib/routing/target';
+
+const noWeight: InputWeight = { textBytes: 0, images: 0, audioVideoBytes: 0, fileBytes: 0, searchTools: 0 };
+
+function askOf(
+  part: {
+    weight?: Partial<InputWeight>;
+    body?: string;
+    family?: string;
+    found?: Record<string, unknown>;
+  } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier'>>,
+): Ask {
+  const found = new Map(Object.entries(part.found ?? {}).map(([path, value]) => [path, { value }]));
+  const ask = {
+    operation: { family: part.family ?? 'chat', path: 'chat/completions', steps: 'generate' },
+    budget: part.budget ?? null,
+    choices: part.choices ?? 1,
+    serviceTier: part.serviceTier ?? null,
+    weight: { ...noWeight, ...part.weight },
+    scan: { body: new TextEncoder().encode(part.body ?? ''), found },
+  };
+  return partial<Ask>(ask);
+}
+
+function targetOf(
+  price: Partial<Price>,
+  model: { context?: number; most?: number; output?: string[] } = {},
+): Target {
+  return partial<Target>({
+    model: {
+      contextTokens: model.context ?? 100_000,
+      maxOutputTokens: model.most ?? 50_000,
+      output: model.output ?? ['text'],
+    },
+    price: { id: 'p', price: { base: {}, tiers: [], serviceTiers: {}, ...price } },
+  });
+}
+
+/** Only the parts that an estimate reads are made. */
+function partial<Whole>(part: unknown): Whole {
+  return part as Whole;
+}
+
+const dollar = 1_000_000_000n;
+const plain = targetOf({ base: { input: 2n * dollar, output: 8n * dollar } });
+
+describe('the hold of a call', () => {
+  it('is the text ÷ 3 at the input rate and the budget at the output rate, rounded up once', () => {
+    const made = estimate(askOf({ weight: { textBytes: 3_001 }, budget: 100 }), [plain], null, false, 0);
+    expect(made).toEqual({ holdNano: 2_802_000n, inputTokens: 1_001, outputTokens: 100, tokens: 1_101 });
+    const odd = targetOf({ base: { input: 1n, output: 1n } });
+    expect(estimate(askOf({ weight: { textBytes: 3 }, budget: 1 }), [odd], null, false, 0).holdNano).toBe(1n);
+  });
+
+  it('takes the dearest rates among the targets, each kind apart', () => {
+    const other = targetOf({ base: { input: 5n * dollar, output: dollar } });
+    const { holdNano } = estimate(
+      askOf({ weight: { textBytes: 3 }, budget: 1 }),
+      [plain, other],
+      null,
+      false,
+      0,
+    );
+    expect(holdNano).toBe(5_000n + 8_000n);
+  });
+
+  it.each([
+    ['the budget of the request', 700, 500, 700],
+    ['else the maximum of the key', null, 500, 500],
+    ["else the key's, as far as the model goes", null, 90_000, 50_000],
+    ['else 8,192', null, null, 8_192],
+  ])('counts %s', (_name, budget, keyMaximum, expected) => {
+    expect(estimate(askOf({ budget }), [plain], keyMaximum, false, 0).outputTokens).toBe(expected);
+  });
+
+  it('counts a small model only up to its maximum, and every choice', () => {
+    const small = targetOf({}, { most: 4_096 });
+    expect(estimate(askOf({ choices: 3 }), [small], null, false, 0).outputTokens).toBe(12_288);
+    expect(estimate(askOf({ choices: 3, budget: 0 }), [small], null, false, 0).outputTokens).toBe(0);
+  });
+
+  it('counts media by kind, the previous call and search tools', () => {
+    const weight = { textBytes: 30, images: 2, audioVideoBytes: 4_001, fileBytes: 600, searchTools: 1 };
+    const { inputTokens } = estimate(askOf({ weight }), [plain], null, false, 77);
+    expect(inputTokens).toBe(10 + 5_000 + 11 + 200 + 77 + 10_000);
+    const file = { fileBytes: 9_000_000 };
+    expect(estimate(askOf({ weight: file }), [plain], null, false, 0).inputTokens).toBe(100_000);
+  });
+
+  it('counts a token a byte up to the context and the whole model in strict workspaces', () => {
+    const made = estimate(askOf({ weight: { textBytes: 3_000 } }), [plain], null, true, 0);
+    expect(made).toMatchObject({ inputTokens: 3_000, outputTokens: 50_000 });
+    const long = estimate(askOf({ weight: { textBytes: 3_000_000 } }), [plain], null, true, 0);
+    expect(long.inputTokens).toBe(100_000);
+  });
+
+  it('reserves a context tier once the estimate reaches it', () => {
+    const tiered = targetOf({
+      base: { input: dollar, output: dollar },
+      tiers: [{ aboveInputTokens: 1_000, rates: { input: 3n * dollar, output: 4n * dollar } }],
+    });
+    const hold = (textBytes: number) =>
+      estimate(askOf({ weight: { textBytes }, budget: 10 }), [tiered], null, false, 0).holdNano;
+    expect(hold(3_000)).toBe(1_010_000n);
+    expect(hold(3_003)).toBe(3_003_000n + 40_000n);
+  });
+
+  it('reserves the service tier that is asked for, and any of them for auto', () => {
+    const tiers = targetOf({
+      base: { input: dollar, output: dollar },
+      serviceTiers: { priority: { output: 9n * dollar }, flex: { output: dollar / 2n } },
+    });
+    const hold = (serviceTier: string | null) =>
+      estimate(askOf({ budget: 1_000, serviceTier }), [tiers], null, false, 0).holdNano;
+    expect(hold(null)).toBe(1_000_000n);
+    expect(hold('flex')).toBe(1_000_000n);
+    expect(hold('priority')).toBe(9_000_000n);
+    expect(hold('auto')).toBe(9_000_000n);
+  });
+
+  it('reserves the surcharge of cache writes when the request declares them', () => {
+    const caching = targetOf({ base: { input: dollar, cacheWrite1h: 2n * dollar } });
+    const weight = { textBytes: 3_000 };
+    const hold = (body: string) =>
+      estimate(askOf({ weight, body, budget: 0 }), [caching], null, false, 0).holdNano;
+    expect(hold('{}')).toBe(1_000_000n);
+    expect(hold('{"cache_control":{"type":"ephemeral"}}')).toBe(2_000_000n);
+  });
+
+  it('takes images and videos from their own parameters', () => {
+    const images = targetOf({ base: { image: { '1024x1024/low': 11n * dollar, default: 40n * dollar } } });
+    const found = { size: '1024x1024', quality: 'low' };
+    const imageHold = (ask: Ask) => estimate(ask, [images], null, false, 0).holdNano;
+    expect(imageHold(askOf({ family: 'images', choices: 2, found }))).toBe(22_000n);
+    expect(imageHold(askOf({ family: 'images', choices: 2 }))).toBe(80_000n);
+    const videos = targetOf({ base: { videoSecond: 100_000n * dollar } });
+    const video = estimate(askOf({ family: 'videos', found: { seconds: '8' } }), [videos], null, false, 0);
+    expect(video).toMatchObject({ holdNano: 800_000_000n, outputTokens: 0 });
+  });
+
+  it('is nothing without targets', () => {
+    expect(estimate(askOf({ weight: { textBytes: 90 } }), [], null, false, 0).holdNano).toBe(0n);
+  });
+
+  it('never falls when a request grows', () => {
+    const size = fc.integer({ min: 0, max: 1_000_000 });
+    fc.assert(
+      fc.property(size, size, size, size, (textBytes, more, budget, extra) => {
+        const less = estimate(askOf({ weight: { textBytes }, budget }), [plain], null, false, 0);
+        const larger = askOf({ weight: { textBytes: textBytes + more }, budget: budget + extra });
+        expect(estimate(larger, [plain], null, false, 0).holdNano).toBeGreaterThanOrEqual(less.holdNano);
+      }),
+    );
+  });
+});
+
+describe('input that no provider reported', () => {
+  it('is the text ÷ 4 and media as in the hold', () => {
+    expect(estimateInput({ ...noWeight, textBytes: 401, images: 1, audioVideoBytes: 400 })).toBe(
+      101 + 2_500 + 1,
+    );
+  });
+});
