@@ -10,7 +10,7 @@ export interface SseEvent {
 }
 
 /** Bytes that one event may have before it is passed over instead of kept. */
-export const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
