@@ -1,7 +1,7 @@
 'use client';
 
 import { ChevronRight } from 'lucide-react';
-import { type FormEvent, useState, useTransition } from 'react';
+import { type FormEvent, useEffect, useRef, useState, useTransition } from 'react';
 import { type Expiry, ExpiryField, expiryMoment } from '#components/keys/expiry-field';
 import { useKeyActions } from '#components/keys/key-actions';
 import { ModelScope } from '#components/keys/model-scope';
@@ -38,6 +38,10 @@ export function KeyForm({ workspace, models, onCancel, onCreated }: KeyFormProps
   const [fault, setFault] = useState<{ field: string | null; message: string } | null>(null);
   const [more, setMore] = useState(false);
   const [pending, startTransition] = useTransition();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (fault) form.current?.querySelector<HTMLElement>('input[aria-invalid="true"]')?.focus();
+  }, [fault]);
   const errorOf = (name: string) => (fault?.field?.split('.')[0] === name ? fault.message : undefined);
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -64,7 +68,7 @@ export function KeyForm({ workspace, models, onCancel, onCreated }: KeyFormProps
   const unplaced = fault && !['name', 'models', 'expiresAt'].includes(fault.field?.split('.')[0] ?? '');
   const inMore = [...caps, ...limits].some(({ name }) => name === fault?.field);
   return (
-    <form onSubmit={submit} noValidate>
+    <form ref={form} onSubmit={submit} noValidate>
       <DialogBody>
         {unplaced && !inMore ? (
           <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">

@@ -29,14 +29,22 @@ export function describeStatus({ status, errorCode, endReason }: CallStatusProps
   return { tone: status >= 500 || status === 429 ? 'bad' : 'warn', text: errorCode ?? fallback };
 }
 
+/** The HTTP status alone, coloured by how the call ended. */
+export function StatusCode(props: CallStatusProps) {
+  return (
+    <Badge tone={describeStatus(props).tone} dot className="tabular-nums">
+      {props.status}
+    </Badge>
+  );
+}
+
+/** Status and its meaning in one pill. */
 export function CallStatus(props: CallStatusProps) {
   const { tone, text } = describeStatus(props);
   return (
     <Badge tone={tone} dot>
       <span className="tabular-nums">{props.status}</span>
-      <span className="max-w-44 truncate font-normal" title={text}>
-        {text}
-      </span>
+      <span className="font-normal">{text}</span>
     </Badge>
   );
 }

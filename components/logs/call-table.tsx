@@ -1,6 +1,6 @@
 import Link from 'next/link';
 import { AnsweringModel } from '#components/logs/answering-model';
-import { CallStatus } from '#components/logs/call-status';
+import { describeStatus, StatusCode } from '#components/logs/call-status';
 import { CopyButton } from '#components/ui/copy-button';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 
@@ -18,8 +18,8 @@ export interface CallRow {
   readonly answering: string | null;
   readonly provider: string | null;
   readonly attempts: number;
-  readonly tokensIn: string;
-  readonly tokensOut: string;
+  /** null: nothing was used. */
+  readonly tokens: { readonly in: string; readonly out: string } | null;
   readonly cost: string;
   readonly exactCost: string;
   readonly latency: string;
@@ -27,22 +27,18 @@ export interface CallRow {
   readonly keyName: string;
 }
 
-/** @param zone printed over the times: "Asia/Kolkata, UTC+05:30". */
-export function CallTable({ calls, zone }: { calls: readonly CallRow[]; zone: string }) {
+export function CallTable({ calls }: { calls: readonly CallRow[] }) {
   return (
     <Table label="Calls">
       <thead>
         <tr>
-          <HeadCell>
-            Time <span className="font-normal">({zone})</span>
-          </HeadCell>
+          <HeadCell>Time</HeadCell>
           <HeadCell>Status</HeadCell>
           <HeadCell>Model and provider</HeadCell>
           <HeadCell className="text-right">Tokens</HeadCell>
           <HeadCell className="text-right">Cost</HeadCell>
           <HeadCell className="text-right">Latency</HeadCell>
-          <HeadCell>Key</HeadCell>
-          <HeadCell>Request id</HeadCell>
+          <HeadCell>Key and request id</HeadCell>
         </tr>
       </thead>
       <tbody>
@@ -70,16 +66,23 @@ function CallTableRow({ call }: { call: CallRow }) {
         </time>
       </Cell>
       <Cell>
-        <CallStatus status={call.status} errorCode={call.errorCode} endReason={call.endReason} />
+        <StatusCode {...call} />
+        <span className="mt-0.5 block whitespace-nowrap pl-0.5 text-muted text-xs">
+          {describeStatus(call).text}
+        </span>
       </Cell>
       <Cell className="min-w-48">
         <AnsweringModel {...call} />
       </Cell>
       <Cell className="whitespace-nowrap text-right tabular-nums">
-        {call.tokensIn} <span className="text-muted text-xs">in</span>
-        <span className="block">
-          {call.tokensOut} <span className="text-muted text-xs">out</span>
-        </span>
+        {call.tokens ? (
+          <>
+            {call.tokens.in} <span className="text-muted text-xs">in</span>
+            <span className="block text-muted text-xs">{call.tokens.out} out</span>
+          </>
+        ) : (
+          <span className="text-muted">none</span>
+        )}
       </Cell>
       <Cell className="whitespace-nowrap text-right tabular-nums" title={`$${call.exactCost}`}>
         {call.cost}
@@ -87,20 +90,18 @@ function CallTableRow({ call }: { call: CallRow }) {
       <Cell className="whitespace-nowrap text-right tabular-nums">
         {call.latency}
         {call.firstByte ? (
-          <span className="block text-muted text-xs">{call.firstByte} to first byte</span>
+          <span className="block text-muted text-xs">{call.firstByte} first byte</span>
         ) : null}
       </Cell>
-      <Cell>
-        <span className="block max-w-28 truncate" title={call.keyName}>
+      <Cell className="whitespace-nowrap">
+        <span className="block max-w-40 truncate" title={call.keyName}>
           {call.keyName}
         </span>
-      </Cell>
-      <Cell className="whitespace-nowrap">
         <span className="flex items-center gap-1">
           <code className="font-mono text-muted text-xs" title={call.id}>
             {call.id.slice(0, 8)}…{call.id.slice(-6)}
           </code>
-          <span className="relative z-10">
+          <span className="relative z-10 -my-1">
             <CopyButton value={call.id} what="request id" />
           </span>
         </span>

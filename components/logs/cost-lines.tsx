@@ -6,58 +6,55 @@ export interface CostRow {
   readonly exactCost: string;
 }
 
-/** How the charge came about: quantity × unit price, line by line, then the one rounding up. */
-export function CostLines({
-  rows,
-  total,
-  exactTotal,
-}: {
+interface CostLinesProps {
   rows: readonly CostRow[];
   total: string;
   exactTotal: string;
-}) {
+}
+
+/** How the charge came about: quantity × unit price, line by line, then the one rounding up. */
+export function CostLines({ rows, total, exactTotal }: CostLinesProps) {
   return (
-    <div className="overflow-x-auto">
-      <table className="w-full tabular-nums">
-        <thead>
-          <tr className="text-left text-muted text-xs">
-            <th scope="col" className="px-4 pt-2.5 font-medium">
-              Class
-            </th>
-            <th scope="col" className="px-2 pt-2.5 text-right font-medium">
-              Quantity
-            </th>
-            <th scope="col" className="px-2 pt-2.5 text-right font-medium">
-              Unit price
-            </th>
-            <th scope="col" className="px-4 pt-2.5 text-right font-medium">
-              Cost
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <td className="px-4 py-1.5">{row.name}</td>
-              <td className="whitespace-nowrap px-2 py-1.5 text-right">{row.quantity}</td>
-              <td className="whitespace-nowrap px-2 py-1.5 text-right text-muted">{row.unitPrice}</td>
-              <td className="whitespace-nowrap px-4 py-1.5 text-right" title={`$${row.exactCost}`}>
-                {row.cost}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr className="font-semibold">
-            <th scope="row" colSpan={3} className="border-t px-4 py-2 text-left">
-              Charged
-            </th>
-            <td className="border-t px-4 py-2 text-right" title={`$${exactTotal}`}>
-              {total}
+    <table className="w-full tabular-nums">
+      <thead>
+        <tr className="text-left text-muted text-xs">
+          <th scope="col" className="px-4 pt-2.5 font-medium">
+            Class
+          </th>
+          <th scope="col" className="px-2 pt-2.5 text-right font-medium">
+            Quantity × unit price
+          </th>
+          <th scope="col" className="px-4 pt-2.5 text-right font-medium">
+            Cost
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <td className="px-4 py-1.5">{row.name}</td>
+            <td className="px-2 py-1.5 text-right">
+              {row.quantity}{' '}
+              <span className="inline-block text-muted">
+                <span className="whitespace-nowrap">× {row.unitPrice}</span>
+              </span>
+            </td>
+            <td className="whitespace-nowrap px-4 py-1.5 text-right" title={`$${row.exactCost}`}>
+              {row.cost}
             </td>
           </tr>
-        </tfoot>
-      </table>
-    </div>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr className="font-semibold">
+          <th scope="row" colSpan={2} className="border-t px-4 py-2 text-left">
+            Charged
+          </th>
+          <td className="border-t px-4 py-2 text-right" title={`$${exactTotal}`}>
+            {total}
+          </td>
+        </tr>
+      </tfoot>
+    </table>
   );
 }

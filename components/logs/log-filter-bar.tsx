@@ -19,7 +19,7 @@ const any = '';
 const statuses = [
   { value: any, label: 'Any status' },
   { value: '2xx', label: '2xx succeeded' },
-  { value: '4xx', label: '4xx refused' },
+  { value: '4xx', label: '4xx rejected' },
   { value: '5xx', label: '5xx failed' },
 ] as const;
 

@@ -17,7 +17,7 @@ export function Shell({ children, ...sidebar }: SidebarProps & { children: React
       </aside>
       <MobileBar {...sidebar} />
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
-        <div className="mx-auto grid max-w-6xl gap-6 px-4 py-6 sm:px-8 sm:py-8">{children}</div>
+        <div className="mx-auto grid max-w-7xl gap-6 px-4 py-6 sm:px-8 sm:py-8">{children}</div>
       </main>
     </div>
   );

@@ -29,7 +29,6 @@ export function UserMenu({ email, name, role }: UserMenuProps) {
       trigger={
         <button
           type="button"
-          aria-label={`Account ${email}, theme and sign-out`}
           className="flex h-11 w-full items-center gap-2.5 rounded-lg px-2 text-left hover:bg-hover data-[popup-open]:bg-hover"
         >
           <span
@@ -38,6 +37,7 @@ export function UserMenu({ email, name, role }: UserMenuProps) {
           >
             <UserRound className="size-3.5 text-muted" />
           </span>
+          <span className="sr-only">Account and theme</span>
           <span className="grid min-w-0 flex-1">
             <span className="truncate font-medium text-[0.8125rem] leading-4">{name ?? email}</span>
             <span className="truncate text-muted text-xs capitalize leading-4">{role}</span>

@@ -33,10 +33,10 @@ export function WorkspaceSwitcher({ current, workspaces }: WorkspaceSwitcherProp
       trigger={
         <button
           type="button"
-          aria-label={`Workspace: ${current.name}. Switch`}
           className="flex h-10 w-full items-center gap-2.5 rounded-lg border bg-surface px-2 text-left hover:bg-hover data-[popup-open]:bg-hover"
         >
           <Initial name={current.name} />
+          <span className="sr-only">Workspace</span>
           <span className="min-w-0 flex-1 truncate font-medium">{current.name}</span>
           <ChevronsUpDown aria-hidden className="size-3.5 text-muted" />
         </button>

@@ -10,7 +10,7 @@ interface CodeBlockProps {
 export function CodeBlock({ code, what }: CodeBlockProps) {
   return (
     <div className="relative min-w-0 rounded-md border bg-sunken text-left">
-      <pre className="overflow-x-auto p-3 pr-12 font-mono text-xs leading-5">
+      <pre className="whitespace-pre-wrap p-3 pr-12 font-mono text-xs leading-5 [overflow-wrap:anywhere]">
         <code>{code}</code>
       </pre>
       <span className="absolute top-1.5 right-1.5 rounded-md bg-sunken">

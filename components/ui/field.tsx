@@ -24,7 +24,11 @@ interface FieldProps extends Omit<BaseField.Control.Props, 'className' | 'render
 /** One labelled text box: label, box, hint or error, wired for assistive technology. */
 export function Field({ label, hint, error, prefix, suffix, className, name, ...control }: FieldProps) {
   return (
-    <BaseField.Root name={name} invalid={Boolean(error)} className={classNames('grid gap-1.5', className)}>
+    <BaseField.Root
+      name={name}
+      invalid={Boolean(error)}
+      className={classNames('grid content-start gap-1.5', className)}
+    >
       <BaseField.Label className={labelStyle}>{label}</BaseField.Label>
       <div className="relative">
         {prefix ? (

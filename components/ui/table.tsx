@@ -4,7 +4,7 @@ import { classNames } from '#components/ui/class-names';
 /** A table in its own frame; when it is wider than the page, the frame scrolls and nothing else. */
 export function Table({ className, label, ...props }: ComponentProps<'table'> & { label: string }) {
   return (
-    <section aria-label={label} className="overflow-x-auto rounded-lg border bg-surface">
+    <section aria-label={label} className="relative overflow-x-auto rounded-lg border bg-surface">
       <table
         className={classNames('w-full border-separate border-spacing-0 text-sm', className)}
         {...props}

@@ -56,5 +56,7 @@ export function memberAction<Schema extends z.ZodType, Value>(
 /** A verb names the field before its message; on a page the message stands under the field. */
 function sentence({ message, field }: VerbRefused): string {
   const text = field && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+  // Forms say "nothing" by an empty box, the command line by the word.
+  const spoken = text.replace('"none" for', 'empty for');
+  return `${spoken.charAt(0).toUpperCase()}${spoken.slice(1)}${spoken.endsWith('.') ? '' : '.'}`;
 }

@@ -31,8 +31,10 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     answering: call.answeringModel,
     provider: call.provider,
     attempts: call.attempts.length,
-    tokensIn: showCount(tokensIn(call)),
-    tokensOut: showCount(call.usage.output),
+    tokens:
+      tokensIn(call) + call.usage.output > 0
+        ? { in: showCount(tokensIn(call)), out: showCount(call.usage.output) }
+        : null,
     cost: showMoney(call.cost),
     exactCost: call.cost,
     latency: showSpan(call.latencyMs),

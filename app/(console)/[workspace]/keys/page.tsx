@@ -49,7 +49,12 @@ export default async function KeysPage({ params }: { params: Promise<{ workspace
       {keys.length > 0 ? (
         <div className="grid min-w-0 gap-3">
           <KeyTable
-            keys={keys.map((key) => keyRowOf(key, place))}
+            keys={
+              // Revoked keys stay for their history, below those that matter.
+              [...keys]
+                .sort((one, other) => Number(one.status === 'revoked') - Number(other.status === 'revoked'))
+                .map((key) => keyRowOf(key, place))
+            }
             workspace={workspace.slug}
             locked={locked}
           />

@@ -56,11 +56,8 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
       <LogFilterBar models={models} keys={keys.map(({ id, name }) => ({ id, name }))} />
       {page.calls.length > 0 ? (
         <div className="grid min-w-0 gap-3">
-          <CallTable
-            calls={page.calls.map((call) => callRowOf(call, place))}
-            zone={showZone(workspace.timeZone, nowMs)}
-          />
-          <nav aria-label="Pages of the log" className="flex justify-between gap-2">
+          <CallTable calls={page.calls.map((call) => callRowOf(call, place))} />
+          <nav aria-label="Pages of the log" className="flex items-center justify-between gap-3">
             {filters.before ? (
               <Link
                 className={buttonStyle({ size: 'small' })}
@@ -69,9 +66,10 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
                 <ChevronLeft />
                 Newest
               </Link>
-            ) : (
-              <span />
-            )}
+            ) : null}
+            <p className="flex-1 text-muted text-xs">
+              Times in {showZone(workspace.timeZone, nowMs)}. A call appears within 2 seconds of its end.
+            </p>
             {page.next ? (
               <Link
                 className={buttonStyle({ size: 'small' })}
