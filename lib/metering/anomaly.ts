@@ -11,7 +11,7 @@ export interface BoundedReport {
  * The largest figure of any class that is charged as reported: 10 × (context + maximum output × n),
  * tokens or pieces (decisions §6).
  */
-export function usageBound(
+function usageBound(
   model: { readonly contextTokens: number; readonly maxOutputTokens: number },
   choices: number,
 ): number {

@@ -2,7 +2,7 @@ import { attemptRow, countedModel } from '#lib/settlement/call-row';
 import type { CallRecord, SettledEntry } from '#lib/settlement/entry';
 
 /** Largest figure of one call in the sums by hour; absurd ones stand unchanged in the call's own row. */
-export const mostCounted = 1_000_000_000_000;
+const mostCounted = 1_000_000_000_000;
 
 /** What newly logged calls change, summed by row and in the order in which rows are locked. */
 export interface Effects {

@@ -11,7 +11,8 @@ interface Run {
   drained: number;
 }
 
-const chunkBytes = 4 * 1024 * 1024;
+/** Read back at once: a chunk is decoded on the thread that also serves calls. */
+const chunkBytes = 1024 * 1024;
 
 /**
  * Ended calls that the database does not have yet. At most `most` are kept in memory; while the database
@@ -86,7 +87,7 @@ export class Backlog {
   }
 
   #readBack(): void {
-    while (this.#spilled && this.#held < this.#most) {
+    while (this.#spilled && this.#held === 0) {
       const { file, at } = this.#spilled;
       if (at < file.size) {
         this.#spilled.at = this.#readChunk(file, at);
