@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '#lib/command/main';
+
+const program = fileURLToPath(new URL('../../bin/gateway.ts', import.meta.url));
+
+/** What a command line left behind. */
+export interface Ran {
+  readonly exit: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CommandLine {
+  /** A directory of its own, also DATA_DIR. */
+  readonly dir: string;
+  run(...argv: string[]): Promise<Ran>;
+  /** The same in this process: for many small questions that need no process of their own. */
+  here(...argv: string[]): Promise<Ran>;
+  /** Runs with --json, expects exit 0 and exactly one document on standard output. */
+  json<Shape = Record<string, unknown>>(...argv: string[]): Promise<Shape>;
+  close(): void;
+}
+
+/**
+ * The command line as real processes.
+ * @param databaseUrl null: the embedded database in `dir`.
+ */
+export function commandLine(
+  databaseUrl: string | null,
+  env: Readonly<Record<string, string>> = {},
+): CommandLine {
+  const dir = mkdtempSync(join(tmpdir(), 'gateway-command-'));
+  const settings = {
+    DATA_DIR: dir,
+    ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }),
+    NEXTAUTH_SECRET: 'a'.repeat(64),
+    ENCRYPTION_KEY: 'b'.repeat(64),
+    KEY_PEPPER: 'c'.repeat(64),
+    ...env,
+  };
+  const run = async (...argv: string[]): Promise<Ran> => {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { NODE_ENV: 'test', PATH: process.env.PATH, ...settings },
+    });
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { exit: child.exitCode, out, err };
+  };
+  return {
+    dir,
+    run,
+    here: async (...argv) => {
+      const ran = { out: '', err: '' };
+      const before = { ...process.env };
+      Object.assign(process.env, settings);
+      const exit = await runCommand(argv, {
+        out: (text) => {
+          ran.out += text;
+        },
+        err: (text) => {
+          ran.err += text;
+        },
+      });
+      process.env = before;
+      return { exit, ...ran };
+    },
+    json: async <Shape>(...argv: string[]) => {
+      const { exit, out, err } = await run(...argv, '--json');
+      if (exit !== 0) throw new Error(`gateway ${argv.join(' ')} ended with ${exit}: ${err}`);
+      return JSON.parse(out) as Shape;
+    },
+    close: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
