@@ -16,6 +16,7 @@ export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean):
   call.usageSource = 'none';
   call.lines = [];
   call.costNano = 0n;
+  call.flags = meter?.flags() ?? [];
   if (!target || !ask || !claim || ask.operation.steps !== 'generate') return;
   const report = meter?.report() ?? null;
   if (report) {
@@ -50,7 +51,7 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   call.usageSource = source;
   call.lines = priced.lines;
   call.costNano = priced.costNano;
-  call.flags = [...new Set([...report.flags, ...bounded.flags, ...priced.flags])];
+  call.flags = [...new Set([...call.flags, ...report.flags, ...bounded.flags, ...priced.flags])];
   if (call.snapshot?.workspace.strict && call.costNano > claim.holdNano) {
     call.costNano = claim.holdNano;
     call.flags = [...call.flags, 'strict_capped'];

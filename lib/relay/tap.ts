@@ -8,11 +8,9 @@ import { createUsageFilter } from '#lib/relay/usage-filter';
 export interface Tap {
   /** @returns the pieces that may go to the client now. */
   push(chunk: Uint8Array): readonly Uint8Array[];
-  /** The stream ended: what was still held back. */
+  /** The stream ended well: what was still held back. A broken one's unfinished event is dropped. */
   end(): readonly Uint8Array[];
-  /** The stream broke: what was still held back, an unfinished event included. */
-  broken(): readonly Uint8Array[];
-  /** Usage or the family's own end has been seen. */
+  /** The last piece carried usage, the family's own end or an error. */
   terminal(): boolean;
   failed(): boolean;
   /** Events seen so far. */
@@ -43,8 +41,7 @@ export function createTap(
       return seen(filter ? filter.push(chunk) : [chunk]);
     },
     end: () => seen(filter ? filter.flush() : []),
-    broken: () => seen(filter ? filter.flush() : []),
-    terminal: () => meter?.finished() ?? false,
+    terminal: () => meter?.terminalInLastPush() ?? false,
     failed: () => meter?.failed() ?? false,
     events: () => meter?.events() ?? 0,
     tail: () => tail,

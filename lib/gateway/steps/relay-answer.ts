@@ -186,7 +186,7 @@ class AnswerRelay {
     const name = failureName(error);
     const exhausted = error instanceof HoldExhausted;
     this.#settle(call.gone ? 'client_gone' : name.endsWith('_timeout') ? 'timeout' : 'upstream_error');
-    const held = [...(this.#gated ?? []), ...(this.#last ? [this.#last] : []), ...tap.broken()];
+    const held = [...(this.#gated ?? []), ...(this.#last ? [this.#last] : [])];
     this.#gated = null;
     const reason = exhausted
       ? {
