@@ -50,7 +50,7 @@ export async function postLine(tx: SqlRunner, posting: Posting): Promise<boolean
  * Asks every process for what it has leased of a workspace and not spent: its funds were lowered.
  * @returns what must be published in the same transaction.
  */
-async function recallLeases(tx: SqlRunner, workspaceId: string): Promise<Change> {
+export async function recallLeases(tx: SqlRunner, workspaceId: string): Promise<Change> {
   await tx.query(recall, [workspaceId]);
   return { kind: 'lease', subject: `workspace:${workspaceId}` };
 }
