@@ -12,7 +12,7 @@ export interface StoredCatalogue {
   /** By `offerKey`. */
   readonly offers: ReadonlyMap<string, StoredOffer>;
 }
-export interface StoredProvider {
+interface StoredProvider {
   readonly id: string;
   readonly name: string;
   readonly families: FileProvider['families'];
@@ -30,7 +30,7 @@ export interface StoredOffer {
   readonly price: Price | null;
 }
 /** Columns of an offer that its file decides. */
-export interface OfferColumns {
+interface OfferColumns {
   readonly upstreamModel: string;
   readonly families: readonly string[];
   readonly position: number;

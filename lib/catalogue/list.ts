@@ -12,7 +12,7 @@ export interface ListedModel {
   output: string[];
   offers: ListedOffer[];
 }
-export interface ListedOffer {
+interface ListedOffer {
   provider: string;
   upstreamModel: string;
   families: string[];

@@ -3,7 +3,7 @@ import { noUsage, type Usage } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
 
 /** One price class of a charge; money in dollars, `unitPrice` per million units (decisions §6). */
-export interface CallLine {
+interface CallLine {
   class: string;
   quantity: number;
   unitPrice: string;
@@ -11,7 +11,7 @@ export interface CallLine {
   cost: string;
 }
 
-export interface CallAttempt {
+interface CallAttempt {
   provider: string;
   model: string;
   status: number | null;
@@ -129,7 +129,7 @@ function storedLines(json: unknown): CallLine[] {
 }
 
 /** "1500000.25" nano-dollars → "0.00150000025" dollars: the point moves nine places, digits stay. */
-export function nanoDecimalToUsd(text: string): string {
+function nanoDecimalToUsd(text: string): string {
   const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
   const digits = whole.padStart(10, '0');
   const decimals = (digits.slice(-9) + fraction).replace(/0+$/, '');

@@ -94,4 +94,3 @@ export const storedFamiliesShape = z.partialRecord(family, z.union([z.string(), 
 /** `provider.credential` as stored: a variable's name, or sealed under `credentialContext(provider id)`. */
 export const storedCredentialShape = z.union([envReference, z.strictObject({ sealed: z.string() })]);
 export type StoredFamilies = z.infer<typeof storedFamiliesShape>;
-export type StoredCredential = z.infer<typeof storedCredentialShape>;

@@ -10,7 +10,7 @@ import { runCommand } from '#lib/command/main';
 const program = fileURLToPath(new URL('../../bin/gateway.ts', import.meta.url));
 
 /** What a command line left behind. */
-export interface Ran {
+interface Ran {
   readonly exit: number | null;
   readonly out: string;
   readonly err: string;
