@@ -80,6 +80,19 @@ describe('the daily cap', () => {
     expect(await refusedAt(caps, zone, startMs, startMs + MINUTE)).not.toBeNull();
   });
 
+  it('counts a hold on the day of its admission', async () => {
+    const hold = async (caps: Partial<Caps>) => {
+      const { key, workspace, ...rest } = await makeWorkspace(node.db, { balanceNano: RICH, caps });
+      await node.db.pool.query(
+        'INSERT INTO hold (call_id, workspace_id, key_id, amount_nano, admitted_at) VALUES (gen_random_uuid(), $1, $2, $3, $4)',
+        [workspace.id, key.id, `${HOLD}`, '2026-06-14T23:59:59Z'],
+      );
+      return claimAt({ key, workspace, ...rest }, Date.UTC(2026, 5, 15, 0, 0, 1));
+    };
+    claimed(await hold({ dayNano: HOLD }));
+    expect(await hold({ d7Nano: HOLD })).toMatchObject({ code: 'd7_limit_reached', shouldRetry: true });
+  });
+
   it('admits the call that crosses it, and not the next', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: RICH, caps: { dayNano: 3n * HOLD - 1n } });
     const at = Date.UTC(2026, 5, 15, 12);
@@ -92,9 +105,9 @@ describe('the daily cap', () => {
 describe('the sliding caps', () => {
   const at = Date.UTC(2026, 5, 15, 12, 30, 20);
   it.each([
-    ['d7_limit_reached', 'd7Nano', 168],
-    ['d30_limit_reached', 'd30Nano', 720],
-  ] as const)('%s lasts %3$d hours to the minute', async (code, cap, hours) => {
+    [168, 'd7_limit_reached', 'd7Nano'],
+    [720, 'd30_limit_reached', 'd30Nano'],
+  ] as const)('last %i hours to the minute: %s', async (hours, code, cap) => {
     const caps = { [cap]: HOLD };
     expect(await refusedAt(caps, 'Europe/Berlin', at - hours * HOUR, at)).toMatchObject({ code });
     expect(await refusedAt(caps, 'Europe/Berlin', at - hours * HOUR - 2 * MINUTE, at)).toBeNull();

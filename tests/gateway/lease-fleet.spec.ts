@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Claim } from '#lib/admission/claim';
+import type { Claim, Posted } from '#lib/admission/claim';
 import { isRefusal, type Refusal } from '#lib/errors';
 import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
@@ -93,6 +93,31 @@ describe('leases', () => {
     await one.coordinator.close();
     expect((await moneyOf(one.db, snapshot.workspace.id)).leased).toBe(0n);
     one = await startNode(database.url);
+  });
+});
+
+describe('ended calls', () => {
+  it.each([
+    ['are spent from the lease before they are posted', 1_000],
+    ['are spent once, posted or not', 7],
+  ])('%s', async (_name, postEvery) => {
+    const snapshot = await makeWorkspace(one.db, { balanceNano: 400n * HOLD });
+    const { id } = snapshot.workspace;
+    const posts: Posted[] = [];
+    let charged = 0n;
+    for (;;) {
+      const answer = await one.coordinator.claim(requestOf(snapshot, HOLD));
+      if (isRefusal(answer)) break;
+      const { callId, keyId, funding } = answer;
+      one.coordinator.release(answer, { atMs: Date.now(), chargeNano: HOLD, tokens: null });
+      posts.push({ callId, workspaceId: id, keyId, funding, chargeNano: HOLD });
+      charged += HOLD;
+      expect(charged).toBeLessThanOrEqual(400n * HOLD);
+      if (posts.length >= postEvery) await one.post(posts.splice(0));
+    }
+    expect(charged).toBe(400n * HOLD);
+    await one.post(posts);
+    expect((await moneyOf(one.db, id)).free).toBeLessThanOrEqual(0n);
   });
 });
 
