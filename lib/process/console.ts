@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import next from 'next';
 import type { Logger } from 'pino';
 import { setConsoleHost } from '#lib/console/db';
 import type { Db } from '#lib/data/db';
@@ -42,6 +41,8 @@ export async function openConsole(
     report: (error) =>
       log.error({ reason: error instanceof Error ? error.message : String(error) }, 'console'),
   });
+  // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
+  const { default: next } = await import('next');
   const app = next({ dev, dir: root, hostname: env.host, port: env.port });
   await app.prepare();
   const handle = app.getRequestHandler();

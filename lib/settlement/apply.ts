@@ -1,4 +1,4 @@
-import { attemptRow, countedModel } from '#lib/settlement/call-row';
+import { countedModel } from '#lib/settlement/call-row';
 import type { CallRecord, SettledEntry } from '#lib/settlement/entry';
 
 /** Largest figure of one call in the sums by hour; absurd ones stand unchanged in the call's own row. */
@@ -6,16 +6,9 @@ const mostCounted = 1_000_000_000_000;
 
 /** What newly logged calls change, summed by row and in the order in which rows are locked. */
 export interface Effects {
-  readonly attempts: readonly ReturnType<typeof attemptRow>[];
-  /** One a call with a charge; amounts below zero take money. */
-  readonly lines: readonly {
-    readonly callId: string;
-    readonly workspaceId: string;
-    readonly keyId: string;
-    readonly amountNano: bigint;
-  }[];
+  /** Those with a charge. */
   readonly workspaces: readonly { readonly id: string; readonly spentNano: bigint }[];
-  /** `lastUsedMs`: ms since the epoch. */
+  /** Those admitted; `lastUsedMs`: ms since the epoch. */
   readonly keys: readonly { readonly id: string; readonly spentNano: bigint; readonly lastUsedMs: number }[];
   /** What leases of the owner no longer need to cover. */
   readonly leases: readonly {
@@ -53,75 +46,70 @@ const hourMs = 3_600_000;
  * admission (decisions §7). Each call must stand in `entries` once, and only when its row is new.
  */
 export function apply(entries: readonly SettledEntry[]): Effects {
-  const charged = entries.filter(({ call }) => call.costNano > 0n);
-  const leased = charged.filter((entry) => entry.kind === 'close' && entry.funding === 'lease');
+  const workspaces = new Map<string, { readonly id: string; spentNano: bigint }>();
+  const keys = new Map<string, { readonly id: string; spentNano: bigint; lastUsedMs: number }>();
+  const leases = new Map<string, { kind: 'workspace' | 'key'; subjectId: string; spentNano: bigint }>();
+  const minutes = new Map<string, { keyId: string; minuteMs: number; spentNano: bigint }>();
+  const hours = new Map<string, UsageHour>();
+  for (const entry of entries) {
+    const { call } = entry;
+    const { workspaceId, keyId, atMs, costNano } = call;
+    // A refused call uses no key: only admitted ones count for "last used".
+    if (entry.kind === 'close') {
+      const key = row(keys, keyId, () => ({ id: keyId, spentNano: 0n, lastUsedMs: 0 }));
+      if (atMs > key.lastUsedMs) key.lastUsedMs = atMs;
+      key.spentNano += costNano;
+    }
+    if (costNano > 0n) {
+      row(workspaces, workspaceId, () => ({ id: workspaceId, spentNano: 0n })).spentNano += costNano;
+      const minute = startOf(atMs, minuteMs);
+      row(minutes, `${keyId} ${minute}`, () => ({ keyId, minuteMs: minute, spentNano: 0n })).spentNano +=
+        costNano;
+      if (entry.kind === 'close' && entry.funding === 'lease') {
+        for (const [kind, subjectId] of [
+          ['key', keyId],
+          ['workspace', workspaceId],
+        ] as const) {
+          row(leases, `${kind} ${subjectId}`, () => ({ kind, subjectId, spentNano: 0n })).spentNano +=
+            costNano;
+        }
+      }
+    }
+    addToHour(hours, call);
+  }
   return {
-    attempts: entries.flatMap(({ call }) =>
-      call.attempts.map((attempt, position) => attemptRow(call, attempt, position)),
-    ),
-    lines: charged.map(({ call }) => ({
-      callId: call.id,
-      workspaceId: call.workspaceId,
-      keyId: call.keyId,
-      amountNano: -call.costNano,
-    })),
-    workspaces: sums(charged, (call) => call.workspaceId).map(([id, spentNano]) => ({ id, spentNano })),
-    keys: keysOf(entries),
-    leases: [
-      ...sums(leased, (call) => call.keyId).map(leaseOf('key')),
-      ...sums(leased, (call) => call.workspaceId).map(leaseOf('workspace')),
-    ],
-    minutes: sums(charged, (call) => `${call.keyId} ${startOf(call.atMs, minuteMs)}`).map(
-      ([row, spentNano]) => {
-        const [keyId = '', minute] = row.split(' ');
-        return { keyId, minuteMs: Number(minute), spentNano };
-      },
-    ),
-    hours: hoursOf(entries),
+    workspaces: inOrder(workspaces),
+    keys: inOrder(keys),
+    leases: inOrder(leases),
+    minutes: inOrder(minutes),
+    hours: inOrder(hours),
   };
 }
 
-/** Charges by row, in the order of the rows' names. */
-function sums(entries: readonly SettledEntry[], rowOf: (call: CallRecord) => string): [string, bigint][] {
-  const found = new Map<string, bigint>();
-  for (const { call } of entries) found.set(rowOf(call), (found.get(rowOf(call)) ?? 0n) + call.costNano);
-  return [...found].sort(byName);
+function row<R>(rows: Map<string, R>, name: string, make: () => R): R {
+  const known = rows.get(name);
+  if (known !== undefined) return known;
+  const made = make();
+  rows.set(name, made);
+  return made;
 }
 
-function leaseOf(kind: 'workspace' | 'key') {
-  return ([subjectId, spentNano]: [string, bigint]) => ({ kind, subjectId, spentNano });
+/** Rows in the order of their names: the order in which every settlement locks them. */
+function inOrder<R>(rows: ReadonlyMap<string, R>): R[] {
+  return [...rows].sort(byName).map(([, one]) => one);
 }
 
-/** A refused call uses no key: only admitted ones count for "last used". */
-function keysOf(entries: readonly SettledEntry[]): Effects['keys'] {
-  const admitted = entries.filter((entry) => entry.kind === 'close');
-  const lastUsed = new Map<string, number>();
-  for (const { call } of admitted) {
-    lastUsed.set(call.keyId, Math.max(lastUsed.get(call.keyId) ?? 0, call.atMs));
-  }
-  return sums(admitted, (call) => call.keyId).map(([id, spentNano]) => ({
-    id,
-    spentNano,
-    lastUsedMs: lastUsed.get(id) ?? 0,
-  }));
-}
-
-function hoursOf(entries: readonly SettledEntry[]): UsageHour[] {
-  const found = new Map<string, UsageHour>();
-  for (const { call } of entries) {
-    const at = startOf(call.atMs, hourMs);
-    const model = countedModel(call);
-    const name = `${call.workspaceId} ${at} ${call.keyId} ${model} ${call.provider ?? ''}`;
-    const row = found.get(name) ?? newHour(call, at, model);
-    row.calls += 1;
-    row.errors += isError(call) ? 1 : 0;
-    row.inputTokens += counted(call.usage.input);
-    row.cachedTokens += counted(call.usage.cachedInput);
-    row.outputTokens += counted(call.usage.output);
-    row.costNano += call.costNano;
-    found.set(name, row);
-  }
-  return [...found].sort(byName).map(([, row]) => row);
+function addToHour(hours: Map<string, UsageHour>, call: CallRecord): void {
+  const at = startOf(call.atMs, hourMs);
+  const model = countedModel(call);
+  const name = `${call.workspaceId} ${at} ${call.keyId} ${model} ${call.provider ?? ''}`;
+  const hour = row(hours, name, () => newHour(call, at, model));
+  hour.calls += 1;
+  hour.errors += isError(call) ? 1 : 0;
+  hour.inputTokens += counted(call.usage.input);
+  hour.cachedTokens += counted(call.usage.cachedInput);
+  hour.outputTokens += counted(call.usage.output);
+  hour.costNano += call.costNano;
 }
 
 function newHour(call: CallRecord, at: number, model: string): UsageHour {

@@ -4,70 +4,68 @@ import type { AttemptRecord, CallRecord, SettledEntry } from '#lib/settlement/en
 const mostText = 1000;
 const mostInteger = 2_147_483_647;
 
-/** A row of `call`, ready for JSON: column names, amounts as strings, texts that PostgreSQL takes. */
-export function callRow({ call }: SettledEntry) {
-  return {
-    id: call.id,
-    client_request_id: storable(call.clientRequestId),
-    at: new Date(call.atMs).toISOString(),
-    workspace_id: call.workspaceId,
-    key_id: call.keyId,
-    family: call.family,
-    operation: call.operation,
-    requested_model: storable(call.requestedModel),
-    answering_model: call.answeringModel,
-    provider: call.provider,
-    status: integer(call.status),
-    error_code: storable(call.errorCode),
-    streamed: call.streamed,
-    latency_ms: integer(call.latencyMs),
-    first_byte_ms: call.firstByteMs === null ? null : integer(call.firstByteMs),
-    overhead_ms: Number.isFinite(call.overheadMs) ? call.overheadMs : 0,
-    attempt_count: call.attempts.length,
-    end_reason: call.endReason,
-    usage_source: call.usageSource,
-    flags: call.flags.map(storable),
-    usage: call.usage,
-    lines: call.lines.map((line) => ({
-      class: storable(line.class),
-      quantity: line.quantity,
-      unitPriceNano: `${line.unitPriceNano}`,
-      cost: line.cost,
-    })),
-    cost_nano: `${call.costNano}`,
-    hold_nano: `${call.holdNano}`,
-    over_hold_nano: `${call.overHoldNano}`,
-    price_version_id: call.priceVersionId,
-    user_agent: storable(call.userAgent),
-  };
+/**
+ * A row of `call` as JSON text, its attempts inside. Written by hand, because the drain shares its thread
+ * with the calls: a third of the time of building an object for JSON.stringify. Names are the columns'.
+ */
+export function callRow({ call }: SettledEntry): string {
+  return (
+    `{"id":${text(call.id)},"client_request_id":${text(call.clientRequestId)}` +
+    `,"at":"${new Date(call.atMs).toISOString()}","workspace_id":${text(call.workspaceId)}` +
+    `,"key_id":${text(call.keyId)},"family":${text(call.family)},"operation":${text(call.operation)}` +
+    `,"requested_model":${text(call.requestedModel)},"answering_model":${text(call.answeringModel)}` +
+    `,"provider":${text(call.provider)},"status":${integer(call.status)}` +
+    `,"error_code":${text(call.errorCode)},"streamed":${call.streamed === true}` +
+    `,"latency_ms":${integer(call.latencyMs)},"first_byte_ms":${maybe(call.firstByteMs)}` +
+    `,"overhead_ms":${Number.isFinite(call.overheadMs) ? call.overheadMs : 0}` +
+    `,"attempt_count":${call.attempts.length},"end_reason":${text(call.endReason)}` +
+    `,"usage_source":${text(call.usageSource)},"flags":[${call.flags.map(text).join()}]` +
+    `,"usage":${JSON.stringify(call.usage)},"lines":[${call.lines.map(line).join()}]` +
+    `,"cost_nano":${call.costNano},"hold_nano":${call.holdNano},"over_hold_nano":${call.overHoldNano}` +
+    `,"price_version_id":${text(call.priceVersionId)},"user_agent":${text(call.userAgent)}` +
+    `,"attempts":[${call.attempts.map(attemptRow).join()}]}`
+  );
 }
 
-/** A row of `attempt`, as `callRow`. */
-export function attemptRow(call: CallRecord, attempt: AttemptRecord, position: number) {
-  return {
-    call_id: call.id,
-    position,
-    id: attempt.id,
-    provider: attempt.provider,
-    model: attempt.model,
-    status: attempt.status,
-    error: storable(attempt.error),
-    start_ms: integer(attempt.startMs),
-    duration_ms: integer(attempt.durationMs),
-    upstream_request_id: storable(attempt.upstreamRequestId),
-    possible_duplicate: attempt.possibleDuplicate,
-  };
+function attemptRow(attempt: AttemptRecord, position: number): string {
+  return (
+    `{"position":${position},"id":${text(attempt.id)},"provider":${text(attempt.provider)}` +
+    `,"model":${text(attempt.model)},"status":${maybe(attempt.status)},"error":${text(attempt.error)}` +
+    `,"start_ms":${integer(attempt.startMs)},"duration_ms":${integer(attempt.durationMs)}` +
+    `,"upstream_request_id":${text(attempt.upstreamRequestId)}` +
+    `,"possible_duplicate":${attempt.possibleDuplicate === true}}`
+  );
+}
+
+function line(one: CallRecord['lines'][number]): string {
+  return (
+    `{"class":${text(one.class)},"quantity":${JSON.stringify(one.quantity)}` +
+    `,"unitPriceNano":"${one.unitPriceNano}","cost":${text(one.cost)}}`
+  );
 }
 
 /** The model that a call counts under: slugs that are not in the catalogue would make rows without end. */
 export function countedModel(call: CallRecord): string {
   if (call.answeringModel !== null) return call.answeringModel;
-  return call.errorCode === 'model_not_allowed' ? '' : (storable(call.requestedModel) ?? '');
+  return call.errorCode === 'model_not_allowed' ? '' : storable(call.requestedModel ?? '');
+}
+
+/** Plain text needs no escapes and holds nothing that PostgreSQL refuses. */
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+function text(value: string | null): string {
+  if (value === null) return 'null';
+  if (value.length <= mostText && plain.test(value)) return `"${value}"`;
+  return JSON.stringify(storable(value));
 }
 
 /** Text without what PostgreSQL refuses: NUL and halves of surrogate pairs. */
-function storable(text: string | null): string | null {
-  return text === null ? null : text.slice(0, mostText).replaceAll('\u0000', '\uFFFD').toWellFormed();
+function storable(value: string): string {
+  return value.slice(0, mostText).replaceAll('\u0000', '\uFFFD').toWellFormed();
+}
+
+function maybe(figure: number | null): string {
+  return figure === null ? 'null' : `${integer(figure)}`;
 }
 
 function integer(figure: number): number {

@@ -49,13 +49,7 @@ async function settleIn(
     const id = entry.call.id.toLowerCase();
     if (!byId.has(id)) byId.set(id, entry);
   }
-  const rows = JSON.stringify([...byId.values()].map(callRow));
-  const inserted = await client.query<{ id: string }>(sql.insertCalls, [rows]);
-  const fresh = inserted.rows.flatMap(({ id }) => byId.get(id) ?? []);
-  const effects = apply(fresh);
-  if (effects.attempts.length > 0) {
-    await client.query(sql.insertAttempts, [JSON.stringify(effects.attempts)]);
-  }
+  const effects = apply(await insertNew(client, byId));
   await chargeWorkspaces(client, effects);
   const exhausted = await chargeKeys(client, effects);
   await shrinkLeases(client, ownerId, effects);
@@ -74,17 +68,26 @@ async function settleIn(
   }
 }
 
-async function chargeWorkspaces(client: PoolClient, { workspaces, lines }: Effects): Promise<void> {
-  if (lines.length === 0) return;
+/** @returns the entries whose rows are new; none of the others may have effects. */
+async function insertNew(
+  client: PoolClient,
+  byId: ReadonlyMap<string, SettledEntry>,
+): Promise<readonly SettledEntry[]> {
+  const entries = [...byId.values()];
+  const { rows } = await client.query<{ fresh: number; ids: string[] | null }>(sql.insertCalls, [
+    `[${entries.map(callRow).join()}]`,
+    entries.length,
+  ]);
+  const ids = rows[0]?.ids;
+  if (rows[0]?.fresh === entries.length) return entries;
+  return (ids ?? []).flatMap((id) => byId.get(id) ?? []);
+}
+
+async function chargeWorkspaces(client: PoolClient, { workspaces }: Effects): Promise<void> {
+  if (workspaces.length === 0) return;
   const ids = workspaces.map((workspace) => workspace.id);
   await client.query(sql.lockWorkspaces, [ids]);
   await client.query(sql.takeFromBalances, [ids, workspaces.map((workspace) => `${workspace.spentNano}`)]);
-  await client.query(sql.insertLines, [
-    lines.map((line) => line.callId),
-    lines.map((line) => line.workspaceId),
-    lines.map((line) => line.keyId),
-    lines.map((line) => `${line.amountNano}`),
-  ]);
 }
 
 interface LockedKey {

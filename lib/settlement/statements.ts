@@ -34,18 +34,29 @@ const callColumns = [
 ];
 const callNames = callColumns.map((column) => column.split(' ')[0]).join(', ');
 
-/** Dedupes by primary key: only the ids that come back have effects. */
+/**
+ * Calls, their ledger lines and attempts in one statement. Dedupes by primary key: only the rows that are
+ * new have effects. A line's id is its call's: it is a function of what it pays for.
+ * $1: JSON array of rows with their attempts inside; $2: how many.
+ * Returns how many are new and, unless all are, which.
+ */
 export const insertCalls = `
-  INSERT INTO call (${callNames})
-  SELECT ${callNames} FROM json_to_recordset($1::json) AS r (${callColumns.join(', ')}) ORDER BY id
-  ON CONFLICT (id) DO NOTHING RETURNING id`;
-
-export const insertAttempts = `
-  INSERT INTO attempt (call_id, position, id, provider, model, status, error, start_ms, duration_ms,
-    upstream_request_id, possible_duplicate)
-  SELECT * FROM json_to_recordset($1::json) AS r (call_id uuid, position int, id uuid, provider text,
-    model text, status int, error text, start_ms int, duration_ms int, upstream_request_id text,
-    possible_duplicate boolean)`;
+  WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1::json) AS r (${callColumns.join(', ')}, attempts json)
+  ), fresh AS (
+    INSERT INTO call (${callNames}) SELECT ${callNames} FROM given ORDER BY id
+    ON CONFLICT (id) DO NOTHING RETURNING id, workspace_id, key_id, cost_nano
+  ), lines AS (
+    INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
+    SELECT id, workspace_id, 'call', id::text, -cost_nano, key_id FROM fresh WHERE cost_nano > 0
+  ), tries AS (
+    INSERT INTO attempt (call_id, position, id, provider, model, status, error, start_ms, duration_ms,
+      upstream_request_id, possible_duplicate)
+    SELECT given.id, a.* FROM given JOIN fresh ON fresh.id = given.id, json_to_recordset(given.attempts)
+      AS a (position int, id uuid, provider text, model text, status int, error text, start_ms int,
+        duration_ms int, upstream_request_id text, possible_duplicate boolean)
+  )
+  SELECT count(*)::int AS fresh, CASE WHEN count(*) < $2::int THEN array_agg(id::text) END AS ids FROM fresh`;
 
 export const lockWorkspaces =
   'SELECT id FROM workspace WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE';
@@ -53,12 +64,6 @@ export const lockWorkspaces =
 export const takeFromBalances = `
   UPDATE workspace w SET balance_nano = w.balance_nano - r.spent
   FROM unnest($1::uuid[], $2::bigint[]) AS r (id, spent) WHERE w.id = r.id`;
-
-/** A line's id is its call's: it is a function of what it pays for. */
-export const insertLines = `
-  INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
-  SELECT r.call, r.workspace, 'call', r.call::text, r.amount, r.key
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[]) AS r (call, workspace, key, amount)`;
 
 /** Also tells which keys reach their quota with this settlement. */
 export const lockKeys = `
