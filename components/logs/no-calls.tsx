@@ -1,0 +1,47 @@
+import { ScrollText, SearchX } from 'lucide-react';
+import Link from 'next/link';
+import { buttonStyle } from '#components/ui/button';
+import { EmptyState } from '#components/ui/empty-state';
+
+interface NoCallsProps {
+  /** Slug. */
+  workspace: string;
+  /** A request id was searched for. */
+  searched: boolean;
+  /** Another filter is on. */
+  narrowed: boolean;
+}
+
+/** Nothing fits the filters, or there is nothing at all: two different next steps. */
+export function NoCalls({ workspace, searched, narrowed }: NoCallsProps) {
+  if (searched || narrowed) {
+    return (
+      <EmptyState
+        icon={<SearchX />}
+        title="No call matches"
+        action={
+          <Link href={`/${workspace}/logs`} className={buttonStyle()}>
+            Clear filters
+          </Link>
+        }
+      >
+        {searched
+          ? 'A call appears here within 2 seconds. Check the id: it stands in the X-Request-Id header of every answer.'
+          : 'No call of this workspace fits these filters.'}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={<ScrollText />}
+      title="No calls yet"
+      action={
+        <Link href={`/${workspace}/keys`} className={buttonStyle({ tone: 'primary' })}>
+          Go to API keys
+        </Link>
+      }
+    >
+      Create a key and send the first request; it appears here within 2 seconds.
+    </EmptyState>
+  );
+}

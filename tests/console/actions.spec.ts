@@ -1,0 +1,55 @@
+import { expect, type Request, test } from '@playwright/test';
+import { callGateway, closeSecret, createKey, signIn, started } from '#tests/console/visit';
+
+/** The server action as the page sends it, to be sent again by others. */
+interface Sent {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+function sentOf(request: Request): Sent {
+  const { 'next-action': action = '', 'content-type': type = '' } = request.headers();
+  return {
+    headers: { 'next-action': action, 'content-type': type, accept: 'text/x-component' },
+    body: request.postData() ?? '',
+  };
+}
+
+test('an action authorises by itself: a viewer, a stranger and another origin change nothing', async ({
+  page,
+  browser,
+}) => {
+  await signIn(page);
+  const key = await createKey(page, 'guarded');
+  await closeSecret(page);
+  const sending = page.waitForRequest((request) => request.headers()['next-action'] !== undefined);
+  await page.getByRole('button', { name: 'Actions for guarded' }).click();
+  await page.getByRole('menuitem', { name: 'Disable' }).click();
+  const { headers, body } = sentOf(await sending);
+  await expect(page.getByText('guarded is disabled')).toBeVisible();
+  await page.getByRole('button', { name: 'Actions for guarded' }).click();
+  await page.getByRole('menuitem', { name: 'Enable' }).click();
+  await expect(page.getByText('guarded is enabled')).toBeVisible();
+  const address = `${started('URL')}/demo/keys`;
+  const origin = started('URL');
+
+  const viewer = await browser.newContext({ baseURL: origin });
+  await signIn(await viewer.newPage(), 'viewer@example.com', 'only looking');
+  const asViewer = await viewer.request.post(address, { headers: { ...headers, origin }, data: body });
+  expect(await asViewer.text()).toContain('Your role is viewer');
+
+  const stranger = await browser.newContext({ baseURL: origin });
+  await stranger.addCookies([{ name: 'next-auth.session-token', value: 'forged', url: origin }]);
+  const asStranger = await stranger.request.post(address, { headers: { ...headers, origin }, data: body });
+  expect(await asStranger.text()).toContain('Your session has ended');
+
+  const elsewhere = { ...headers, origin: 'https://evil.example' };
+  const crossSite = await page.request.post(address, { headers: elsewhere, data: body });
+  expect(crossSite.ok()).toBe(false);
+
+  expect((await callGateway(key)).status).toBe(200);
+  await page.request.post(address, { headers: { ...headers, origin }, data: body });
+  expect((await callGateway(key)).status).toBe(403);
+  await viewer.close();
+  await stranger.close();
+});

@@ -1,0 +1,87 @@
+import { expect, test } from '@playwright/test';
+import { callGateway, closeSecret, createKey, signIn } from '#tests/console/visit';
+
+test('a new key is not lost by Esc, a press outside or Back, and is nowhere once it was saved', async ({
+  page,
+}) => {
+  await signIn(page);
+  const key = await createKey(page, 'kept');
+  await page.keyboard.press('Escape');
+  await page.mouse.click(5, 5);
+  await page.evaluate(() => window.history.back());
+  await expect(page.getByTestId('secret')).toHaveText(key);
+  await expect(page).toHaveURL(/\/demo\/keys$/);
+  await closeSecret(page);
+  expect(await page.content()).not.toContain(key);
+  await page.reload();
+  await expect(page.getByRole('row').filter({ hasText: 'kept' })).toBeVisible();
+  expect(await page.content()).not.toContain(key);
+});
+
+test('the copy button gives the whole key, on plain http too', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await signIn(page);
+  // A page that is not served from localhost over plain http has no clipboard of its own.
+  await page.evaluate(() => Object.defineProperty(window, 'isSecureContext', { value: false }));
+  const key = await createKey(page, 'copied');
+  await page.getByRole('button', { name: 'Copy key' }).click();
+  await expect(page.getByText('Copied API key')).toBeAttached();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
+});
+
+test('limits are checked where they are typed, and shown in the list', async ({ page }) => {
+  await signIn(page);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await expect(form.getByText('A name is needed.')).toBeVisible();
+  await form.getByLabel('Name', { exact: true }).fill('limited');
+  await form.getByText('Spend caps and rate limits').click();
+  await form.getByLabel('Per day').fill('0');
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await expect(form.getByText('A cap is more than 0 dollars, or empty for no cap.')).toBeVisible();
+  await expect(form.getByLabel('Per day')).toBeFocused();
+  await form.getByLabel('Per day').fill('2.50');
+  await form.getByLabel('Requests a minute').fill('1');
+  await form.getByRole('button', { name: 'Only these' }).click();
+  await form.getByRole('checkbox', { name: 'sandbox/echo' }).click();
+  await form.getByRole('button', { name: 'Create key' }).click();
+  const key = (await page.getByTestId('secret').textContent()) ?? '';
+  await closeSecret(page);
+  const row = page.getByRole('row').filter({ hasText: 'limited' });
+  await expect(row).toContainText('1 RPM');
+  await expect(row).toContainText('$2.50 a day');
+  await expect(row).toContainText('sandbox/echo');
+  expect((await callGateway(key)).status).toBe(200);
+  expect((await callGateway(key)).status).toBe(429);
+});
+
+test('revoking asks for the name and is final', async ({ page }) => {
+  await signIn(page);
+  const key = await createKey(page, 'doomed');
+  await closeSecret(page);
+  await page.getByRole('button', { name: 'Actions for doomed' }).click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Revoke doomed?' });
+  await dialog.getByRole('textbox').fill('another');
+  await dialog.getByRole('button', { name: 'Revoke key' }).click();
+  await expect(dialog.getByText('Type doomed exactly as it is written.')).toBeVisible();
+  await dialog.getByRole('textbox').fill('doomed');
+  await dialog.getByRole('button', { name: 'Revoke key' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'doomed' });
+  await expect(row).toContainText('Revoked');
+  expect((await callGateway(key)).status).toBe(401);
+  await page.getByRole('button', { name: 'Actions for doomed' }).click();
+  await expect(page.getByRole('menuitem', { name: 'Copy key id' })).toBeVisible();
+  await expect(page.getByRole('menuitem', { name: 'Enable' })).toHaveCount(0);
+});
+
+test('a viewer sees the keys, and why they may not be changed', async ({ page }) => {
+  await signIn(page, 'viewer@example.com', 'only looking');
+  const create = page.getByRole('button', { name: 'Create key' });
+  await expect(create).toHaveAttribute('aria-disabled', 'true');
+  await create.focus();
+  await expect(page.getByText(/Your role is viewer. Ask an owner, admin or developer/).first()).toBeVisible();
+  await page.getByRole('button', { name: 'Actions for demo' }).click();
+  await expect(page.getByRole('menuitem', { name: 'Disable' })).toHaveAttribute('aria-disabled', 'true');
+});

@@ -1,0 +1,71 @@
+import { expect, test } from '@playwright/test';
+import { Client } from 'pg';
+import { embeddedUrl } from '#lib/data/embedded-directory';
+import { fillSignIn, signIn, started } from '#tests/console/visit';
+
+test('a wrong password and an unknown address get one and the same answer', async ({ page }) => {
+  await page.goto('/sign-in');
+  await fillSignIn(page, started('EMAIL'), 'not it');
+  const message = page.getByRole('alert').filter({ hasText: 'not right' });
+  const known = await message.textContent();
+  await page.reload();
+  await fillSignIn(page, 'nobody@example.com', 'not it');
+  expect(await message.textContent()).toBe(known);
+});
+
+test('signing in leads back to where one wanted to go', async ({ page }) => {
+  await page.goto('/demo/logs?status=4xx');
+  await expect(page).toHaveURL(/\/sign-in\?callbackUrl=/);
+  await fillSignIn(page);
+  await page.waitForURL('**/demo/logs?status=4xx');
+});
+
+for (const target of ['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+  test(`signing in never leaves the console for ${target}`, async ({ page }) => {
+    await page.goto(`/sign-in?callbackUrl=${encodeURIComponent(target)}`);
+    await fillSignIn(page);
+    await page.waitForURL(`${started('URL')}/demo/keys`);
+  });
+}
+
+test('a workspace of others and one that does not exist look the same', async ({ page }) => {
+  await signIn(page);
+  const pages: string[] = [];
+  for (const slug of ['other-people', 'no-such-workspace']) {
+    const answer = await page.goto(`/${slug}/keys`);
+    expect(answer?.status()).toBe(404);
+    pages.push((await page.getByRole('main').textContent()) ?? '');
+  }
+  expect(pages[0]).toBe(pages[1]);
+  expect(pages[0]).toContain('There is nothing here');
+});
+
+test('signing out ends the session', async ({ page }) => {
+  await signIn(page);
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL('**/sign-in');
+  await page.goto('/demo/keys');
+  await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Fkeys$/);
+});
+
+test('a session ends everywhere when the user’s session version moves on', async ({ page }) => {
+  await signIn(page);
+  const database = new Client({ connectionString: embeddedUrl(started('DATA_DIR')) });
+  await database.connect();
+  await database.query('UPDATE "user" SET session_version = session_version + 1 WHERE email = $1', [
+    started('EMAIL'),
+  ]);
+  await database.end();
+  await page.goto('/demo/logs');
+  await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Flogs$/);
+});
+
+test('pages are never stored and cannot be framed', async ({ page }) => {
+  await signIn(page);
+  const headers = (await page.goto('/demo/keys'))?.headers() ?? {};
+  expect(headers['cache-control']).toContain('no-store');
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  expect(headers['content-security-policy']).toMatch(/script-src 'self' 'nonce-[^']+' 'strict-dynamic'/);
+  expect(headers['x-content-type-options']).toBe('nosniff');
+});

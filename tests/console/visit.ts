@@ -1,0 +1,66 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+
+/** Reads what start-gateway left. @throws Error when it did not run. */
+export function started(name: 'URL' | 'EMAIL' | 'PASSWORD' | 'DATA_DIR'): string {
+  const value = process.env[`CONSOLE_${name}`];
+  if (!value) throw new Error(`CONSOLE_${name} is missing: run the specs through playwright.config.ts`);
+  return value;
+}
+
+/** Fills in the sign-in form that the page shows; the owner of the workspace "demo" without other word. */
+export async function fillSignIn(
+  page: Page,
+  email = started('EMAIL'),
+  password = started('PASSWORD'),
+): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Signs in and waits for the keys of the workspace "demo". */
+export async function signIn(page: Page, email?: string, password?: string): Promise<void> {
+  await page.goto('/sign-in');
+  await fillSignIn(page, email, password);
+  await page.waitForURL('**/demo/keys');
+}
+
+/** Opens the form, makes a key and reads it from the dialog, which stays open. */
+export async function createKey(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const form = page.getByRole('dialog', { name: 'Create an API key' });
+  await form.getByLabel('Name', { exact: true }).fill(name);
+  await form.getByRole('button', { name: 'Create key' }).click();
+  const secret = page.getByTestId('secret');
+  await expect(secret).toHaveText(/^mg_[0-9A-Za-z]{49}$/);
+  return (await secret.textContent()) ?? '';
+}
+
+/** Closes the dialog of a new key the way it wants to be closed. */
+export async function closeSecret(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  await expect(page.getByTestId('secret')).toHaveCount(0);
+}
+
+/** No violation of WCAG 2.2 A and AA that axe can see, and nothing wider than the window. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // Colours are measured as they are once everything has faded in.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((running) => running.finished)));
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  expect(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`),
+  ).toEqual([]);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+}
+
+/** One chat call through the gateway itself. */
+export async function callGateway(key: string): Promise<Response> {
+  return fetch(`${started('URL')}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { safeCallback } from '#lib/console/callback-url';
+import { may, roleOf, roles, rolesThatMay } from '#lib/console/role';
+import { SignInThrottle } from '#lib/console/sign-in-throttle';
+
+describe('the way back after signing in', () => {
+  test.each(['/acme/logs?status=4xx', '/acme/keys#top', '/'])('%s is kept', (target) => {
+    expect(safeCallback(target)).toBe(target);
+  });
+
+  test.each([
+    'https://evil.example/',
+    '//evil.example/x',
+    '/\\evil.example',
+    '/%2F/../\\\\evil.example',
+    'javascript:alert(1)',
+    '/sign-in?callbackUrl=/sign-in',
+    '/api/auth/signout',
+    '',
+    null,
+    undefined,
+  ])('%s is not', (target) => {
+    const answer = safeCallback(target);
+    expect(new URL(answer, 'https://console.example').origin).toBe('https://console.example');
+    if (!target?.includes('..')) expect(answer).toBe('/');
+  });
+});
+
+describe('roles', () => {
+  test('whoever may write keys may read them, and only owner, admin and developer may write', () => {
+    expect(roles.filter((role) => may(role, 'keys:write'))).toEqual(['owner', 'admin', 'developer']);
+    for (const role of roles) expect(may(role, 'keys:read')).toBe(true);
+    expect(rolesThatMay('keys:write')).toBe('owner, admin or developer');
+    expect(rolesThatMay('billing:write')).toBe('owner, admin or billing');
+  });
+
+  test('an unknown stored word is no role', () => {
+    expect(roleOf('root')).toBeNull();
+    expect(roleOf('toString')).toBeNull();
+  });
+});
+
+describe('failed sign-ins', () => {
+  const minute = 60_000;
+
+  test('ten from one address for one e-mail close that pair for a quarter of an hour, no other', () => {
+    const throttle = new SignInThrottle();
+    for (let n = 0; n < 10; n++) expect(throttle.claim('a@x.example', '10.0.0.1', n)).toBe(true);
+    expect(throttle.claim('a@x.example', '10.0.0.1', 11)).toBe(false);
+    expect(throttle.claim('a@x.example', '10.0.0.2', 12)).toBe(true);
+    expect(throttle.claim('b@x.example', '10.0.0.1', 13)).toBe(true);
+    expect(throttle.claim('a@x.example', '10.0.0.1', 14 * minute)).toBe(false);
+    expect(throttle.claim('a@x.example', '10.0.0.1', 15 * minute)).toBe(true);
+  });
+
+  test('one address is closed after a hundred, whatever it guesses', () => {
+    const throttle = new SignInThrottle();
+    for (let n = 0; n < 100; n++) expect(throttle.claim(`${n}@x.example`, '10.0.0.1', n)).toBe(true);
+    expect(throttle.claim('new@x.example', '10.0.0.1', 101)).toBe(false);
+  });
+
+  test('one e-mail is closed after fifty, from wherever they come', () => {
+    const throttle = new SignInThrottle();
+    for (let n = 0; n < 50; n++) expect(throttle.claim('a@x.example', `10.0.0.${n}`, n)).toBe(true);
+    expect(throttle.claim('a@x.example', '10.0.1.1', 51)).toBe(false);
+  });
+
+  test('a success takes itself and the pair’s failures back', () => {
+    const throttle = new SignInThrottle();
+    for (let n = 0; n < 10; n++) throttle.claim('a@x.example', '10.0.0.1', n);
+    throttle.clear('a@x.example', '10.0.0.1', 10);
+    for (let n = 0; n < 10; n++) expect(throttle.claim('a@x.example', '10.0.0.1', n)).toBe(true);
+    expect(throttle.claim('a@x.example', '10.0.0.1', 11)).toBe(false);
+  });
+
+  test('what is remembered is bounded', () => {
+    const throttle = new SignInThrottle();
+    for (let n = 0; n < 30_000; n++) throttle.claim(`${n}@x.example`, `10.${n}`, 0);
+    // The first pair's window was dropped with its failures, so it starts anew.
+    for (let n = 0; n < 10; n++) expect(throttle.claim('0@x.example', '10.0', 1)).toBe(true);
+  });
+});

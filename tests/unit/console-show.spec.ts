@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { showUnitPrice, usedClasses } from '#lib/console/cost-line';
+import { showCount, showMoney } from '#lib/console/show-money';
+import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show-time';
+
+describe('money to read', () => {
+  test.each([
+    ['0', '$0.00'],
+    ['0.0000042', '$0.0000042'],
+    ['0.000000001', '$0.000000001'],
+    ['0.00935200025', '$0.009352'],
+    ['0.5', '$0.50'],
+    ['0.123456789', '$0.123457'],
+    ['0.9999999', '$1.00'],
+    ['12.487654321', '$12.49'],
+    ['1234567.995', '$1,234,568.00'],
+    ['-0.25', '−$0.25'],
+    ['-3', '−$3.00'],
+  ])('%s dollars read %s', (exact, read) => {
+    expect(showMoney(exact)).toBe(read);
+  });
+
+  test('no amount above zero looks like nothing', () => {
+    for (let places = 1; places <= 15; places++) {
+      expect(showMoney(`0.${'1'.padStart(places, '0')}`)).not.toBe('$0.00');
+    }
+  });
+});
+
+test('prices by the piece are shown by the piece, others by the million', () => {
+  expect(showUnitPrice('input', '2.5')).toBe('$2.50 per 1 M');
+  expect(showUnitPrice('image', '40000')).toBe('$0.04 each');
+  expect(showUnitPrice('request', '1000000')).toBe('$1.00 each');
+  expect(showUnitPrice('webSearch:vendor/judge', '10')).toBe('$0.00001 each');
+});
+
+test('usage lists what was used alone', () => {
+  expect(usedClasses({ input: 1204, cachedInput: 0, output: 3 })).toEqual([
+    { className: 'input', name: 'Input', count: '1,204' },
+    { className: 'output', name: 'Output', count: '3' },
+  ]);
+});
+
+describe('moments to read', () => {
+  const atMs = Date.UTC(2026, 10, 20, 20, 45, 7);
+
+  test('they are told in the workspace’s zone, which is printed with its offset', () => {
+    expect(showMoment(atMs, 'UTC')).toBe('20 Nov, 20:45:07');
+    expect(showMoment(atMs, 'Asia/Kathmandu')).toBe('21 Nov, 02:30:07');
+    expect(showZone('Asia/Kathmandu', atMs)).toBe('Asia/Kathmandu, UTC+05:45');
+    expect(showZone('Europe/Berlin', Date.UTC(2026, 6, 1))).toBe('Europe/Berlin, UTC+02:00');
+    expect(showZone('Europe/London', atMs)).toBe('Europe/London, UTC+00:00');
+  });
+
+  test('a zone that this machine does not know is told in UTC, and says so', () => {
+    expect(showMoment(atMs, 'Mars/Olympus')).toBe('20 Nov, 20:45:07');
+    expect(showZone('Mars/Olympus', atMs)).toBe('UTC');
+  });
+
+  test('distances and spans', () => {
+    expect(showAgo(atMs, atMs + 20_000)).toBe('just now');
+    expect(showAgo(atMs, atMs + 130_000)).toBe('2 min ago');
+    expect(showAgo(atMs, atMs - 3 * 86_400_000)).toBe('in 3 d');
+    expect(showSpan(0.42)).toBe('0.4 ms');
+    expect(showSpan(312.4)).toBe('312 ms');
+    expect(showSpan(1239)).toBe('1.24 s');
+    expect(showSpan(125_000)).toBe('2 min 05 s');
+    expect(showCount(1_234_567)).toBe('1,234,567');
+  });
+});
