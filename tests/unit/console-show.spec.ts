@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { showUnitPrice, usedClasses } from '#lib/console/cost-line';
-import { showCount, showMoney } from '#lib/console/show-money';
-import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show-time';
+import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
+import { showCount, showMoney } from '#lib/console/show/money';
+import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
 
 describe('money to read', () => {
   test.each([

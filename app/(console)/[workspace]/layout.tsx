@@ -4,7 +4,7 @@ import { BalanceChip } from '#components/shell/balance-chip';
 import { Shell } from '#components/shell/shell';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
-import { showMoney } from '#lib/console/show-money';
+import { showMoney } from '#lib/console/show/money';
 import { parseUsd } from '#lib/money';
 import { listMemberships } from '#lib/queries/members';
 import { findWorkspace } from '#lib/queries/workspaces';

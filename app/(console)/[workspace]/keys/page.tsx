@@ -8,11 +8,11 @@ import { PageHead } from '#components/page-head';
 import { CodeBlock } from '#components/ui/code-block';
 import { EmptyState } from '#components/ui/empty-state';
 import { getConsoleHost } from '#lib/console/db';
-import { keyRowOf } from '#lib/console/key-rows';
 import { requireMember } from '#lib/console/member';
 import { findExampleModel, listModelNames } from '#lib/console/model-names';
 import { may, rolesThatMay } from '#lib/console/role';
-import { showZone } from '#lib/console/show-time';
+import { keyRowOf } from '#lib/console/show/key-rows';
+import { showZone } from '#lib/console/show/time';
 import { listKeys } from '#lib/queries/keys';
 import { createKeyAction, disableKeyAction, enableKeyAction, revokeKeyAction } from './actions';
 

@@ -4,11 +4,11 @@ import type { inferParserType } from 'nuqs/server';
 import { CallTable } from '#components/logs/call-table';
 import { NoCalls } from '#components/logs/no-calls';
 import { buttonStyle } from '#components/ui/button';
-import { callRowOf } from '#lib/console/call-rows';
 import { getConsoleHost } from '#lib/console/db';
 import { logAddress, type logFilters } from '#lib/console/log-filters';
 import type { Membership } from '#lib/console/member';
-import { showZone } from '#lib/console/show-time';
+import { callRowOf } from '#lib/console/show/call-rows';
+import { showZone } from '#lib/console/show/time';
 import { listCalls } from '#lib/queries/calls';
 
 const pageSize = 50;

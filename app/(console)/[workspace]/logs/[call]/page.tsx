@@ -10,13 +10,13 @@ import { Figures } from '#components/logs/figures';
 import { QuantityList } from '#components/logs/quantity-list';
 import { RefusalNote } from '#components/logs/refusal-note';
 import { Section } from '#components/section';
-import { attemptRowsOf, callRowOf, costRowsOf, figuresOf, usageSourceOf } from '#lib/console/call-rows';
-import { usedClasses } from '#lib/console/cost-line';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
-import { findRefusalHelp } from '#lib/console/refusal-help';
-import { showMoney } from '#lib/console/show-money';
-import { showZone } from '#lib/console/show-time';
+import { attemptRowsOf, callRowOf, costRowsOf, figuresOf, usageSourceOf } from '#lib/console/show/call-rows';
+import { usedClasses } from '#lib/console/show/cost-line';
+import { showMoney } from '#lib/console/show/money';
+import { findRefusalHelp } from '#lib/console/show/refusal-help';
+import { showZone } from '#lib/console/show/time';
 import { findCall } from '#lib/queries/calls';
 
 export const metadata: Metadata = { title: 'Call' };

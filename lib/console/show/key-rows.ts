@@ -1,5 +1,5 @@
-import { showCount, showMoney } from '#lib/console/show-money';
-import { showAgo, showDay, showMoment, showZone } from '#lib/console/show-time';
+import { showCount, showMoney } from '#lib/console/show/money';
+import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
 import { parseUsd } from '#lib/money';
 import type { FoundKey } from '#lib/queries/keys';
 

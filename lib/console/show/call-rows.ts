@@ -1,6 +1,6 @@
-import { showClass, showUnitPrice } from '#lib/console/cost-line';
-import { showCount, showMoney } from '#lib/console/show-money';
-import { showAgo, showMoment, showSpan } from '#lib/console/show-time';
+import { showClass, showUnitPrice } from '#lib/console/show/cost-line';
+import { showCount, showMoney } from '#lib/console/show/money';
+import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
 import type { CallDetail } from '#lib/queries/call-detail';
 
 export interface CallPlace {
