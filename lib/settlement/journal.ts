@@ -15,6 +15,9 @@ export interface JournalOptions {
   mostHeld?: number;
 }
 
+// Taken before Next is loaded, which wraps it.
+const later = setImmediate;
+
 /** The journal as its owner's drain sees it. */
 export interface OwnJournal extends Journal {
   readonly ownerId: string;
@@ -63,7 +66,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       waiting = Promise.withResolvers<void>();
       // A refusal's append is awaited by nobody: its failure must not end the process.
       waiting.promise.catch(() => {});
-      setImmediate(flush);
+      later(flush);
     }
     return waiting.promise;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/clock';
 import type { Refusal } from '#lib/errors';
-import { isWellFormedKey } from '#lib/secrets';
+import { fingerprint, isWellFormedKey } from '#lib/secrets';
 import { createGate } from '#lib/snapshot/gate';
 import { createMemory } from '#lib/snapshot/memory';
 import { coolingDown, malformed, notFound, revoked, rotatedOut, unresolved } from '#lib/snapshot/refusals';
@@ -72,12 +72,11 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   }
 
   function read(secret: string): KeySnapshot | Refusal | Promise<KeySnapshot | Refusal> {
-    if (!isWellFormedKey(secret)) return malformed;
-    const digest = hash(secret);
-    const id = digest.toString('latin1');
+    const id = fingerprint(secret);
     const nowMs = clock.mono();
     const snapshot = fromMemory(id, nowMs, trustMs);
     if (snapshot !== null) return usable(snapshot, clock);
+    if (!isWellFormedKey(secret)) return malformed;
     if (unknown.has(id, nowMs)) return notFound;
     const running = flights.get(id);
     if (running !== undefined) return running.result;
@@ -88,7 +87,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
     }
     const flight: Flight = { touched: new Set(), result: Promise.resolve(notFound) };
     flights.set(id, flight);
-    flight.result = lookUp(id, digest, flight.touched);
+    flight.result = lookUp(id, hash(secret), flight.touched);
     return flight.result;
   }
 
