@@ -26,7 +26,7 @@ export interface CoordinatorParts {
 }
 
 /** A call of the last 60 s, for the windows of a process that starts (decisions §8). */
-export interface PastCall {
+interface PastCall {
   readonly keyId: string;
   readonly workspaceId: string;
   /** Admission, ms since the epoch. */

@@ -1,8 +1,6 @@
 import { hostname } from 'node:os';
-import { lockAndRead, readPurses, writeHolds, writeLease, writeRecalls } from '#lib/admission/fund-sql';
-import { apportion } from '#lib/admission/funds/apportion';
-import type { FundAnswer, FundAsk, HeldLease, LeaseRef, MoneyStore } from '#lib/admission/money-store';
-import { publish } from '#lib/data/change';
+import { fundOnce } from '#lib/admission/fund';
+import type { HeldLease, LeaseRef, MoneyStore } from '#lib/admission/money-store';
 import type { Db } from '#lib/data/db';
 
 /** An owner that has not been heard of for this long may be closed by others. */
@@ -10,8 +8,6 @@ const OWNER_LIFE = `interval '45 seconds'`;
 /** Deadlock, serialization failure: nothing happened, try again. */
 const RETRYABLE = new Set(['40P01', '40001']);
 const TRIES = 3;
-/** A server that is gone without a word is given up after this; the connection is then closed. */
-const QUERY_MS = 4_000;
 
 /**
  * Leases and holds in PostgreSQL (decisions §6 "Leases"). All times of owners are the database's own, so
@@ -136,54 +132,6 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
       );
     },
   };
-}
-
-async function fundOnce(db: Db, ask: FundAsk, ownerId: string, epoch: number): Promise<FundAnswer> {
-  const client = await db.pool.connect();
-  try {
-    const read = readPurses(await client.query(timed(lockAndRead(ask, ownerId, epoch))), ask);
-    if (!read.alive) {
-      await client.query('ROLLBACK');
-      client.release();
-      return { alive: false, verdicts: [], grants: [] };
-    }
-    const parts = apportion(ask, read.workspace, read.keys, read.owners);
-    const writes: string[] = [];
-    for (const state of [ask.workspace, ...ask.keys]) {
-      const purse = state === ask.workspace ? read.workspace : read.keys.get(state.subjectId);
-      if (!purse) continue;
-      const grant = parts.grants.get(purse) ?? 0n;
-      const keep = state.reclaim ? state.keepNano : null;
-      if (grant > 0n || keep !== null) writes.push(writeLease(purse, ownerId, keep, grant));
-    }
-    const rows = ask.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
-    writes.push(writeHolds(rows, ask.workspaceId, ownerId));
-    const recalls = ask.recall ? parts.recalls : [];
-    if (recalls.length > 0) {
-      await client.query(timed(writes.join('') + writeRecalls(recalls, ownerId)));
-      await publish(
-        { query: (text, values) => client.query(text, values) },
-        recalls.map((ref) => ({ kind: 'lease', subject: `${ref.kind}:${ref.subjectId}` })),
-      );
-      await client.query('COMMIT');
-    } else {
-      await client.query(timed(`${writes.join('')} COMMIT`));
-    }
-    client.release();
-    return { alive: true, verdicts: parts.verdicts, grants: grantsOf(parts.grants) };
-  } catch (error) {
-    // Closing the connection ends its transaction, whatever state it is in.
-    client.release(true);
-    throw error;
-  }
-}
-
-function timed(text: string): { text: string; query_timeout: number } {
-  return { text, query_timeout: QUERY_MS };
-}
-
-function grantsOf(grants: ReadonlyMap<LeaseRef, bigint>): FundAnswer['grants'] {
-  return [...grants].map(([ref, grantedNano]) => ({ kind: ref.kind, subjectId: ref.subjectId, grantedNano }));
 }
 
 function columnsOf(leases: readonly HeldLease[]): [string[], string[], string[]] {

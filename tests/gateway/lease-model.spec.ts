@@ -122,7 +122,7 @@ describe('money under any schedule of two processes', () => {
         fc.array(step, { minLength: 5, maxLength: 25 }),
         run,
       ),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 });

@@ -6,8 +6,8 @@ import { systemClock } from '#lib/clock';
 import { type Db, openDb } from '#lib/data/db';
 import type { Caps, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 
-export const noLimits: StoredLimits = { rpm: null, tpm: null, concurrency: null };
-export const noCaps: Caps = { dayNano: null, d7Nano: null, d30Nano: null, quotaNano: null };
+const noLimits: StoredLimits = { rpm: null, tpm: null, concurrency: null };
+const noCaps: Caps = { dayNano: null, d7Nano: null, d30Nano: null, quotaNano: null };
 
 /** A key as admission sees it. */
 export function snapshotOf(parts: {

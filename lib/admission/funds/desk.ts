@@ -164,7 +164,7 @@ export class Desk {
         short.push(waiter);
       } else if (waiter.done) {
         if (verdict?.kind === 'row') this.#tooLate(waiter);
-      } else if (verdict && !waiter.take(verdict.kind)) this.ask(waiter);
+      } else if (verdict) this.#take(waiter, verdict.kind);
     });
     return short;
   }
@@ -181,6 +181,15 @@ export class Desk {
               .freesAt(want.keyId, hours, shortage.boundNano, want.atMs)
               .catch(() => null);
       waiter.refuse(refuseShort(shortage, want, freesAtMs));
+    }
+  }
+
+  #take(waiter: Waiter, from: 'lease' | 'row'): void {
+    try {
+      if (!waiter.take(from)) this.ask(waiter);
+    } catch (error) {
+      this.#fail([waiter], error);
+      if (from === 'row') this.#tooLate(waiter);
     }
   }
 

@@ -76,6 +76,10 @@ export class LeaseLine {
         lease.grant(grant?.grantedNano ?? 0n, clock.mono());
       }
       return answer;
+    } catch (error) {
+      // While the store is away it is not asked for more with every call.
+      for (const lease of touched) lease.grant(0n, clock.mono());
+      throw error;
     } finally {
       for (const lease of touched) lease.asking = false;
     }

@@ -1,16 +1,7 @@
-import { escapeLiteral, type QueryResult } from 'pg';
+import type { QueryResult } from 'pg';
 import type { CapRoom, Purse } from '#lib/admission/funds/apportion';
-import type { FundAsk, LeaseRef, Want } from '#lib/admission/money-store';
-
-/**
- * Several statements in one simple query are one round trip, and each sees what was committed before
- * it: the sums are read after the row locks were won. Simple queries take no parameters, so every value
- * goes in as an escaped literal.
- */
-const text = (value: string): string => escapeLiteral(value);
-const uuid = (value: string): string => `${escapeLiteral(value)}::uuid`;
-const nano = (value: bigint): string => `${value}::bigint`;
-const moment = (atMs: number): string => `${escapeLiteral(new Date(atMs).toISOString())}::timestamptz`;
+import { moment, text, uuid } from '#lib/admission/funds/literals';
+import type { FundAsk } from '#lib/admission/money-store';
 
 /** Locks workspace, then capped keys, and reads what they hold; rows are always locked in this order. */
 export function lockAndRead(ask: FundAsk, ownerId: string, epoch: number): string {
@@ -138,53 +129,4 @@ function keyPurse(row: Row): Purse {
 /** pg gives BIGINT and sums as decimal strings. */
 function amount(value: unknown): bigint {
   return value === undefined || value === null ? 0n : BigInt(String(value));
-}
-
-/** @returns statements that keep `keepNano` of a lease (null: all of it) and add a grant. */
-export function writeLease(
-  ref: LeaseRef,
-  ownerId: string,
-  keepNano: bigint | null,
-  grantNano: bigint,
-): string {
-  const kept = keepNano === null ? 'l.granted_nano' : `least(l.granted_nano, ${nano(keepNano)})`;
-  const where = `l.owner_id = ${uuid(ownerId)} AND l.kind = ${text(ref.kind)} AND l.subject_id = ${uuid(ref.subjectId)}`;
-  if (grantNano === 0n) {
-    return `UPDATE lease l SET granted_nano = ${kept}, recalled_at = NULL WHERE ${where};`;
-  }
-  return `INSERT INTO lease AS l (owner_id, kind, subject_id, granted_nano)
-    VALUES (${uuid(ownerId)}, ${text(ref.kind)}, ${uuid(ref.subjectId)}, ${nano(grantNano)})
-    ON CONFLICT (owner_id, kind, subject_id) DO UPDATE SET granted_nano = ${kept} + ${nano(grantNano)};`;
-}
-
-/** Hold rows of new calls, and more for running ones whose row still stands. */
-export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId: string): string {
-  const rows = wants
-    .filter((want) => want.mode === 'claim')
-    .map(
-      (want) =>
-        `(${uuid(want.callId)}, ${uuid(ownerId)}, ${uuid(workspaceId)}, ${uuid(want.keyId)}, ${nano(want.amountNano)}, ${moment(want.atMs)})`,
-    );
-  const growths = wants
-    .filter((want) => want.mode === 'grow-row')
-    .map(
-      (want) =>
-        `UPDATE hold SET amount_nano = amount_nano + ${nano(want.amountNano)} WHERE call_id = ${uuid(want.callId)};`,
-    );
-  const claims =
-    rows.length === 0
-      ? ''
-      : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
-         VALUES ${rows.join(', ')} ON CONFLICT (call_id) DO NOTHING;`;
-  return claims + growths.join('');
-}
-
-/** Asks other owners for what they have not spent; `awaiting` sees the answer. */
-export function writeRecalls(refs: readonly LeaseRef[], ownerId: string): string {
-  return refs
-    .map(
-      (ref) => `UPDATE lease SET recalled_at = coalesce(recalled_at, now())
-        WHERE kind = ${text(ref.kind)} AND subject_id = ${uuid(ref.subjectId)} AND owner_id <> ${uuid(ownerId)};`,
-    )
-    .join('');
 }

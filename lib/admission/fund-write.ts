@@ -1,0 +1,51 @@
+import { moment, nano, text, uuid } from '#lib/admission/funds/literals';
+import type { LeaseRef, Want } from '#lib/admission/money-store';
+
+/** @returns statements that keep `keepNano` of a lease (null: all of it) and add a grant. */
+export function writeLease(
+  ref: LeaseRef,
+  ownerId: string,
+  keepNano: bigint | null,
+  grantNano: bigint,
+): string {
+  const kept = keepNano === null ? 'l.granted_nano' : `least(l.granted_nano, ${nano(keepNano)})`;
+  const where = `l.owner_id = ${uuid(ownerId)} AND l.kind = ${text(ref.kind)} AND l.subject_id = ${uuid(ref.subjectId)}`;
+  if (grantNano === 0n) {
+    return `UPDATE lease l SET granted_nano = ${kept}, recalled_at = NULL WHERE ${where};`;
+  }
+  return `INSERT INTO lease AS l (owner_id, kind, subject_id, granted_nano)
+    VALUES (${uuid(ownerId)}, ${text(ref.kind)}, ${uuid(ref.subjectId)}, ${nano(grantNano)})
+    ON CONFLICT (owner_id, kind, subject_id) DO UPDATE SET granted_nano = ${kept} + ${nano(grantNano)};`;
+}
+
+/** Hold rows of new calls, and more for running ones whose row still stands. */
+export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId: string): string {
+  const rows = wants
+    .filter((want) => want.mode === 'claim')
+    .map(
+      (want) =>
+        `(${uuid(want.callId)}, ${uuid(ownerId)}, ${uuid(workspaceId)}, ${uuid(want.keyId)}, ${nano(want.amountNano)}, ${moment(want.atMs)})`,
+    );
+  const growths = wants
+    .filter((want) => want.mode === 'grow-row')
+    .map(
+      (want) =>
+        `UPDATE hold SET amount_nano = amount_nano + ${nano(want.amountNano)} WHERE call_id = ${uuid(want.callId)};`,
+    );
+  const claims =
+    rows.length === 0
+      ? ''
+      : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
+         VALUES ${rows.join(', ')} ON CONFLICT (call_id) DO NOTHING;`;
+  return claims + growths.join('');
+}
+
+/** Asks other owners for what they have not spent; `awaiting` sees the answer. */
+export function writeRecalls(refs: readonly LeaseRef[], ownerId: string): string {
+  return refs
+    .map(
+      (ref) => `UPDATE lease SET recalled_at = coalesce(recalled_at, now())
+        WHERE kind = ${text(ref.kind)} AND subject_id = ${uuid(ref.subjectId)} AND owner_id <> ${uuid(ownerId)};`,
+    )
+    .join('');
+}

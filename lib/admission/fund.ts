@@ -1,0 +1,61 @@
+import { lockAndRead, readPurses } from '#lib/admission/fund-read';
+import { writeHolds, writeLease, writeRecalls } from '#lib/admission/fund-write';
+import { apportion } from '#lib/admission/funds/apportion';
+import type { FundAnswer, FundAsk, LeaseRef } from '#lib/admission/money-store';
+import { publish } from '#lib/data/change';
+import type { Db } from '#lib/data/db';
+
+/** A server that is gone without a word is given up after this; the connection is then closed. */
+const QUERY_MS = 4_000;
+
+/**
+ * One transaction for all wants of a workspace: lock, read, share out, write. Two round trips.
+ * @throws when it failed; a COMMIT whose answer was lost may have happened.
+ */
+export async function fundOnce(db: Db, ask: FundAsk, ownerId: string, epoch: number): Promise<FundAnswer> {
+  const client = await db.pool.connect();
+  try {
+    const read = readPurses(await client.query(timed(lockAndRead(ask, ownerId, epoch))), ask);
+    if (!read.alive) {
+      await client.query('ROLLBACK');
+      client.release();
+      return { alive: false, verdicts: [], grants: [] };
+    }
+    const parts = apportion(ask, read.workspace, read.keys, read.owners);
+    const writes: string[] = [];
+    for (const state of [ask.workspace, ...ask.keys]) {
+      const purse = state === ask.workspace ? read.workspace : read.keys.get(state.subjectId);
+      if (!purse) continue;
+      const grant = parts.grants.get(purse) ?? 0n;
+      const keep = state.reclaim ? state.keepNano : null;
+      if (grant > 0n || keep !== null) writes.push(writeLease(purse, ownerId, keep, grant));
+    }
+    const rows = ask.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
+    writes.push(writeHolds(rows, ask.workspaceId, ownerId));
+    const recalls = ask.recall ? parts.recalls : [];
+    if (recalls.length > 0) {
+      await client.query(timed(writes.join('') + writeRecalls(recalls, ownerId)));
+      await publish(
+        { query: (text, values) => client.query(text, values) },
+        recalls.map((ref) => ({ kind: 'lease', subject: `${ref.kind}:${ref.subjectId}` })),
+      );
+      await client.query('COMMIT');
+    } else {
+      await client.query(timed(`${writes.join('')} COMMIT`));
+    }
+    client.release();
+    return { alive: true, verdicts: parts.verdicts, grants: grantsOf(parts.grants) };
+  } catch (error) {
+    // Closing the connection ends its transaction, whatever state it is in.
+    client.release(true);
+    throw error;
+  }
+}
+
+function timed(text: string): { text: string; query_timeout: number } {
+  return { text, query_timeout: QUERY_MS };
+}
+
+function grantsOf(grants: ReadonlyMap<LeaseRef, bigint>): FundAnswer['grants'] {
+  return [...grants].map(([ref, grantedNano]) => ({ kind: ref.kind, subjectId: ref.subjectId, grantedNano }));
+}

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { apportion, type Purse } from '#lib/admission/funds/apportion';
+import type { FundAsk, LeaseState, Want } from '#lib/admission/money-store';
+
+const purse = (freeNano: bigint, part: Partial<Purse> = {}): Purse => ({
+  kind: 'workspace',
+  subjectId: 'w',
+  ownNano: 0n,
+  othersNano: 0n,
+  settledNano: freeNano,
+  rowsNano: 0n,
+  caps: [],
+  ...part,
+});
+const state = (part: Partial<LeaseState> = {}): LeaseState => ({
+  subjectId: 'w',
+  usableNano: 0n,
+  keepNano: 0n,
+  peakNano: 0n,
+  grantable: true,
+  reclaim: false,
+  ...part,
+});
+const want = (amountNano: bigint, part: Partial<Want> = {}): Want => ({
+  callId: 'c',
+  keyId: 'k',
+  capped: false,
+  amountNano,
+  mustFit: false,
+  mode: 'claim',
+  atMs: 0,
+  ...part,
+});
+const ask = (wants: readonly Want[], part: Partial<FundAsk> = {}): FundAsk => ({
+  workspaceId: 'w',
+  timeZone: 'UTC',
+  atMs: 0,
+  wants,
+  workspace: state(),
+  keys: [],
+  recall: false,
+  ...part,
+});
+
+const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n);
+
+describe('what is free, shared out among those who wait', () => {
+  it('passes what is free by less than the one crossing hold, whatever is asked', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(-100n, 100_000n),
+        fc.array(fc.record({ amount: fc.bigInt(0n, 5_000n), strict: fc.boolean() }), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 5 }),
+        (freeNano, list, owners) => {
+          const wants = list.map(({ amount, strict }) => want(amount, { mustFit: strict }));
+          const workspace = purse(freeNano);
+          const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), owners);
+          const granted = grants.get(workspace) ?? 0n;
+          const amounts = (kind: string) =>
+            list.flatMap(({ amount }, position) => (verdicts[position]?.kind === kind ? [amount] : []));
+          const rows = amounts('row');
+          expect(granted).toBeLessThanOrEqual(freeNano > 0n ? freeNano / BigInt(2 * owners) : 0n);
+          expect(sum(amounts('lease'))).toBeLessThanOrEqual(granted);
+          const before = freeNano - granted - sum(rows.slice(0, -1));
+          if (rows.length > 0) expect(before).toBeGreaterThan(0n);
+        },
+      ),
+    );
+  });
+
+  it('admits nothing after the money is gone, and everything that fits before', () => {
+    const { verdicts } = apportion(ask([want(6n), want(6n), want(1n)]), purse(10n), new Map(), 1);
+    expect(verdicts.map((verdict) => verdict.kind)).toEqual(['row', 'row', 'short']);
+  });
+
+  it('in strict workspaces skips what does not fit and admits what does', () => {
+    const strict = { mustFit: true };
+    const wants = [want(6n, strict), want(6n, strict), want(4n, strict)];
+    const { verdicts } = apportion(ask(wants), purse(10n), new Map(), 1);
+    expect(verdicts.map((verdict) => verdict.kind)).toEqual(['row', 'short', 'row']);
+  });
+
+  it('covers a call by leases of both workspace and key, or by a row that counts for both', () => {
+    const cap = {
+      code: 'day_limit_reached',
+      capNano: 100n,
+      settledNano: 0n,
+      rowsNano: 0n,
+      freesAtMs: 5,
+    } as const;
+    const key = purse(0n, { kind: 'key', subjectId: 'k', caps: [cap] });
+    const wants = [60n, 60n, 60n].map((amount) => want(amount, { capped: true }));
+    const asked = ask(wants, { keys: [state({ subjectId: 'k' })] });
+    const { verdicts } = apportion(asked, purse(1_000_000n), new Map([['k', key]]), 1);
+    expect(verdicts).toMatchObject([
+      { kind: 'row' },
+      { kind: 'row' },
+      { kind: 'short', shortage: { code: 'day_limit_reached', runningOnly: true, freesAtMs: 5, leases: [] } },
+    ]);
+  });
+
+  it("names another owner's lease only where its return would help", () => {
+    const blocked = purse(50n, { othersNano: 60n });
+    const { verdicts, recalls } = apportion(ask([want(1n)]), blocked, new Map(), 2);
+    expect(verdicts[0]).toMatchObject({ kind: 'short', shortage: { runningOnly: true } });
+    expect(recalls).toEqual([{ kind: 'workspace', subjectId: 'w' }]);
+    const gone = purse(-70n, { othersNano: 60n });
+    expect(apportion(ask([want(1n)]), gone, new Map(), 2)).toMatchObject({
+      verdicts: [{ shortage: { runningOnly: false } }],
+      recalls: [],
+    });
+  });
+
+  it('takes the own unspent lease back on the second look, and leases nothing then', () => {
+    const own = purse(100n, { ownNano: 100n });
+    const first = apportion(ask([want(30n)]), own, new Map(), 1);
+    expect(first.verdicts[0]?.kind).toBe('short');
+    const workspace = state({ reclaim: true, keepNano: 20n, usableNano: 0n });
+    const second = apportion(ask([want(30n)], { workspace }), own, new Map(), 1);
+    expect(second.verdicts[0]?.kind).toBe('row');
+    expect(second.grants.size).toBe(0);
+  });
+
+  it('enlarges a lease by exactly what a running hold lacks, floor or not', () => {
+    const workspace = purse(50n);
+    const grow = want(40n, { mode: 'grow-lease', mustFit: true });
+    const asked = ask([grow], { workspace: state({ peakNano: 40n }) });
+    const { verdicts, grants } = apportion(asked, workspace, new Map(), 1);
+    expect(verdicts[0]?.kind).toBe('lease');
+    expect(grants.get(workspace)).toBe(40n);
+  });
+});
