@@ -1,5 +1,5 @@
 /** The mark: three lines that come together in one gate and leave as one. */
-export function Mark({ className }: { className?: string }) {
+function Mark({ className }: { className?: string }) {
   return (
     <svg viewBox="0 0 24 24" fill="none" aria-hidden className={className}>
       <rect width="24" height="24" rx="6" className="fill-accent" />

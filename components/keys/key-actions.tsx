@@ -3,7 +3,7 @@
 import { createContext, type ReactNode, useContext } from 'react';
 
 /** How a server action answers; the page gives the actions, so that components know no server. */
-export type Answer<Value> =
+type Answer<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly message: string; readonly field: string | null };
 

@@ -1,4 +1,4 @@
-export interface CostRow {
+interface CostRow {
   readonly name: string;
   readonly quantity: string;
   readonly unitPrice: string;

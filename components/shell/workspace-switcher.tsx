@@ -4,7 +4,7 @@ import { Check, ChevronsUpDown } from 'lucide-react';
 import Link from 'next/link';
 import { Menu, MenuItem } from '#components/ui/menu';
 
-export interface WorkspaceName {
+interface WorkspaceName {
   readonly slug: string;
   readonly name: string;
 }

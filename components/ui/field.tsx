@@ -6,7 +6,7 @@ import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 
 export const labelStyle = 'font-medium text-[0.8125rem] text-ink leading-5';
-export const hintStyle = 'text-[0.8125rem] text-muted leading-5';
+const hintStyle = 'text-[0.8125rem] text-muted leading-5';
 
 interface FieldProps extends Omit<BaseField.Control.Props, 'className' | 'render' | 'size'> {
   label: ReactNode;

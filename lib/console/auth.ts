@@ -22,7 +22,7 @@ declare module 'next-auth/jwt' {
 }
 
 /** The error that the sign-in page reads when there were too many attempts. */
-export const tooManyAttempts = 'TooManyAttempts';
+const tooManyAttempts = 'TooManyAttempts';
 
 const weekSeconds = 7 * 24 * 3600;
 

@@ -2,7 +2,7 @@ import { type Db, openDb } from '#lib/data/db';
 import { type Env, findHostEnv, publicUrl } from '#lib/env';
 
 /** What the console needs of the process's settings. */
-export interface ConsoleEnv {
+interface ConsoleEnv {
   /** Address of the console and the gateway as people reach it, without a slash at the end. */
   readonly publicUrl: string;
   /** Signs and encrypts the session cookie. */
@@ -50,6 +50,6 @@ export function getConsoleHost(): ConsoleHost {
 }
 
 /** @param port the one that the process listens on. */
-export function consoleEnvOf(env: Env, port: number): ConsoleEnv {
+function consoleEnvOf(env: Env, port: number): ConsoleEnv {
   return { publicUrl: publicUrl(env, port), authSecret: env.nextAuthSecret, keyPepper: env.keyPepper };
 }

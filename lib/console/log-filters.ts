@@ -1,6 +1,6 @@
 import { createLoader, createSerializer, parseAsString, parseAsStringLiteral } from 'nuqs/server';
 
-export const statusClasses = ['2xx', '4xx', '5xx'] as const;
+const statusClasses = ['2xx', '4xx', '5xx'] as const;
 
 /** What the call log may be narrowed by, as it stands in the address; shared by page and filter bar. */
 export const logFilters = {

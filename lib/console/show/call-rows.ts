@@ -11,7 +11,7 @@ export interface CallPlace {
 }
 
 /** Everything that went in, the cache's share included. */
-export function tokensIn({ usage }: CallDetail): number {
+function tokensIn({ usage }: CallDetail): number {
   return usage.input + usage.cachedInput + usage.cacheWrite5m + usage.cacheWrite1h;
 }
 
