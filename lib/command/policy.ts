@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { actor, type Command, CommandRefused } from '#lib/command/command';
 import { getWorkspaceId } from '#lib/command/workspace';
-import type { Db } from '#lib/data/db';
 import { readDocument } from '#lib/schemas/document';
 import { policyShape } from '#lib/schemas/policy';
-import type { Policy } from '#lib/snapshot/snapshot';
-import { setPolicy } from '#lib/verbs/policy';
+import { rollBackPolicy, setPolicy } from '#lib/verbs/policy';
 
 export const policy: readonly Command[] = [
   {
@@ -21,13 +19,29 @@ export const policy: readonly Command[] = [
       if (text === null)
         throw new CommandRefused(`${file} cannot be read: give a policy file in JSON or YAML`);
       const wanted = readDocument(file, text, policyShape).value;
-      const db = await context.db();
-      await refuseUnknown(db, wanted);
       const given = { workspace: slug, policy: wanted, ...(model === undefined ? {} : { model }) };
-      const done = await setPolicy(db, actor, given);
+      const done = await setPolicy(await context.db(), actor, given);
       await context.announce();
-      const what = model === undefined ? 'the default policy' : `the policy for ${model}`;
-      return { json: done, text: `${what} of ${slug} is now version ${done.version}` };
+      return { json: done, text: `${named(model)} of ${slug} is now version ${done.version}` };
+    },
+  },
+  {
+    name: 'policy rollback',
+    usage: 'WORKSPACE [--model ID]   (takes the last change back; a second one undoes the first)',
+    positionals: ['WORKSPACE'],
+    options: ['model'],
+    required: [],
+    run: async (context, input) => {
+      const [slug = ''] = input.positionals;
+      const { model } = input.options;
+      const given = { workspace: slug, ...(model === undefined ? {} : { model }) };
+      const done = await rollBackPolicy(await context.db(), actor, given);
+      await context.announce();
+      const like = done.restored === null ? 'empty, as before its first' : `as version ${done.restored} was`;
+      return {
+        json: done,
+        text: `${named(model)} of ${slug} is now version ${done.version}, ${like}: ${JSON.stringify(done.policy)}`,
+      };
     },
   },
   {
@@ -58,23 +72,6 @@ export const policy: readonly Command[] = [
   },
 ];
 
-/** A name that the catalogue does not hold would do nothing in silence. */
-async function refuseUnknown(db: Db, wanted: Policy): Promise<void> {
-  const providers = [
-    ...(wanted.order ?? []),
-    ...(wanted.only ?? []),
-    ...(wanted.ignore ?? []),
-    ...Object.keys(wanted.weights ?? {}),
-  ];
-  const models = [...(wanted.fallbackModels ?? [])];
-  const known = await db.prisma.provider.findMany({ where: { id: { in: providers } }, select: { id: true } });
-  const found = await db.prisma.model.findMany({ where: { id: { in: models } }, select: { id: true } });
-  const unknown = [
-    ...providers.filter((id) => !known.some((one) => one.id === id)).map((id) => `provider "${id}"`),
-    ...models.filter((id) => !found.some((one) => one.id === id)).map((id) => `model "${id}"`),
-  ];
-  if (unknown.length === 0) return;
-  throw new CommandRefused(
-    `the catalogue has no ${[...new Set(unknown)].join(', ')}; "gateway catalogue list" has what there is`,
-  );
+function named(model: string | undefined): string {
+  return model === undefined ? 'the default policy' : `the policy for ${model}`;
 }

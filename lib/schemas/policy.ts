@@ -1,11 +1,15 @@
 import { z } from 'zod';
+import { orderedAndDrawn } from '#lib/routing/rules';
 import type { Policy } from '#lib/snapshot/snapshot';
 
 const providers = z.array(z.string().min(1)).max(100);
-const ms = z
-  .int('is no whole number of milliseconds')
-  .positive('must be above 0: leave it out for the default')
-  .max(86_400_000);
+/** A time limit: long enough that an answer can come at all, short enough to be one. */
+const ms = (most: number) =>
+  z
+    .int('is no whole number of milliseconds')
+    .min(10, 'is at least 10 ms: leave it out for the default')
+    .max(most, `is at most ${most} ms`);
+const MINUTE_MS = 60_000;
 const usdPerMillion = z
   .string({ error: 'write dollars per million tokens as a decimal string, like "5"' })
   .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is no price: write dollars per million tokens, like "5" or "0.25"');
@@ -18,26 +22,31 @@ export const policyShape = z
     only: providers.optional(),
     ignore: providers.optional(),
     weights: z
-      .record(z.string().min(1), z.number().positive('must be above 0: use "ignore" to leave a provider out'))
+      .record(
+        z.string().min(1),
+        z
+          .number('write a weight as a number, like 3')
+          .positive('must be above 0: use "ignore" to leave a provider out')
+          .max(1_000_000, 'is at most 1000000'),
+      )
       .optional(),
     fallbackModels: z.array(z.string().min(1)).max(20).optional(),
     maxPrice: z
       .strictObject({ input: usdPerMillion.optional(), output: usdPerMillion.optional() })
       .optional(),
-    maxAttempts: z.int().min(1).max(4, 'is at most 4').optional(),
+    maxAttempts: z.int('is 1, 2, 3 or 4').min(1, 'is at least 1').max(4, 'is at most 4').optional(),
     timeouts: z
       .strictObject({
-        connectMs: ms.optional(),
-        firstByteMs: ms.optional(),
-        firstByteWholeMs: ms.optional(),
-        idleMs: ms.optional(),
-        totalMs: ms.optional(),
+        connectMs: ms(MINUTE_MS).optional(),
+        firstByteMs: ms(60 * MINUTE_MS).optional(),
+        firstByteWholeMs: ms(60 * MINUTE_MS).optional(),
+        idleMs: ms(60 * MINUTE_MS).optional(),
+        totalMs: ms(24 * 60 * MINUTE_MS).optional(),
       })
       .optional(),
   })
   .superRefine((policy, context) => {
-    const both = (policy.order ?? []).filter((id) => policy.weights && id in policy.weights);
-    for (const id of both) {
+    for (const id of orderedAndDrawn(policy)) {
       context.addIssue({
         code: 'custom',
         path: ['weights', id],

@@ -236,6 +236,9 @@ describe('setting a policy', () => {
     await db.prisma.model.create({
       data: { id: 'a/b', name: 'B', contextTokens: 1, maxOutputTokens: 1, input: [], output: [] },
     });
+    await db.prisma.provider.createMany({
+      data: ['p', 'q'].map((name) => ({ id: name, name, families: {} })),
+    });
     expect(await setPolicy(db, actor, { workspace: slug, policy: { sort: 'price' } })).toEqual({
       version: 1,
     });

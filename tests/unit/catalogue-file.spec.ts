@@ -219,7 +219,7 @@ describe('a policy file', () => {
     expect(fault('{}')).toBeNull();
     expect(
       fault(`{ "sort": "price", "only": ["a"], "ignore": ["b"], "weights": { "a": 3 }, "maxAttempts": 4,
-        "fallbackModels": ["v/m"], "maxPrice": { "input": "5" }, "timeouts": { "idleMs": 1 } }`),
+        "fallbackModels": ["v/m"], "maxPrice": { "input": "5" }, "timeouts": { "idleMs": 1000 } }`),
     ).toBeNull();
   });
 
