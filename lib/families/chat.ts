@@ -25,6 +25,7 @@ export const chat: Family = {
         max_completion_tokens: {},
         n: {},
         service_tier: {},
+        prompt_cache_key: {},
         tools: { each: { type: {} } },
         web_search_options: {},
       },

@@ -122,3 +122,14 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     attempts: call.attempts,
   };
 }
+
+/**
+ * What a client calls its conversation, so that its calls can go where the prompt's cache is: the
+ * families' own fields, else a session header. null: nothing said.
+ */
+export function conversationOf(call: Call): string | null {
+  const { ask, arrival } = call;
+  const named =
+    ask?.scan.found.get('prompt_cache_key')?.value ?? ask?.scan.found.get('metadata.user_id')?.value;
+  return typeof named === 'string' && named !== '' ? named : (arrival.headers['x-session-id'] ?? null);
+}

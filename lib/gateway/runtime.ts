@@ -3,6 +3,7 @@ import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { RefusalPace } from '#lib/gateway/refusal-pace';
 import type { Health } from '#lib/routing/health';
+import type { Holders } from '#lib/routing/holders';
 import type { Journal } from '#lib/settlement/entry';
 import type { KeyReader } from '#lib/snapshot/read';
 import type { Catalogue } from '#lib/snapshot/snapshot';
@@ -23,6 +24,8 @@ export interface Runtime {
   readonly journal: Journal | null;
   readonly pools: Pools;
   readonly health: Health;
+  /** Which providers hold the prompt caches of running conversations. */
+  readonly holders: Holders;
   readonly limits: {
     readonly maxBodyBytes: number;
     readonly maxUploadBytes: number;

@@ -4,6 +4,7 @@ import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import type { Runtime } from '#lib/gateway/runtime';
 import { createIds } from '#lib/ids';
 import { createHealth } from '#lib/routing/health';
+import { createHolders } from '#lib/routing/holders';
 import { createPools } from '#lib/upstream/pools';
 
 let made: Runtime | undefined;
@@ -25,6 +26,7 @@ export function unconfiguredRuntime(): Runtime {
     journal: null,
     pools: createPools(),
     health: createHealth(),
+    holders: createHolders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0 },
     bodies: createBodyBudget(0),
     drains: { running: 0, most: 0 },

@@ -14,6 +14,7 @@ import { createIds } from '#lib/ids';
 import type { Running } from '#lib/process/running';
 import type { Upstreams } from '#lib/process/upstreams';
 import { createHealth } from '#lib/routing/health';
+import { createHolders } from '#lib/routing/holders';
 import { hashKey, readSealingKey } from '#lib/secrets';
 import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
@@ -124,7 +125,10 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
   }, CATALOGUE_MS);
   reload.unref();
   await feed.start();
-  const stopListening = await listenForPolls(env.dataDir, () => feed.poll());
+  const health = createHealth();
+  const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), {
+    health: () => JSON.stringify(health.list()),
+  });
 
   const runtime: Runtime = {
     clock,
@@ -135,7 +139,8 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
     coordinator,
     journal,
     pools: createPools(),
-    health: createHealth(),
+    health,
+    holders: createHolders(),
     limits: { maxBodyBytes: env.maxBodyBytes, maxUploadBytes: env.maxUploadBytes },
     bodies: createBodyBudget(env.bodyBudgetBytes),
     drains: { running: 0, most: MOST_DRAINS },

@@ -1,75 +1,65 @@
+/** A smoothed figure and when it was last fed, ms since the epoch. */
+export interface Smoothed {
+  readonly value: number | null;
+  readonly atMs: number;
+}
+
 /** Health of one offer as the plan sees it. */
 export interface OfferHealth {
-  /** Smoothed time to first byte, ms; null: never seen. */
-  readonly firstByteMs: number | null;
-  /** Smoothed output tokens per second; null: never seen. */
-  readonly tokensPerSecond: number | null;
+  /** Time to first byte of streams, ms. */
+  readonly streamFirstByteMs: Smoothed;
+  /** The same of whole answers: nearly all of their generation. */
+  readonly wholeMs: Smoothed;
+  /** Output tokens a second. */
+  readonly tokensPerSecond: Smoothed;
+  /** Share of the input that was read from the provider's cache, 0 to 1. */
+  readonly cachedShare: number;
+  /** Share of attempts that failed, 0 to 1. */
+  readonly errorRate: number;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** Attempts under way, answers being relayed included. */
+  readonly running: number;
   /** Set aside until then, ms since the epoch; 0: in service. */
   readonly openUntilMs: number;
 }
 
-/** What attempts report and the plan reads, per offer id. */
+/** One attempt under way. Exactly one of `succeeded`, `failed` and `abandoned`, then `over`. */
+export interface Running {
+  /** The offer gave a usable answer; its first byte came after `firstByteMs`. */
+  succeeded(firstByteMs: number, stream: boolean, nowMs: number): void;
+  /** It failed in a way that counts against the offer. @param retryAfterMs what its 429 asked for, or null. */
+  failed(retryAfterMs: number | null, nowMs: number): void;
+  /** The client left first: nothing was learned. */
+  abandoned(nowMs: number): void;
+  /** The exchange has ended. */
+  over(): void;
+}
+
+/** What a whole answer told of its offer. */
+export interface Measure {
+  readonly outputTokens: number;
+  /** How long the output took, ms. */
+  readonly tookMs: number;
+  readonly inputTokens: number;
+  /** Part of the input that came from the provider's cache. */
+  readonly cachedTokens: number;
+}
+
+/** What attempts report and the plan reads, per offer id, in this process. */
 export interface Health {
-  of(offerId: string, nowMs: number): OfferHealth;
-  /** An attempt got a usable answer. */
-  succeeded(offerId: string, firstByteMs: number, nowMs: number): void;
-  /** An attempt failed in a way that counts against the offer; `retryAfterMs` as the provider asked. */
-  failed(offerId: string, retryAfterMs: number | null, nowMs: number): void;
+  of(offerId: string): OfferHealth;
+  /** Whether the breaker wants this offer tried after all others: set aside, or its probe is under way. */
+  isAside(offerId: string, nowMs: number): boolean;
+  /**
+   * Starts an attempt; where a probe is due, this attempt is it and others see the offer set aside.
+   * @param further the call has fallen back before: counts against the retry budget.
+   * @returns null when the offer's retry budget is used up.
+   */
+  begin(offerId: string, nowMs: number, further: boolean): Running | null;
+  measured(offerId: string, measure: Measure, nowMs: number): void;
+  /** Every offer that was tried, for metrics and the console. */
+  list(): readonly (OfferHealth & { readonly offerId: string })[];
 }
 
-interface Seen {
-  firstByteMs: number | null;
-  tokensPerSecond: number | null;
-  failures: number;
-  openUntilMs: number;
-  /** Length of the next time aside, ms. */
-  asideMs: number;
-}
-
-/** Failures in a row that set an offer aside, and for how long (decisions §12). */
-const FAILURES = 5;
-const ASIDE_MS = 10_000;
-const MOST_ASIDE_MS = 300_000;
-/** Weight of the newest figure in the smoothed ones. */
-const NEWEST = 0.2;
-
-/** Health in memory: a breaker and smoothed figures for each offer. */
-export function createHealth(): Health {
-  const offers = new Map<string, Seen>();
-  const seen = (offerId: string): Seen => {
-    const known = offers.get(offerId);
-    if (known) return known;
-    const fresh: Seen = {
-      firstByteMs: null,
-      tokensPerSecond: null,
-      failures: 0,
-      openUntilMs: 0,
-      asideMs: ASIDE_MS,
-    };
-    offers.set(offerId, fresh);
-    return fresh;
-  };
-  return {
-    of: (offerId) => offers.get(offerId) ?? healthy,
-    succeeded: (offerId, firstByteMs) => {
-      const offer = seen(offerId);
-      offer.failures = 0;
-      offer.openUntilMs = 0;
-      offer.asideMs = ASIDE_MS;
-      offer.firstByteMs =
-        offer.firstByteMs === null
-          ? firstByteMs
-          : offer.firstByteMs + NEWEST * (firstByteMs - offer.firstByteMs);
-    },
-    failed: (offerId, retryAfterMs, nowMs) => {
-      const offer = seen(offerId);
-      offer.failures += 1;
-      if (retryAfterMs !== null) offer.openUntilMs = Math.max(offer.openUntilMs, nowMs + retryAfterMs);
-      if (offer.failures < FAILURES) return;
-      offer.openUntilMs = Math.max(offer.openUntilMs, nowMs + offer.asideMs);
-      offer.asideMs = Math.min(offer.asideMs * 2, MOST_ASIDE_MS);
-    },
-  };
-}
-
-const healthy: OfferHealth = { firstByteMs: null, tokensPerSecond: null, openUntilMs: 0 };
+export { createHealth } from '#lib/routing/breaker';

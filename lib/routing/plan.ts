@@ -1,18 +1,17 @@
-import { refusal } from '#lib/errors';
+import { estimateInput } from '#lib/admission/estimate';
+import { type Refusal, refusal } from '#lib/errors';
 import { type Ask, budgetToInject } from '#lib/families/family';
+import { arrange } from '#lib/routing/arrange';
+import { exclude, tellOffer, type WhyOffer } from '#lib/routing/exclude';
+import { misfit, type WhyModel } from '#lib/routing/fit';
 import type { OfferHealth } from '#lib/routing/health';
-import type { Plan, Skipped, Target, TimeLimits } from '#lib/routing/target';
-import type {
-  Catalogue,
-  FamilyId,
-  KeySnapshot,
-  ModelFacts,
-  OfferFacts,
-  Policy,
-} from '#lib/snapshot/snapshot';
+import { type Rules, rulesFor } from '#lib/routing/rules';
+import type { Plan, Target } from '#lib/routing/target';
+import { timeLimitsOf } from '#lib/routing/time-limits';
+import type { Catalogue, FamilyId, KeySnapshot, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
 
-/** Attempts a policy may ask for, at the most (decisions §12). */
-const MOST_ATTEMPTS = 4;
+/** Output that a price is worked out for: what the request allows, up to a usual answer; tokens. */
+const USUAL_OUTPUT = 1_000;
 
 export interface PlanInput {
   readonly ask: Ask;
@@ -23,6 +22,18 @@ export interface PlanInput {
   /** Makes a weighted draw stable per call. */
   readonly callId: string;
   readonly nowMs: number;
+  /** The provider that keeps state which the call continues: its one target, without fallback. */
+  readonly pinned?: string | null;
+  /** The provider that holds the call's prompt cache, if one is known to. */
+  readonly holder?: string | null;
+  /** The client turned fallback off for this call (`X-No-Fallback: true`). */
+  readonly noFallback?: boolean;
+}
+
+/** Hears of what a plan leaves out; made for explanations, absent on the path of calls. */
+export interface Leftovers {
+  offer(why: WhyOffer, model: ModelFacts, offer: OfferFacts): void;
+  model(why: WhyModel, slug: string, model: ModelFacts | undefined): void;
 }
 
 /**
@@ -30,120 +41,135 @@ export interface PlanInput {
  * A plan without targets holds the refusal that is answered after admission.
  */
 export function plan(input: PlanInput): Plan {
-  const policy = policyFor(input.snapshot, input.ask.model);
-  const skipped: Skipped[] = [];
+  const rules = rulesFor(input.snapshot.policies, input.ask.model);
+  const offers = candidates(input, rules, null);
+  const most = attemptsOf(input, rules);
   const targets: Target[] = [];
-  for (const slug of [input.ask.model, ...(policy.fallbackModels ?? [])]) {
-    const model = input.catalogue.models.get(slug);
-    if (!model) continue;
-    const scope = input.snapshot.key.models;
-    if (scope !== null && !scope.has(slug)) {
-      skipped.push({ provider: '*', model: slug, why: 'not in the scope of the key' });
-      continue;
-    }
-    for (const offer of ordered(model.offers, policy)) {
-      const target = targetOf(input, model, offer, policy);
-      if ('why' in target) skipped.push({ provider: offer.provider.id, model: slug, why: target.why });
-      else targets.push(target);
-    }
+  for (const offer of offers) {
+    if (targets.length === most) break;
+    const target = targetOf(input, offer);
+    if (target) targets.push(target);
   }
-  const inService = targets.filter((target) => !isOpen(input, target));
-  const setAside = targets.filter((target) => isOpen(input, target));
-  const most = Math.min(policy.maxAttempts ?? MOST_ATTEMPTS, MOST_ATTEMPTS);
   return {
-    targets: [...inService, ...setAside].slice(0, most),
-    skipped,
-    timeLimits: timeLimitsOf(policy, input.ask, input.family),
-    failure: targets.length === 0 ? noTarget(input, skipped) : null,
+    targets,
+    timeLimits: timeLimitsOf(rules.policy, input.ask, input.family),
+    failure: targets.length === 0 ? noTarget(input, rules) : null,
   };
 }
 
-/** Whether an offer can be routed to in at least one of its families. */
-export function isAvailable(offer: OfferFacts): boolean {
-  return [...offer.families].some((family) => unavailable(offer, family) === null);
+/** How many targets this call may try. */
+export function attemptsOf(input: PlanInput, rules: Rules): number {
+  return input.noFallback || typeof input.pinned === 'string' ? 1 : rules.maxAttempts;
 }
 
-function targetOf(
-  input: PlanInput,
-  model: ModelFacts,
-  offer: OfferFacts,
-  policy: Policy,
-): Target | { readonly why: string } {
-  const why = excluded(offer, policy) ?? unavailable(offer, input.family);
-  const address = offer.provider.families.get(input.family);
-  if (why !== null) return { why };
-  if (address?.state !== 'ready' || offer.price === null || offer.provider.credential === null) {
-    return { why: 'not available' };
+/**
+ * Steps 1 to 6 of decisions §12: every offer that the call could go to, in order; those that the breaker
+ * has set aside stand at the end.
+ */
+export function candidates(input: PlanInput, rules: Rules, left: Leftovers | null): readonly OfferFacts[] {
+  const { ask, catalogue } = input;
+  const inputTokens = estimateInput(ask.weight);
+  const model = catalogue.models.get(ask.model);
+  const first = model ? fromModel(input, rules, model, inputTokens, left) : [];
+  if (rules.fallbackModels.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
+  const all = [...first];
+  for (const slug of rules.fallbackModels) {
+    if (slug === ask.model) continue;
+    const other = catalogue.models.get(slug);
+    const why = misfit(other, ask, input.family, input.snapshot.key.models, slug);
+    if (why !== null) left?.model(why, slug, other);
+    else if (other) all.push(...fromModel(input, rules, other, inputTokens, left));
   }
+  return asideLast(input, all);
+}
+
+/** Steps 1 to 4 for one model. */
+function fromModel(
+  input: PlanInput,
+  rules: Rules,
+  model: ModelFacts,
+  inputTokens: number,
+  left: Leftovers | null,
+): readonly OfferFacts[] {
+  const kept: OfferFacts[] = [];
+  for (const offer of model.offers) {
+    const why = exclude(offer, input.family, rules, inputTokens) ?? notPinned(input, offer);
+    if (why === null) kept.push(offer);
+    else left?.offer(why, model, offer);
+  }
+  if (kept.length < 2) return kept;
+  return arrange(kept, rules, {
+    healthOf: input.healthOf,
+    callId: input.callId,
+    nowMs: input.nowMs,
+    stream: input.ask.stream,
+    inputTokens,
+    outputTokens: Math.min(input.ask.budget ?? USUAL_OUTPUT, USUAL_OUTPUT) * input.ask.choices,
+    holder: input.holder ?? null,
+  });
+}
+
+function notPinned(input: PlanInput, offer: OfferFacts): WhyOffer | null {
+  return typeof input.pinned === 'string' && offer.provider.id !== input.pinned ? 'pinned' : null;
+}
+
+function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly OfferFacts[] {
+  if (offers.length < 2) return offers;
+  const isOpen = (offer: OfferFacts) => input.healthOf(offer.id).openUntilMs > input.nowMs;
+  if (!offers.some(isOpen)) return offers;
+  return [...offers.filter((offer) => !isOpen(offer)), ...offers.filter(isOpen)];
+}
+
+/** What `exclude` has let through has all that an attempt needs; null never comes to be. */
+export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
+  const model = input.catalogue.models.get(offer.modelId);
+  const address = offer.provider.families.get(input.family);
+  const { credential } = offer.provider;
+  if (!model || address?.state !== 'ready' || offer.price === null || credential === null) return null;
   return {
     model,
     offer,
     family: input.family,
     address: address.url,
-    credential: offer.provider.credential,
+    credential,
     price: offer.price,
     injectBudget: budgetToInject(input.ask, input.snapshot.key.maxOutputTokens, model),
   };
 }
 
-function excluded(offer: OfferFacts, policy: Policy): string | null {
-  const provider = offer.provider.id;
-  if (policy.only?.length && !policy.only.includes(provider)) return "not in the policy's only";
-  if (policy.ignore?.includes(provider)) return "in the policy's ignore";
-  return null;
-}
-
-function unavailable(offer: OfferFacts, family: FamilyId): string | null {
-  if (!offer.families.has(family)) return `does not speak the ${family} family`;
-  if (offer.price === null) return 'has no price';
-  if (offer.provider.credential === null) {
-    return `has no credential${offer.provider.credentialEnv ? ` (${offer.provider.credentialEnv} is not set)` : ''}`;
+/**
+ * 502, named after what the closest offer lacks: a wrong address, else a missing one; 400 when the state
+ * that the call continues is kept where its model has no offer (decisions §3, §11).
+ */
+export function noTarget(input: PlanInput, rules: Rules): Refusal {
+  const slug = input.ask.model;
+  const inputTokens = estimateInput(input.ask.weight);
+  const reasons: string[] = [];
+  let broken = false;
+  let keeperOffers = false;
+  candidates(input, rules, {
+    offer: (why, model, offer) => {
+      broken ||= why === 'invalid_address' && model.id === slug;
+      keeperOffers ||= offer.provider.id === input.pinned && why !== 'family';
+      reasons.push(`${offer.provider.id} ${tellOffer(why, offer, input.family, rules, inputTokens)}`);
+    },
+    model: () => {},
+  });
+  const told = reasons.join('; ');
+  if (broken) {
+    return refusal(
+      'invalid_upstream_base_url',
+      `No provider of ${slug} has a usable address (${told}); the gateway's operator must correct it.`,
+    );
   }
-  const address = offer.provider.families.get(family);
-  if (!address) return `has no address for the ${family} family`;
-  return address.state === 'ready' ? null : address.why;
-}
-
-function ordered(offers: readonly OfferFacts[], policy: Policy): readonly OfferFacts[] {
-  const order = policy.order ?? [];
-  if (order.length === 0) return offers;
-  const named = order.flatMap((id) => offers.filter((offer) => offer.provider.id === id));
-  return [...named, ...offers.filter((offer) => !order.includes(offer.provider.id))];
-}
-
-function policyFor(snapshot: KeySnapshot, model: string): Policy {
-  return { ...snapshot.policies.get(''), ...snapshot.policies.get(model) };
-}
-
-function isOpen(input: PlanInput, target: Target): boolean {
-  return input.healthOf(target.offer.id).openUntilMs > input.nowMs;
-}
-
-function timeLimitsOf(policy: Policy, ask: Ask, family: FamilyId): TimeLimits {
-  const set = policy.timeouts ?? {};
-  const whole = ask.operation.steps !== 'generate' ? 60_000 : family === 'images' ? 300_000 : 600_000;
-  return {
-    connectMs: set.connectMs ?? 5_000,
-    firstByteMs: ask.stream ? (set.firstByteMs ?? 120_000) : (set.firstByteWholeMs ?? whole),
-    idleMs: set.idleMs ?? 300_000,
-    totalMs: set.totalMs ?? 3_600_000,
-  };
-}
-
-/** 502, named after what the closest offer lacks: a wrong address, else a missing one (decisions §3). */
-function noTarget(input: PlanInput, skipped: readonly Skipped[]) {
-  const offers = input.catalogue.models.get(input.ask.model)?.offers ?? [];
-  const broken = offers
-    .map((offer) => offer.provider.families.get(input.family))
-    .find((address) => address?.state === 'invalid');
-  const reasons = skipped.map((one) => `${one.provider} ${one.why}`).join('; ');
-  return broken
-    ? refusal(
-        'invalid_upstream_base_url',
-        `No provider of ${input.ask.model} has a usable address (${reasons}); the gateway's operator must correct it.`,
-      )
-    : refusal(
-        'missing_upstream_base_url',
-        `No provider of ${input.ask.model} can be routed to (${reasons || 'it has no offers'}); choose another model, or have the gateway's operator set this up.`,
-      );
+  if (typeof input.pinned === 'string' && !keeperOffers) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${slug} is not offered where the state that this request continues is kept; use the model that made it.`,
+    );
+  }
+  return refusal(
+    'missing_upstream_base_url',
+    `No provider of ${slug} can be routed to (${told || 'it has no offers'}); choose another model, or have the gateway's operator or the workspace's routing policy changed.`,
+  );
 }

@@ -24,6 +24,7 @@ export interface TimeLimits {
 
 /** Why an offer is not among the targets, for "route explain". */
 export interface Skipped {
+  /** "*" for a fallback model that is left out as a whole. */
   readonly provider: string;
   readonly model: string;
   readonly why: string;
@@ -32,7 +33,6 @@ export interface Skipped {
 /** Where a call goes, in order; or why nowhere, kept until steps 11 to 14 have passed. */
 export interface Plan {
   readonly targets: readonly Target[];
-  readonly skipped: readonly Skipped[];
   readonly timeLimits: TimeLimits;
   readonly failure: Refusal | null;
 }

@@ -11,12 +11,14 @@ const answerWithinMs = 200;
 /**
  * Listens on `dataDir`/run/<pid>.sock for a word that something changed (architecture §3).
  * @param onPoll polls the change feed; whoever announced waits for it, at most 200 ms.
+ * @param answers to other words: what `askProcesses` gets for them.
  * @returns a stop function, which removes the socket. Where no socket can be made, listening is left out:
  * the feed still polls every second.
  */
 export async function listenForPolls(
   dataDir: string,
   onPoll: () => Promise<unknown>,
+  answers: Readonly<Record<string, () => string>> = {},
 ): Promise<() => Promise<void>> {
   const dir = join(dataDir, 'run');
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -26,7 +28,13 @@ export async function listenForPolls(
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.setTimeout(5_000, () => socket.destroy());
-    socket.once('data', () => {
+    socket.once('data', (word) => {
+      const asked = word.toString().trim();
+      const said = Object.hasOwn(answers, asked) ? answers[asked] : undefined;
+      if (said) {
+        socket.end(said());
+        return;
+      }
       const answer = () => socket.end('ok\n');
       onPoll().then(answer, answer);
     });
@@ -52,37 +60,56 @@ export async function announce(dataDir: string): Promise<number> {
   const dir = join(dataDir, 'run');
   try {
     const names = readdirSync(dir).filter((name) => socketName.test(name));
-    const answers = await Promise.all(names.map((name) => say(dir, name)));
-    return answers.filter((answered) => answered).length;
+    const answers = await Promise.all(names.map((name) => say(dir, name, 'poll')));
+    return answers.filter((answer) => answer !== null).length;
   } catch {
     return 0;
   }
 }
 
-async function say(dir: string, name: string): Promise<boolean> {
-  const place = shortPlace(dir, name);
-  if (place === null) return false;
+/**
+ * Asks every gateway process on this data directory for one of its `answers`. Never throws.
+ * @returns what those said that answered within 200 ms.
+ */
+export async function askProcesses(dataDir: string, word: string): Promise<readonly string[]> {
+  const dir = join(dataDir, 'run');
   try {
-    const outcome = await ask(place.path);
+    const names = readdirSync(dir).filter((name) => socketName.test(name));
+    const said = await Promise.all(names.map((name) => say(dir, name, word)));
+    return said.filter((answer) => answer !== null);
+  } catch {
+    return [];
+  }
+}
+
+/** @returns what the process answered; null when it is dead or silent. */
+async function say(dir: string, name: string, word: string): Promise<string | null> {
+  const place = shortPlace(dir, name);
+  if (place === null) return null;
+  try {
+    const outcome = await ask(place.path, word);
     if (outcome === 'dead') await rm(join(dir, name), { force: true });
-    return outcome === 'answered';
+    return typeof outcome === 'string' ? null : outcome.answer;
   } finally {
     place.release();
   }
 }
 
-function ask(path: string): Promise<'answered' | 'dead' | 'silent'> {
+function ask(path: string, word: string): Promise<{ readonly answer: string } | 'dead' | 'silent'> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    const end = (outcome: 'answered' | 'dead' | 'silent') => {
+    const pieces: Buffer[] = [];
+    const end = (outcome: { readonly answer: string } | 'dead' | 'silent') => {
       clearTimeout(timer);
       socket.destroy();
       resolve(outcome);
     };
     const timer = setTimeout(() => end('silent'), answerWithinMs);
-    socket.once('connect', () => socket.write('poll\n'));
-    socket.once('data', () => end('answered'));
-    socket.once('close', () => end('silent'));
+    socket.once('connect', () => socket.write(`${word}\n`));
+    socket.on('data', (piece) => pieces.push(piece));
+    socket.once('close', () =>
+      end(pieces.length === 0 ? 'silent' : { answer: Buffer.concat(pieces).toString() }),
+    );
     socket.once('error', (error: NodeJS.ErrnoException) =>
       end(error.code === 'ECONNREFUSED' ? 'dead' : 'silent'),
     );

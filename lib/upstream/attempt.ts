@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/clock';
-import type { Health } from '#lib/routing/health';
+import type { Health, Running } from '#lib/routing/health';
 import type { Target, TimeLimits } from '#lib/routing/target';
 import type { AttemptRecord } from '#lib/settlement/entry';
-import { classify, failureName, isOfferFailure } from '#lib/upstream/classify';
+import { classify, failureName } from '#lib/upstream/classify';
 import { Exchange } from '#lib/upstream/exchange';
 import { providerRequestId, retryAfterMs } from '#lib/upstream/headers';
 import type { Pools } from '#lib/upstream/pools';
@@ -26,6 +26,8 @@ export interface AttemptDeps {
 export interface AttemptRun {
   readonly targets: readonly Target[];
   readonly timeLimits: TimeLimits;
+  /** Whether a stream was asked for: first bytes of streams and of whole answers are not alike. */
+  readonly stream: boolean;
   /** The call's start on the monotonic clock, ms: attempts are timed from there. */
   readonly startMono: number;
   outgoing(target: Target): Outgoing;
@@ -46,53 +48,104 @@ export interface Answer {
   readonly beganMono: number;
 }
 
+/** One attempt as far as it went before a byte could go to the client. */
+interface Tried {
+  readonly exchange: Exchange;
+  readonly beganMono: number;
+  /** Why there is no HTTP answer; null: there is one. */
+  readonly error: string | null;
+  readonly verdict: 'answer' | 'next';
+}
+
 /**
- * Tries the targets in order until one gives an answer that is the client's to see (decisions §12).
- * When the chain is used up, the last attempt that got an HTTP answer is the answer.
+ * Tries the targets in order until one gives an answer that is the client's to see (decisions §12). A
+ * target that the breaker has set aside since the plan was made waits until the others were tried; one
+ * whose retry budget is used up is left out. When the chain is used up, the last attempt that got an
+ * HTTP answer is the answer.
  * @returns null when no attempt got an HTTP answer.
  */
 export async function attempt(deps: AttemptDeps, run: AttemptRun): Promise<Answer | null> {
+  const planned = run.targets.length;
+  let queue = run.targets;
+  let made = 0;
   let last: Answer | null = null;
-  for (const [position, target] of run.targets.entries()) {
-    if (run.gone()) break;
-    const beganMono = deps.clock.mono();
-    const exchange = open(deps, run, target, beganMono);
-    run.underway(exchange);
-    let error: string | null = null;
-    let verdict: 'answer' | 'next' = 'next';
-    let body: Uint8Array | null = null;
-    try {
-      await exchange.ready;
-      const first = classify(exchange.status);
-      if (first === 'read') body = await exchange.peek();
-      verdict =
-        first === 'read'
-          ? run.isOperatorFault(exchange.status, body ?? new Uint8Array())
-            ? 'next'
-            : 'answer'
-          : first;
-    } catch (failure) {
-      error = failureName(failure);
+  for (let at = 0; at < queue.length && !run.gone(); at += 1) {
+    const target = queue[at];
+    if (!target) break;
+    const nowMs = deps.clock.now();
+    const isAside = (one: Target) => deps.health.isAside(one.offer.id, nowMs);
+    if (at < planned && isAside(target) && run.targets.some((one, later) => later > at && !isAside(one))) {
+      queue = [...queue, target];
+      continue;
     }
-    const endMono = deps.clock.mono();
-    run.record(recordAttempt(deps, run, target, exchange, beganMono, endMono, error));
-    noteHealth(deps, target, exchange, verdict, error, endMono - beganMono);
-    if (error === null) {
-      last?.exchange.abort(new Error('another attempt answered'));
-      last = { target, exchange, beganMono };
-      if (verdict === 'answer' || position === run.targets.length - 1) return last;
+    const running = deps.health.begin(target.offer.id, nowMs, made > 1);
+    if (!running) continue;
+    made += 1;
+    const tried = await tryTarget(deps, run, target, running);
+    if (tried.error === 'client_gone') {
+      last?.exchange.abort(new Error('the client left'));
+      return null;
     }
+    if (tried.error !== null) continue;
+    last?.exchange.abort(new Error('another attempt answered'));
+    last = { target, exchange: tried.exchange, beganMono: tried.beganMono };
+    if (tried.verdict === 'answer') break;
   }
   return last;
 }
 
-function open(deps: AttemptDeps, run: AttemptRun, target: Target, nowMono: number): Exchange {
+async function tryTarget(
+  deps: AttemptDeps,
+  run: AttemptRun,
+  target: Target,
+  running: Running,
+): Promise<Tried> {
+  const beganMono = deps.clock.mono();
+  const exchange = open(deps, run, target, beganMono, () => running.over());
+  run.underway(exchange);
+  let error: string | null = null;
+  let verdict: 'answer' | 'next' = 'next';
+  try {
+    await exchange.ready;
+    verdict = await judge(run, exchange);
+  } catch (failure) {
+    error = failureName(failure);
+  }
+  const endMono = deps.clock.mono();
+  run.record(recordAttempt(deps, run, target, exchange, beganMono, endMono, error));
+  const nowMs = deps.clock.now();
+  if (error === 'client_gone') running.abandoned(nowMs);
+  else if (verdict === 'answer') running.succeeded(endMono - beganMono, run.stream, nowMs);
+  else {
+    const asked = error === null && exchange.status === 429;
+    running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
+  }
+  return { exchange, beganMono, error, verdict };
+}
+
+/** What the answer means for the chain; a 400 is told by its body alone. */
+async function judge(run: AttemptRun, exchange: Exchange): Promise<'answer' | 'next'> {
+  const first = classify(exchange.status);
+  if (first !== 'read') return first;
+  return run.isOperatorFault(exchange.status, await exchange.peek()) ? 'next' : 'answer';
+}
+
+function open(
+  deps: AttemptDeps,
+  run: AttemptRun,
+  target: Target,
+  nowMono: number,
+  onOver: () => void,
+): Exchange {
   const limits = run.timeLimits;
-  const exchange = new Exchange({
-    firstByteMs: limits.firstByteMs,
-    idleMs: limits.idleMs,
-    totalMs: Math.max(1, limits.totalMs - (nowMono - run.startMono)),
-  });
+  const exchange = new Exchange(
+    {
+      firstByteMs: limits.firstByteMs,
+      idleMs: limits.idleMs,
+      totalMs: Math.max(1, limits.totalMs - (nowMono - run.startMono)),
+    },
+    onOver,
+  );
   const out = run.outgoing(target);
   const root = target.address.pathname.replace(/\/+$/, '');
   deps.pools
@@ -124,21 +177,4 @@ function recordAttempt(
     upstreamRequestId: providerRequestId(exchange.headers),
     possibleDuplicate: error === 'first_byte_timeout',
   };
-}
-
-function noteHealth(
-  deps: AttemptDeps,
-  target: Target,
-  exchange: Exchange,
-  verdict: 'answer' | 'next',
-  error: string | null,
-  tookMs: number,
-): void {
-  const nowMs = deps.clock.now();
-  if (error === 'client_gone') return;
-  if (error !== null || verdict === 'next' || isOfferFailure(exchange.status)) {
-    deps.health.failed(target.offer.id, error === null ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
-  } else {
-    deps.health.succeeded(target.offer.id, tookMs, nowMs);
-  }
 }

@@ -14,10 +14,8 @@ export function classify(status: number): 'answer' | 'next' | 'read' {
   return retryable.has(status) || operatorStatuses.has(status) ? 'next' : 'answer';
 }
 
-/** Whether an answer counts against the offer's health: its own trouble, not the caller's. */
-export function isOfferFailure(status: number): boolean {
-  return retryable.has(status) || operatorStatuses.has(status);
-}
+/** Codes of certificates that a provider's address does not match or that nobody vouches for. */
+const certificateCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
 
 /** The error name of an attempt that got no HTTP answer, for the call log. */
 export function failureName(error: unknown): string {
@@ -32,6 +30,8 @@ export function failureName(error: unknown): string {
     ETIMEDOUT: 'connect_timeout',
     ENOTFOUND: 'address_not_found',
     EAI_AGAIN: 'address_not_found',
+    EHOSTUNREACH: 'address_unreachable',
+    ENETUNREACH: 'address_unreachable',
     HPE_HEADER_OVERFLOW: 'bad_answer',
     UND_ERR_HEADERS_OVERFLOW: 'bad_answer',
     UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'bad_answer',
@@ -40,5 +40,6 @@ export function failureName(error: unknown): string {
     TOTAL_TIMEOUT: 'total_timeout',
     CLIENT_GONE: 'client_gone',
   };
+  if (certificateCode.test(code)) return 'certificate_refused';
   return known[code] ?? (code.startsWith('HPE_') ? 'bad_answer' : 'connection_failed');
 }

@@ -13,6 +13,9 @@ export interface ExchangeTimes {
   readonly totalMs: number;
 }
 
+/** Called once when the exchange has ended, well or not. */
+export type OnOver = () => void;
+
 export interface ExchangeReader {
   data(chunk: Buffer): void;
   end(): void;
@@ -52,9 +55,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout;
   #totalTimer: NodeJS.Timeout;
   readonly #times: ExchangeTimes;
+  readonly #onOver: OnOver;
 
-  constructor(times: ExchangeTimes) {
+  constructor(times: ExchangeTimes, onOver: OnOver = () => {}) {
     this.#times = times;
+    this.#onOver = onOver;
     this.ready = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -176,5 +181,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #stopTimers(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#totalTimer);
+    this.#onOver();
   }
 }

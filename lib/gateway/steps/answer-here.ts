@@ -3,7 +3,7 @@ import { modelsAnswer } from '#lib/families/models';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Ending } from '#lib/gateway/steps/relay-answer';
-import { isAvailable } from '#lib/routing/plan';
+import { isAvailable } from '#lib/routing/exclude';
 
 /** Operations that the gateway answers by itself: the models lists (decisions §11). null: a provider answers. */
 export function answerHere(runtime: Runtime, call: Call): Ending | null {

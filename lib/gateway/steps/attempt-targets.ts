@@ -19,6 +19,7 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
   const answer = await attempt(runtime, {
     targets: plan.targets,
     timeLimits: plan.timeLimits,
+    stream: ask.stream,
     startMono: call.startMono,
     outgoing: (target) => {
       sent.target = target;

@@ -1,21 +1,28 @@
-import type { Call } from '#lib/gateway/call';
+import { type Call, conversationOf } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { plan } from '#lib/routing/plan';
 
 /**
  * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after
- * admission, as decisions §3 orders.
+ * admission, as decisions §3 orders. `X-No-Fallback: true` leaves one target.
  */
 export function planCall(runtime: Runtime, call: Call): void {
   const { ask, snapshot, family } = call;
   if (!ask || !snapshot || !family) return;
+  const conversation = conversationOf(call);
+  const nowMs = runtime.clock.now();
   call.plan = plan({
     ask,
     family: family.id,
     snapshot,
     catalogue: runtime.catalogue(),
-    healthOf: (offerId) => runtime.health.of(offerId, call.startMs),
+    healthOf: runtime.health.of,
     callId: call.id,
-    nowMs: call.startMs,
+    nowMs,
+    holder:
+      conversation === null
+        ? null
+        : runtime.holders.find(snapshot.workspace.id, ask.model, conversation, nowMs),
+    noFallback: call.arrival.headers['x-no-fallback']?.trim().toLowerCase() === 'true',
   });
 }

@@ -1,6 +1,7 @@
 import { type Call, recordOf } from '#lib/gateway/call';
 import { chargeCall } from '#lib/gateway/charge';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
+import { learn } from '#lib/gateway/learn';
 import type { Runtime } from '#lib/gateway/runtime';
 import { createMeter, type Meter } from '#lib/metering/meter';
 import { breakEnding } from '#lib/relay/break-ending';
@@ -8,7 +9,7 @@ import { createTap, type Tap } from '#lib/relay/tap';
 import type { Answer } from '#lib/upstream/attempt';
 import { failureName } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
-import { headersToClient } from '#lib/upstream/headers';
+import { headersToClient, providerRequestId } from '#lib/upstream/headers';
 
 /** What is left to send once the books are closed: the last byte. */
 export type Ending = (reply: Reply) => void;
@@ -212,6 +213,7 @@ class AnswerRelay {
     call.endReason = reason;
     call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
     chargeCall(call, meter, exchange.sentWhole);
+    learn(runtime, call, this.#p.events);
   }
 }
 
@@ -226,7 +228,8 @@ function answerHeaders(call: Call, answer: Answer, events: boolean): HeaderList 
     'x-answered-provider': answer.target.offer.provider.id,
     'x-attempts': String(call.attempts.length),
   };
-  const upstreamId = call.attempts.at(-1)?.upstreamRequestId;
+  // Not the newest attempt's: an earlier answer passes when the last attempt got none.
+  const upstreamId = providerRequestId(answer.exchange.headers);
   if (upstreamId) headers['x-upstream-request-id'] = upstreamId;
   if (events) {
     // Its length is not known before the end: an event may be removed and an error may be added.

@@ -1,0 +1,99 @@
+import { formatUsd } from '#lib/money';
+import { ratesAt } from '#lib/routing/rates';
+import type { Rules } from '#lib/routing/rules';
+import type { FamilyId, OfferFacts } from '#lib/snapshot/snapshot';
+
+/** Why an offer of a model in scope is left out of a plan: a code, put into words only when asked for. */
+export type WhyOffer =
+  | 'only'
+  | 'ignore'
+  | 'family'
+  | 'unpriced'
+  | 'credential'
+  | 'no_address'
+  | 'missing_address'
+  | 'invalid_address'
+  | 'input_price'
+  | 'output_price'
+  | 'pinned';
+
+/** Whether an offer can be routed to in at least one of its families. */
+export function isAvailable(offer: OfferFacts): boolean {
+  for (const family of offer.families) if (unavailable(offer, family) === null) return true;
+  return false;
+}
+
+/**
+ * Step 1 of a plan (decisions §12): available offers after `only`, `ignore` and `maxPrice`.
+ * @param inputTokens the request's estimate: a context tier may cost more than `maxPrice`.
+ * @returns null when the offer may be routed to.
+ */
+export function exclude(
+  offer: OfferFacts,
+  family: FamilyId,
+  rules: Rules,
+  inputTokens: number,
+): WhyOffer | null {
+  const provider = offer.provider.id;
+  if (rules.only !== null && !rules.only.has(provider)) return 'only';
+  if (rules.ignore?.has(provider)) return 'ignore';
+  return unavailable(offer, family) ?? overPrice(offer, rules, inputTokens);
+}
+
+function unavailable(offer: OfferFacts, family: FamilyId): WhyOffer | null {
+  if (!offer.families.has(family)) return 'family';
+  if (offer.price === null) return 'unpriced';
+  if (offer.provider.credential === null) return 'credential';
+  const address = offer.provider.families.get(family);
+  if (!address) return 'no_address';
+  if (address.state === 'ready') return null;
+  return address.state === 'missing' ? 'missing_address' : 'invalid_address';
+}
+
+function overPrice(offer: OfferFacts, rules: Rules, inputTokens: number): WhyOffer | null {
+  if (offer.price === null || (rules.maxInputNano === Infinity && rules.maxOutputNano === Infinity))
+    return null;
+  const rates = ratesAt(offer.price.price, inputTokens);
+  if (rates.input > rules.maxInputNano) return 'input_price';
+  return rates.output > rules.maxOutputNano ? 'output_price' : null;
+}
+
+/** The code in words, for messages and `route explain`. */
+export function tellOffer(
+  why: WhyOffer,
+  offer: OfferFacts,
+  family: FamilyId,
+  rules: Rules,
+  inputTokens: number,
+): string {
+  const { credentialEnv, families } = offer.provider;
+  const address = families.get(family);
+  const rates = offer.price && ratesAt(offer.price.price, inputTokens);
+  switch (why) {
+    case 'only':
+      return "not in the policy's only";
+    case 'ignore':
+      return "in the policy's ignore";
+    case 'family':
+      return `does not speak the ${family} family`;
+    case 'unpriced':
+      return 'has no price';
+    case 'credential':
+      return `has no credential${credentialEnv ? ` (${credentialEnv} is not set)` : ''}`;
+    case 'no_address':
+      return `has no address for the ${family} family`;
+    case 'missing_address':
+    case 'invalid_address':
+      return address && address.state !== 'ready' ? address.why : 'has no usable address';
+    case 'input_price':
+      return `over price: input costs $${dollars(rates?.input)} a million tokens, maxPrice is $${rules.policy.maxPrice?.input}`;
+    case 'output_price':
+      return `over price: output costs $${dollars(rates?.output)} a million tokens, maxPrice is $${rules.policy.maxPrice?.output}`;
+    case 'pinned':
+      return 'the call is bound to another provider, which holds its state';
+  }
+}
+
+function dollars(nano: number | undefined): string {
+  return formatUsd(BigInt(nano ?? 0));
+}

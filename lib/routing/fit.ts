@@ -1,0 +1,84 @@
+import { estimateInput } from '#lib/admission/estimate';
+import type { Ask } from '#lib/families/family';
+import type { FamilyId, ModelFacts } from '#lib/snapshot/snapshot';
+
+/** Why a fallback model is left out as a whole (decisions §12, step 5). */
+export type WhyModel = 'unknown' | 'scope' | 'family' | 'context' | 'budget' | 'image' | 'sound' | 'file';
+
+/**
+ * Whether a fallback model can take the request: in the key's scope, spoken in the family, large enough
+ * for input and budget, and able to read what the request carries.
+ * @param scope models of the key; null: all.
+ * @returns null when it can.
+ */
+export function misfit(
+  model: ModelFacts | undefined,
+  ask: Ask,
+  family: FamilyId,
+  scope: ReadonlySet<string> | null,
+  slug: string,
+): WhyModel | null {
+  if (!model) return 'unknown';
+  if (scope !== null && !scope.has(slug)) return 'scope';
+  if (!model.offers.some((offer) => offer.families.has(family))) return 'family';
+  // A catalogue that gives no size (0) sets no bound.
+  if (model.contextTokens > 0) {
+    if (estimateInput(ask.weight) + (ask.budget ?? 0) > model.contextTokens) return 'context';
+  }
+  if (model.maxOutputTokens > 0 && (ask.budget ?? 0) > model.maxOutputTokens) return 'budget';
+  return lackingInput(model, ask);
+}
+
+/** The code in words, for `route explain`. */
+export function tellModel(why: WhyModel, family: FamilyId, model: ModelFacts | undefined): string {
+  switch (why) {
+    case 'unknown':
+      return 'not in the catalogue';
+    case 'scope':
+      return 'not in the scope of the key';
+    case 'family':
+      return `no offer speaks the ${family} family`;
+    case 'context':
+      return `too small for the request: its context is ${model?.contextTokens} tokens`;
+    case 'budget':
+      return `too small for the request: it makes at most ${model?.maxOutputTokens} output tokens`;
+    case 'image':
+      return 'lacks a capability: it reads no images';
+    case 'sound':
+      return 'lacks a capability: it reads no audio or video';
+    case 'file':
+      return 'lacks a capability: it reads no files';
+  }
+}
+
+/** `"type"` values by which the families' bodies reference media, inline or by address. */
+const imageMarks = ['"image_url"', '"input_image"', '"image"'];
+const soundMarks = ['"input_audio"', '"audio_url"', '"video_url"'];
+const fileMarks = ['"input_file"', '"file"', '"document"'];
+
+/** What the request carries that the model cannot read. Only asked of models that do lack something. */
+function lackingInput(model: ModelFacts, ask: Ask): WhyModel | null {
+  const reads = (...kinds: string[]) => kinds.some((kind) => model.input.includes(kind));
+  const { images, audioVideoBytes, fileBytes } = ask.weight;
+  if (!reads('image') && (images > 0 || carries(ask, imageMarks, 'image/'))) return 'image';
+  if (!reads('audio', 'video') && (audioVideoBytes > 0 || carries(ask, soundMarks, 'audio/'))) return 'sound';
+  return !reads('pdf', 'file') && (fileBytes > 0 || carries(ask, fileMarks, 'application/pdf'))
+    ? 'file'
+    : null;
+}
+
+/** Whether a part of the body has one of these types, or names a media type (generate-content). */
+function carries(ask: Ask, marks: readonly string[], mediaType: string): boolean {
+  const { body } = ask.scan;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const typed = marks.some((mark) => standsUnder(bytes, mark, /"type"\s*:\s*$/));
+  return typed || standsUnder(bytes, `"${mediaType}`, /"(?:mimeType|mime_type|media_type)"\s*:\s*$/);
+}
+
+/** Whether `text` occurs as the value of such a key. Quotes inside strings are escaped, so never match. */
+function standsUnder(bytes: Buffer, text: string, key: RegExp): boolean {
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
+    if (key.test(bytes.toString('latin1', Math.max(0, at - 40), at))) return true;
+  }
+  return false;
+}
