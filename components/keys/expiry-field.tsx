@@ -16,12 +16,13 @@ const choices = [
   { value: 'day', label: 'Date' },
 ] as const;
 
-/** The moment of expiry as the gateway takes it; null for never. A chosen day ends where it ends here. */
+/**
+ * The expiry as the page's action takes it: null for never, a moment, or a day, which ends in the
+ * workspace's zone.
+ */
 export function expiryMoment({ choice, day }: Expiry, nowMs: number): string | null {
   if (choice === 'never') return null;
-  if (choice !== 'day') return new Date(nowMs + Number(choice) * 86_400_000).toISOString();
-  const end = new Date(`${day}T23:59:59`);
-  return Number.isNaN(end.getTime()) ? day : end.toISOString();
+  return choice === 'day' ? day : new Date(nowMs + Number(choice) * 86_400_000).toISOString();
 }
 
 interface ExpiryFieldProps {
@@ -43,7 +44,7 @@ export function ExpiryField({ expiry, onChange, error }: ExpiryFieldProps) {
         />
         {expiry.choice === 'day' ? (
           <Field
-            label={<span className="sr-only">Last day</span>}
+            label={<span className="sr-only">Last day, in the workspace’s zone</span>}
             name="lastDay"
             type="date"
             value={expiry.day}

@@ -8,6 +8,7 @@ import { useKeyActions } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { RevokeDialog } from '#components/keys/revoke-dialog';
 import { Button } from '#components/ui/button';
+import { copyText } from '#components/ui/copy';
 import { Menu, MenuItem, MenuSeparator } from '#components/ui/menu';
 import { toast } from '#components/ui/toaster';
 
@@ -41,6 +42,13 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
     });
   }
 
+  function copyId() {
+    copyText(row.id).then(
+      () => toast.success(`Copied the id of ${row.name}`),
+      () => toast.error('The browser refused to copy'),
+    );
+  }
+
   return (
     <>
       <Menu
@@ -55,7 +63,7 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
           <ScrollText />
           Calls of this key
         </MenuItem>
-        <MenuItem onSelect={() => void navigator.clipboard?.writeText(row.id)}>
+        <MenuItem onSelect={copyId}>
           <Fingerprint />
           Copy key id
         </MenuItem>

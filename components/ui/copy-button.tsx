@@ -3,21 +3,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, type ButtonProps } from '#components/ui/button';
-
-/** `navigator.clipboard` is absent on plain http; a selected text area still works there. */
-async function copy(text: string, beside: HTMLElement): Promise<void> {
-  if (window.isSecureContext && navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = document.createElement('textarea');
-  area.value = text;
-  area.className = 'fixed opacity-0';
-  // Beside the button and not in the body: an open dialog takes the focus back from outside.
-  beside.append(area);
-  area.select();
-  const done = document.execCommand('copy');
-  area.remove();
-  beside.querySelector('button')?.focus();
-  if (!done) throw new Error('The browser refused to copy');
-}
+import { copyText } from '#components/ui/copy';
 
 interface CopyButtonProps extends Omit<ButtonProps, 'value' | 'children'> {
   /** What lands on the clipboard: the whole value, whatever the page shows of it. */
@@ -45,7 +31,7 @@ export function CopyButton({ value, what, text, onCopied, size, tone, ...props }
         {...(text ? {} : { 'aria-label': `Copy ${what}`, title: `Copy ${what}` })}
         onClick={(event) => {
           const beside = event.currentTarget.parentElement ?? event.currentTarget;
-          copy(value, beside).then(
+          copyText(value, beside).then(
             () => {
               setState('copied');
               onCopied?.();

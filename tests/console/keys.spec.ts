@@ -27,6 +27,11 @@ test('the copy button gives the whole key, on plain http too', async ({ page, co
   await page.getByRole('button', { name: 'Copy key' }).click();
   await expect(page.getByText('Copied API key')).toBeAttached();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
+  await closeSecret(page);
+  await page.getByRole('button', { name: 'Actions for copied' }).click();
+  await page.getByRole('menuitem', { name: 'Copy key id' }).click();
+  await expect(page.getByText('Copied the id of copied')).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 test('limits are checked where they are typed, and shown in the list', async ({ page }) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { dayEnd } from '#lib/console/day-end';
 import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
@@ -66,5 +67,22 @@ describe('moments to read', () => {
     expect(showSpan(1239)).toBe('1.24 s');
     expect(showSpan(125_000)).toBe('2 min 05 s');
     expect(showCount(1_234_567)).toBe('1,234,567');
+  });
+});
+
+describe('a day that a key expires on', () => {
+  test.each([
+    ['2027-01-31', 'UTC', '2027-01-31T23:59:59.000Z'],
+    ['2027-01-31', 'Asia/Kathmandu', '2027-01-31T18:14:59.000Z'],
+    ['2027-03-14', 'America/New_York', '2027-03-15T03:59:59.000Z'],
+    ['2027-11-07', 'America/New_York', '2027-11-08T04:59:59.000Z'],
+    ['2026-12-31', 'Pacific/Auckland', '2026-12-31T10:59:59.000Z'],
+  ])('%s ends in %s at %s', (day, zone, end) => {
+    expect(dayEnd(day, zone)?.toISOString()).toBe(end);
+  });
+
+  test('what is no day is no moment', () => {
+    for (const text of ['', '2027-13-01', '2027-01-31T00:00:00Z', 'soon'])
+      expect(dayEnd(text, 'UTC')).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 /** Moments and spans to read, in the workspace's zone; the locale is fixed, so server and tests agree. */
 
 /** The stored zone when this machine knows it, else UTC. */
-function usableZone(zone: string): string {
+export function usableZone(zone: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) ? zone : 'UTC';
   } catch {

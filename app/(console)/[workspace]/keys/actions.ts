@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { memberAction } from '#lib/console/action';
+import { dayEnd } from '#lib/console/day-end';
 import { getConsoleHost } from '#lib/console/db';
 import { createKey } from '#lib/verbs/key-create';
 import { disableKey, enableKey, revokeKey } from '#lib/verbs/key-state';
@@ -24,7 +25,8 @@ const oneKey = z.strictObject({ id: z.uuid() });
 /** The only answer that ever carries a key. */
 export const createKeyAction = memberAction('keys:write', newKey, async ({ user, workspace }, input) => {
   const { db, env } = getConsoleHost();
-  return createKey(db, user.id, { ...input, workspace: workspace.id }, env.keyPepper);
+  const expiresAt = dayEnd(input.expiresAt ?? '', workspace.timeZone) ?? input.expiresAt;
+  return createKey(db, user.id, { ...input, expiresAt, workspace: workspace.id }, env.keyPepper);
 });
 
 export const enableKeyAction = memberAction('keys:write', oneKey, async ({ user, workspace }, { id }) =>

@@ -1,0 +1,38 @@
+import { usableZone } from '#lib/console/show/time';
+
+/** What the wall clock of a zone is ahead of UTC at a moment, ms. */
+function offsetMs(atMs: number, zone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(atMs);
+  const read = (type: string) => Number(parts.find((part) => part.type === type)?.value);
+  const wall = Date.UTC(
+    read('year'),
+    read('month') - 1,
+    read('day'),
+    read('hour'),
+    read('minute'),
+    read('second'),
+  );
+  return wall - Math.floor(atMs / 1000) * 1000;
+}
+
+/**
+ * The last second of a day in a zone, so that "until 31 January" includes that day.
+ * @param day "2027-01-31". @returns null when it is no day.
+ */
+export function dayEnd(day: string, zone: string): Date | null {
+  const nextDayUtcMs = Date.parse(`${day}T00:00:00Z`) + 86_400_000;
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(nextDayUtcMs)) return null;
+  const usable = usableZone(zone);
+  // The offset is that of the guess first, then of the moment found: the two differ around a clock change.
+  const guessMs = nextDayUtcMs - offsetMs(nextDayUtcMs, usable);
+  return new Date(nextDayUtcMs - offsetMs(guessMs - 1000, usable) - 1000);
+}
