@@ -28,7 +28,9 @@ const config: NextConfig = {
     'pino',
     'undici',
   ],
-  headers: async () => [{ source: '/((?!v1/|v1beta/|v1alpha/).*)', headers: securityHeaders }],
+  headers: async () => [
+    { source: '/((?!v1/|v1$|v1beta/|v1beta$|v1alpha/|v1alpha$).*)', headers: securityHeaders },
+  ],
 };
 
 export default config;
