@@ -28,15 +28,13 @@ const server = createServer(
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
     connectionsCheckingInterval: 2_000,
+    // Node would answer a request without Host itself, without an id.
+    requireHostHeader: false,
   },
-  (request: IncomingMessage, response: ServerResponse) => {
-    if (stopping) response.setHeader('connection', 'close');
-    if (request.url === '/api/health') health(response);
-    else if (env.lane === 'node' && isGatewayTarget(request.url ?? '/'))
-      nodeLane(running.runtime, request, response);
-    else pages.serve(request, response);
-  },
+  serve,
 );
+// Node would answer an Expect that it does not know itself, without an id.
+server.on('checkExpectation', serve);
 server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
 server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
 pages.attach(server);
@@ -55,6 +53,14 @@ onStop(async (patienceMs) => {
   await drainConnections(patienceMs);
   await close();
 });
+
+function serve(request: IncomingMessage, response: ServerResponse): void {
+  if (stopping) response.setHeader('connection', 'close');
+  if (request.url === '/api/health') health(response);
+  else if (env.lane === 'node' && isGatewayTarget(request.url ?? '/'))
+    nodeLane(running.runtime, request, response);
+  else pages.serve(request, response);
+}
 
 function health(response: ServerResponse): void {
   const ready = !stopping && running.ready();

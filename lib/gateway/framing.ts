@@ -1,17 +1,43 @@
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorBody, type Refusal, refusal, statusOf } from '#lib/errors';
 import type { Runtime } from '#lib/gateway/runtime';
 
+/** How long a connection that was refused may go on sending before it is cut. */
+const LINGER_MS = 1_000;
+
+const refused = new WeakSet<Duplex>();
+const readers = new WeakMap<Duplex, (refused: Refusal) => void>();
+
+/** Whose body can no longer be read when the framing on this connection breaks. @returns what ends it. */
+export function onUnreadable(socket: Duplex, reader: (refused: Refusal) => void): () => void {
+  readers.set(socket, reader);
+  return () => readers.delete(socket);
+}
+
 /**
- * Bytes that Node's parser refuses before there is a request: answered like every other error, with
- * JSON and an id, then closed (decisions §1, §11).
+ * Bytes that Node's parser refuses: answered like every other error, with JSON and an id, then closed
+ * (decisions §1, §11). Inside a body that is being read, its own call refuses; behind an answer that
+ * has begun, nothing may be written.
  */
 export function refuseFraming(runtime: Runtime, error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // What still comes on a refused connection is dropped: a reset would take the answer with it.
+  if (refused.has(socket)) return;
+  if (error.code === 'ECONNRESET' || !socket.writable || answerUnderWay(socket)?.headersSent) {
     socket.destroy();
     return;
   }
-  answer(runtime, socket, refusal('invalid_body', sentences[error.code ?? ''] ?? general));
+  refused.add(socket);
+  const said = refusal('invalid_body', sentences[error.code ?? ''] ?? general);
+  const reader = readers.get(socket);
+  if (reader) reader(said);
+  else answer(runtime, socket, said);
+  setTimeout(() => socket.destroy(), 2 * LINGER_MS).unref();
+}
+
+/** Node keeps the answer that a connection carries now on its socket; its own error handler reads it there. */
+function answerUnderWay(socket: Duplex): ServerResponse | null {
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
 /** CONNECT asks for a tunnel: 405, and the connection ends. */

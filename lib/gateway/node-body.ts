@@ -1,22 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { Refused, refusal } from '#lib/errors';
 import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
+import { onUnreadable } from '#lib/gateway/framing';
 import type { BodySource } from '#lib/gateway/lane';
 
-/** A body may stall this long (decisions §4). */
-const STALL_MS = 30_000;
 const DROP_BYTES = 1024 * 1024;
 const DROP_MS = 1_000;
 
 export interface NodeBody extends BodySource {
+  /** The request is refused and some of its body was not read: the connection must end with the answer. */
+  unread(): boolean;
   /** After a refusal: a promise while the unread rest is being dropped; null when nothing is left. */
   finishDrop(): Promise<void> | null;
   /** Gives the memory of the body back to the budget. */
   release(): void;
 }
 
-/** The body of a node:http request: read once, under the budget, or dropped. */
-export function createNodeBody(request: IncomingMessage, budget: BodyBudget): NodeBody {
+/**
+ * The body of a node:http request: read once, under the budget, or dropped.
+ * @param stallMs how long it may pause (decisions §4).
+ */
+export function createNodeBody(request: IncomingMessage, budget: BodyBudget, stallMs: number): NodeBody {
   let taken = 0;
   let dropped = false;
   const declared = declaredLength(request);
@@ -38,14 +42,12 @@ export function createNodeBody(request: IncomingMessage, budget: BodyBudget): No
     new Promise<Uint8Array>((resolve, reject) => {
       const chunks: Buffer[] = [];
       let size = 0;
-      const stall = setTimeout(
-        () => done(() => reject(invalid('The request body stalled for 30 s; send it again without pauses.'))),
-        STALL_MS,
-      );
+      const stall = setTimeout(() => done(() => reject(stalled(stallMs))), stallMs);
       const done = (settle: () => void) => {
         clearTimeout(stall);
         request.removeListener('data', onData).removeListener('end', onEnd);
         request.removeListener('error', onCut).removeListener('close', onCut);
+        forget();
         settle();
       };
       const onData = (chunk: Buffer) => {
@@ -67,10 +69,8 @@ export function createNodeBody(request: IncomingMessage, budget: BodyBudget): No
         const [only] = chunks;
         done(() => resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size)));
       };
-      const onCut = () =>
-        done(() =>
-          reject(invalid('The request body ended early; send all of it with a matching Content-Length.')),
-        );
+      const onCut = () => done(() => reject(endedEarly()));
+      const forget = onUnreadable(request.socket, (refused) => done(() => reject(new Refused(refused))));
       request.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
     });
 
@@ -79,6 +79,7 @@ export function createNodeBody(request: IncomingMessage, budget: BodyBudget): No
     drop: () => {
       dropped = !request.readableEnded && (declared === null ? hasBody(request) : declared > 0);
     },
+    unread: () => dropped && !request.readableEnded,
     finishDrop: () => (dropped && !request.readableEnded ? dropRest(request) : null),
     release: () => {
       budget.give(taken);
@@ -116,8 +117,17 @@ function hasBody(request: IncomingMessage): boolean {
   );
 }
 
-function tooLarge(limit: number): Refused {
+export function tooLarge(limit: number): Refused {
   return invalid(`The request body is over the limit of ${limit} bytes; send a smaller one.`);
+}
+
+/** @param stallMs how long the body paused. */
+export function stalled(stallMs: number): Refused {
+  return invalid(`The request body stalled for ${stallMs / 1000} s; send it again without pauses.`);
+}
+
+export function endedEarly(): Refused {
+  return invalid('The request body ended early; send all of it with a matching Content-Length.');
 }
 
 function invalid(message: string): Refused {

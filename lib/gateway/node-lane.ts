@@ -1,22 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Arrival, HeaderList, Reply } from '#lib/gateway/lane';
-import { createNodeBody } from '#lib/gateway/node-body';
+import { createNodeBody, type NodeBody } from '#lib/gateway/node-body';
 import type { Runtime } from '#lib/gateway/runtime';
 import { serve } from '#lib/gateway/serve';
 
 /** The fast lane: the pipeline on plain `node:http`, in front of Next. */
 export function nodeLane(runtime: Runtime, request: IncomingMessage, response: ServerResponse): void {
-  const body = createNodeBody(request, runtime.bodies);
-  const reply = nodeReply(response, body.finishDrop);
+  const body = createNodeBody(request, runtime.bodies, runtime.limits.bodyStallMs);
+  const reply = nodeReply(response, body);
   const arrival: Arrival = {
     method: request.method ?? 'GET',
     target: request.url ?? '/',
     headers: request.headers as Arrival['headers'],
     body,
-    onGone: (listener) => {
-      if (response.destroyed && !response.writableFinished) listener();
-      else response.once('close', () => response.writableFinished || listener());
-    },
+    onGone: (listener) => onGone(request, response, listener),
   };
   serve(runtime, arrival, reply)
     .catch((error: unknown) => {
@@ -31,10 +28,28 @@ export function isGatewayTarget(target: string): boolean {
   return /^(?!\/)|^\/+(?:\.{1,2}\/+)*v1(?:beta|alpha)?(?:[/?%#]|$)/.test(target);
 }
 
-function nodeReply(response: ServerResponse, finishDrop: () => Promise<void> | null): Reply {
+/** A pipelined answer that waits for its turn has no socket yet, and so no `close`: the request's has. */
+function onGone(request: IncomingMessage, response: ServerResponse, listener: () => void): void {
+  const { socket } = request;
+  const closed = () => {
+    socket.removeListener('close', closed);
+    response.removeListener('close', closed);
+    if (!response.writableFinished) listener();
+  };
+  if (socket.destroyed) {
+    closed();
+    return;
+  }
+  if (response.socket === null) socket.setMaxListeners(0);
+  socket.once('close', closed);
+  response.once('close', closed);
+}
+
+function nodeReply(response: ServerResponse, body: NodeBody): Reply {
   return {
     start: (status, headers: HeaderList) => {
-      if (!response.headersSent) response.writeHead(status, headers);
+      if (response.headersSent) return;
+      response.writeHead(status, body.unread() ? { ...headers, connection: 'close' } : headers);
     },
     write: (chunk) => response.write(chunk),
     onDrain: (listener) => {
@@ -42,7 +57,7 @@ function nodeReply(response: ServerResponse, finishDrop: () => Promise<void> | n
       response.on('drain', listener);
     },
     end: (last) => {
-      const dropping = finishDrop();
+      const dropping = body.finishDrop();
       if (dropping === null) {
         response.end(last);
         return;

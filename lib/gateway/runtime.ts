@@ -29,6 +29,8 @@ export interface Runtime {
   readonly limits: {
     readonly maxBodyBytes: number;
     readonly maxUploadBytes: number;
+    /** How long a request body may pause, ms (decisions §4). */
+    readonly bodyStallMs: number;
   };
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */
   readonly bodies: BodyBudget;

@@ -27,7 +27,7 @@ export function unconfiguredRuntime(): Runtime {
     pools: createPools(),
     health: createHealth(),
     holders: createHolders(),
-    limits: { maxBodyBytes: 0, maxUploadBytes: 0 },
+    limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyStallMs: 0 },
     bodies: createBodyBudget(0),
     drains: { running: 0, most: 0 },
     refusals: createRefusalPace(),

@@ -1,8 +1,8 @@
-import { Refused, refusal } from '#lib/errors';
 import type { Arrival, HeaderList, Reply } from '#lib/gateway/lane';
-import { getRuntime, type Runtime } from '#lib/gateway/runtime';
+import { getRuntime } from '#lib/gateway/runtime';
 import { serve } from '#lib/gateway/serve';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
+import { createWebBody, type WebBody } from '#lib/gateway/web-body';
 
 /** The lane for any host that runs only Next: the same pipeline through web `Request` and `Response`. */
 export function webLane(request: Request): Promise<Response> {
@@ -13,9 +13,9 @@ export function webLane(request: Request): Promise<Response> {
     const gone = () => {
       for (const listener of goneListeners.splice(0)) listener();
     };
-    const reply = webReply(resolve, gone);
+    const body = createWebBody(request, runtime.bodies, runtime.limits.bodyStallMs);
+    const reply = webReply(resolve, gone, body);
     request.signal.addEventListener('abort', () => reply.ended() || gone());
-    const body = webBody(request, runtime);
     const arrival: Arrival = {
       method: request.method,
       target: url.pathname + url.search,
@@ -36,26 +36,37 @@ export function webLane(request: Request): Promise<Response> {
 }
 
 /** Pull makes room, cancel means the client is gone, an error breaks the body off. */
-function webReply(resolve: (response: Response) => void, gone: () => void): Reply & { ended(): boolean } {
+function webReply(
+  resolve: (response: Response) => void,
+  gone: () => void,
+  body: WebBody,
+): Reply & { ended(): boolean } {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   let drain: () => void = () => {};
+  let cutting = false;
   let ended = false;
   const encoder = new TextEncoder();
   const start = (status: number, headers: HeaderList) => {
     if (controller) return;
-    const body = new ReadableStream<Uint8Array>({
+    const answer = new ReadableStream<Uint8Array>({
       start: (made) => {
         controller = made;
       },
-      pull: () => drain(),
+      pull: () => {
+        if (cutting) breakOff();
+        else drain();
+      },
       cancel: () => {
         if (ended) return;
         ended = true;
         gone();
       },
     });
-    resolve(new Response(status === 204 || status === 304 ? null : body, { status, headers }));
+    const sent = body.unread() ? { ...headers, connection: 'close' } : headers;
+    resolve(new Response(status === 204 || status === 304 ? null : answer, { status, headers: sent }));
   };
+  // An error throws away what was not pulled yet; and the host needs a turn to write what was.
+  const breakOff = () => setImmediate(() => controller?.error(new BrokenOff()));
   const write = (chunk: Uint8Array) => {
     if (ended || !controller) return true;
     if (chunk.length > 0) controller.enqueue(chunk);
@@ -74,42 +85,16 @@ function webReply(resolve: (response: Response) => void, gone: () => void): Repl
     },
     cut: () => {
       if (!controller) start(502, {});
-      if (!ended) controller?.error(new Error('the answer broke off'));
+      if (ended) return;
       ended = true;
+      cutting = true;
+      if ((controller?.desiredSize ?? 0) > 0) breakOff();
     },
     ended: () => ended,
   };
 }
 
-function webBody(request: Request, runtime: Runtime): Arrival['body'] & { release(): void } {
-  let taken = 0;
-  return {
-    read: async (limit) => {
-      const declared = Number(request.headers.get('content-length') ?? 0);
-      if (declared > limit) throw tooLarge(limit);
-      const wait = runtime.bodies.take(declared);
-      taken = declared;
-      if (wait) await wait;
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      for await (const chunk of request.body ?? []) {
-        size += chunk.length;
-        if (size > limit) throw tooLarge(limit);
-        chunks.push(chunk);
-      }
-      return Buffer.concat(chunks, size);
-    },
-    // The host owns the connection: an unread body is its to drop.
-    drop: () => {},
-    release: () => {
-      runtime.bodies.give(taken);
-      taken = 0;
-    },
-  };
-}
-
-function tooLarge(limit: number): Refused {
-  return new Refused(
-    refusal('invalid_body', `The request body is over the limit of ${limit} bytes; send a smaller one.`),
-  );
+/** Hosts log an unknown error of a body, and take one of this name for what it is. */
+class BrokenOff extends Error {
+  override readonly name = 'AbortError';
 }

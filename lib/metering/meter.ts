@@ -35,6 +35,8 @@ export function createMeter(
 ): Meter {
   const type = answer.contentType?.toLowerCase() ?? '';
   if (type.startsWith('text/event-stream')) return streamMeter(family, ask);
-  if (type.includes('json') || /^(image|audio|video)\//.test(type)) return wholeMeter(family, ask, type);
+  // An error page is never a stream, whatever was asked for.
+  if (type.includes('json') || /^(image|audio|video|text\/html)/.test(type))
+    return wholeMeter(family, ask, type);
   return (answer.streamed ?? ask.stream) ? streamMeter(family, ask) : wholeMeter(family, ask, type);
 }

@@ -29,6 +29,8 @@ import { createPools } from '#lib/upstream/pools';
 
 /** How often the catalogue is read anew without a change. */
 const CATALOGUE_MS = 60_000;
+/** How long a request body may pause (decisions §4). */
+const BODY_STALL_MS = 30_000;
 /** Answers read to their end for clients that left, at the most (decisions §6). */
 const MOST_DRAINS = 32;
 
@@ -141,7 +143,11 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
     pools: createPools(),
     health,
     holders: createHolders(),
-    limits: { maxBodyBytes: env.maxBodyBytes, maxUploadBytes: env.maxUploadBytes },
+    limits: {
+      maxBodyBytes: env.maxBodyBytes,
+      maxUploadBytes: env.maxUploadBytes,
+      bodyStallMs: BODY_STALL_MS,
+    },
     bodies: createBodyBudget(env.bodyBudgetBytes),
     drains: { running: 0, most: MOST_DRAINS },
     refusals: createRefusalPace(),

@@ -17,6 +17,8 @@ const clientHeaders = new Set([
   'content-type',
   'content-disposition',
   'content-length',
+  // Identity was asked for; who answers otherwise must at least be readable.
+  'content-encoding',
   'cache-control',
   'retry-after',
   'retry-after-ms',

@@ -7,7 +7,8 @@ import type { Runtime } from '#lib/gateway/runtime';
 /** Steps 3 to 7 of decisions §3: the credential, its key, the key's state. */
 export async function authenticate(runtime: Runtime, call: Call): Promise<void> {
   const credential = readCredential({ headers: call.arrival.headers, query: call.query });
-  if (isRefusal(credential)) throw new Refused(credential);
+  const missing = isRefusal(credential) && credential.code === 'missing_platform_authorization';
+  if (missing) throw new Refused(credential);
   if (!runtime.keys) {
     throw new Refused(
       refusal(
@@ -16,6 +17,7 @@ export async function authenticate(runtime: Runtime, call: Call): Promise<void> 
       ),
     );
   }
+  if (isRefusal(credential)) throw new Refused(credential);
   const read = runtime.keys.read(credential.secret);
   const snapshot = read instanceof Promise ? await read : read;
   if (isRefusal(snapshot)) throw new Refused(snapshot);

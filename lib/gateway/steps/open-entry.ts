@@ -1,11 +1,15 @@
+import { Refused, refusal } from '#lib/errors';
 import { type Call, recordOf } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
-/** Who is about to spend what: on disk before the first byte goes to a provider (architecture §3). */
+/**
+ * Who is about to spend what: on disk before the first byte goes to a provider (architecture §3).
+ * @throws Refused `local_quota_not_configured` when the disk refuses; nothing has been sent then.
+ */
 export async function openEntry(runtime: Runtime, call: Call): Promise<void> {
   const { claim } = call;
   if (!claim || claim.funding === 'none') return;
-  await runtime.journal?.append({
+  const entry = {
     kind: 'open',
     callId: call.id,
     atMs: call.startMs,
@@ -13,5 +17,16 @@ export async function openEntry(runtime: Runtime, call: Call): Promise<void> {
     tokens: claim.tokens,
     funding: claim.funding,
     call: recordOf(call, call.startMono),
-  });
+  } as const;
+  try {
+    await runtime.journal?.append(entry);
+  } catch (error) {
+    runtime.report(error, call.id);
+    throw new Refused(
+      refusal(
+        'local_quota_not_configured',
+        'This gateway process cannot write its journal; retry, and tell its operator if it stays so.',
+      ),
+    );
+  }
 }

@@ -1,0 +1,71 @@
+import type { BodyBudget } from '#lib/gateway/body-budget';
+import type { BodySource } from '#lib/gateway/lane';
+import { endedEarly, stalled, tooLarge } from '#lib/gateway/node-body';
+
+export interface WebBody extends BodySource {
+  /** The request is refused and its body was not read to the end. */
+  unread(): boolean;
+  /** Gives the memory of the body back to the budget. */
+  release(): void;
+}
+
+/**
+ * The body of a web request; what stays unread of it is the host's to drop.
+ * @param stallMs how long it may pause (decisions §4).
+ */
+export function createWebBody(request: Request, budget: BodyBudget, stallMs: number): WebBody {
+  let taken = 0;
+  let dropped = false;
+  let whole = request.body === null;
+
+  const reserve = (bytes: number): Promise<void> | null => {
+    taken += bytes;
+    return budget.take(bytes);
+  };
+
+  return {
+    read: async (limit) => {
+      const declared = Number(request.headers.get('content-length') ?? 0);
+      if (declared > limit) throw tooLarge(limit);
+      if (request.body === null) return new Uint8Array();
+      if (declared > 0) await reserve(declared);
+      const reader = request.body.getReader();
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      for (;;) {
+        const read = await beforeStall(reader.read(), stallMs);
+        if (read.done) break;
+        size += read.value.length;
+        if (size > limit) throw tooLarge(limit);
+        chunks.push(read.value);
+        if (declared === 0 && size > taken) await reserve(1024 * 1024);
+      }
+      whole = true;
+      return Buffer.concat(chunks, size);
+    },
+    drop: () => {
+      dropped = true;
+    },
+    unread: () => dropped && !whole,
+    release: () => {
+      budget.give(taken);
+      taken = 0;
+    },
+  };
+}
+
+/** @throws Refused `invalid_body` when the body pauses for too long or its client leaves. */
+async function beforeStall<Read>(read: Promise<Read>, stallMs: number): Promise<Read> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(stalled(stallMs)), stallMs);
+  });
+  const cut = read.catch(() => {
+    throw endedEarly();
+  });
+  try {
+    return await Promise.race([cut, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
