@@ -59,23 +59,26 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
     } finally {
       const { opened, scenario, charged, delivery } = course;
       const goneAtMs = outlet.goneAtMs ?? (whole ? null : Date.now());
-      truth.end({
-        ...charged,
-        id: seen.id,
-        at: new Date().toISOString(),
-        family: dialect.handles(seen.method, seen.path) ? dialect.id : null,
-        model: opened?.model ?? null,
-        fault: scenario?.name.fault ?? null,
-        stream: opened?.stream ?? false,
-        outputTokens: delivery?.outputTokens ?? 0,
-        status: outlet.status,
-        end: goneAtMs !== null ? 'client_gone' : delivery?.faulted ? 'fault' : course.end,
-        abortedAt: goneAtMs === null ? null : new Date(goneAtMs).toISOString(),
-        durationMs: Math.round(Date.now() - seen.atMs),
-        chunksSent: delivery?.chunksSent ?? 0,
-        bytesSent: outlet.bytesSent,
-        usageReported: delivery?.usageReported ?? null,
-      });
+      truth.end(
+        {
+          ...charged,
+          id: seen.id,
+          at: new Date().toISOString(),
+          family: dialect.handles(seen.method, seen.path) ? dialect.id : null,
+          model: opened?.model ?? null,
+          fault: scenario?.name.fault ?? null,
+          stream: opened?.stream ?? false,
+          outputTokens: delivery?.outputTokens ?? 0,
+          status: outlet.status,
+          end: goneAtMs !== null ? 'client_gone' : delivery?.faulted ? 'fault' : course.end,
+          abortedAt: goneAtMs === null ? null : new Date(goneAtMs).toISOString(),
+          durationMs: Math.round(Date.now() - seen.atMs),
+          chunksSent: delivery?.chunksSent ?? 0,
+          bytesSent: outlet.bytesSent,
+          usageReported: delivery?.usageReported ?? null,
+        },
+        outlet.sent,
+      );
     }
   };
 }

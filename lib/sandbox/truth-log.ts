@@ -46,6 +46,8 @@ export interface EndLine extends Truth {
   readonly bytesSent: number;
   /** The last usage object sent, as sent; null: none. */
   readonly usageReported: unknown;
+  /** The body's first 64 KiB as sent, base64; in memory only, of the last 200 requests. */
+  sent?: string;
 }
 
 export type TruthLine = BeginLine | EndLine;
@@ -59,6 +61,7 @@ const credentials = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'ap
 export class TruthLog {
   readonly #lines: TruthLine[] = [];
   readonly #withBody: BeginLine[] = [];
+  readonly #withSent: EndLine[] = [];
   readonly #waiting = new Set<() => void>();
   readonly #file: string | null;
   #seq = 0;
@@ -83,14 +86,21 @@ export class TruthLog {
       bodyBytes: seen.body.length,
       bodySha256: createHash('sha256').update(seen.body).digest('hex'),
     };
-    this.#append(line);
-    line.body = seen.body.subarray(0, bodyBytesKept).toString('utf8');
+    this.#append(line, () => {
+      line.body = seen.body.subarray(0, bodyBytesKept).toString('utf8');
+    });
     this.#withBody.push(line);
     if (this.#withBody.length > mostBodies) delete this.#withBody.shift()?.body;
   }
 
-  end(line: Omit<EndLine, 'seq' | 'event'>): void {
-    this.#append({ seq: ++this.#seq, event: 'end', ...line });
+  /** @param sent body bytes that went out. */
+  end(told: Omit<EndLine, 'seq' | 'event' | 'sent'>, sent: Buffer): void {
+    const line: EndLine = { seq: ++this.#seq, event: 'end', ...told };
+    this.#append(line, () => {
+      line.sent = sent.toString('base64');
+    });
+    this.#withSent.push(line);
+    if (this.#withSent.length > mostBodies) delete this.#withSent.shift()?.sent;
   }
 
   /**
@@ -108,10 +118,12 @@ export class TruthLog {
     }
   }
 
-  #append(line: TruthLine): void {
+  /** @param addBody puts in what the file does not get. */
+  #append(line: TruthLine, addBody: () => void): void {
     this.#lines.push(line);
     if (this.#lines.length > mostLines) this.#lines.splice(0, mostLines / 10);
     if (this.#file) appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
+    addBody();
     for (const wake of this.#waiting) wake();
   }
 

@@ -4,20 +4,22 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { applyCatalogue } from '#lib/catalogue/apply';
 import { readCatalogue } from '#lib/catalogue/files';
 import { systemClock } from '#lib/clock';
 import { type Db, openDb } from '#lib/data/db';
 import { createIds } from '#lib/ids';
-import { findCall } from '#lib/queries/calls';
+import { type CallDetail, findCall } from '#lib/queries/calls';
 import { announce } from '#lib/snapshot/announce';
 import { createKey } from '#lib/verbs/key-create';
 import { createWorkspace } from '#lib/verbs/workspace';
+import { catalogueEnv, testCatalogue } from '#tests/support/catalogue';
 import { createDatabase } from '#tests/support/database';
+import { type SandboxProcess, startSandboxProcess } from '#tests/support/sandbox-process';
+import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Test secrets: they protect nothing. */
 export const secrets = {
@@ -30,8 +32,8 @@ export interface StackOptions {
   /** Which lane serves /v1*; the web lane needs a production build. */
   readonly lane?: 'node' | 'web';
   readonly env?: Readonly<Record<string, string>>;
-  /** Catalogue file or folder; the simulated provider's by default. */
-  readonly catalogue?: string;
+  /** Largest file that the gateway may write, KiB: the next write is refused as on a full disk. */
+  readonly fileKiB?: number;
 }
 
 /** A database, the simulated provider and a gateway, each a real process with real sockets. */
@@ -39,11 +41,15 @@ export interface Stack {
   readonly url: string;
   readonly db: Db;
   readonly databaseUrl: string;
+  /** Stands between the gateway and its database. */
+  readonly databaseProxy: TcpProxy;
   readonly dataDir: string;
-  readonly sandboxUrl: string;
+  readonly sandbox: SandboxProcess;
   /** The running gateway process; a new one after `restart`. */
   gateway(): ChildProcess;
-  /** Makes a workspace of its own; settings as the verb takes them. */
+  /** What the gateway has written to its log: errors alone. */
+  log(): string;
+  /** Makes a workspace of its own with $100; settings as the verb takes them. */
   workspace(settings?: Partial<Parameters<typeof createWorkspace>[2]>): Promise<{ id: string; slug: string }>;
   key(
     workspace: string,
@@ -52,9 +58,7 @@ export interface Stack {
   /** Tells the gateway that something was changed, as the command line does. */
   announce(): Promise<unknown>;
   /** The call's row, as soon as it is in the log. */
-  call(id: string): Promise<NonNullable<Awaited<ReturnType<typeof findCall>>>>;
-  /** Everything that the simulated provider saw. */
-  truth(): Promise<Record<string, unknown>[]>;
+  call(id: string): Promise<CallDetail>;
   kill(signal: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;
@@ -64,46 +68,46 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   if (options.lane === 'web' && !existsSync(join(root, '.next/BUILD_ID'))) {
     throw new Error('The web lane needs the production build: run npm test, or npm start once.');
   }
-  const database = await createDatabase();
+  const [database, sandbox] = await Promise.all([createDatabase(), startSandboxProcess()]);
   const db = openDb(database.url, { onError: () => {} });
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'));
-  const sandboxKey = 'sandbox-test-key';
-  const sandbox = spawn(
-    process.execPath,
-    [join(root, 'lib/sandbox/main.ts'), '--tied', '--key', sandboxKey],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  const { url: sandboxUrl, origin } = JSON.parse(await firstLine(sandbox));
-  const ids = createIds(systemClock);
-  await applyCatalogue(db, await readCatalogue(join(root, options.catalogue ?? 'catalogue/sandbox.yaml')), {
-    sealingKey: null,
-    newId: () => ids.newId() ?? '',
-  });
+  const direct = new URL(database.url);
+  const databaseProxy = await tcpProxy({ host: direct.hostname, port: Number(direct.port) });
+  direct.port = String(databaseProxy.port);
+  await fillCatalogue(db);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let gateway: ChildProcess | null = null;
+  let log = '';
   const start = async () => {
-    const child = spawn(process.execPath, [join(root, 'server.ts')], {
+    const program = [process.execPath, join(root, 'server.ts')];
+    const limited = ['bash', '-c', `ulimit -f ${options.fileKiB}; exec "$0" "$@"`, ...program];
+    const [command = '', ...args] = options.fileKiB === undefined ? program : limited;
+    const child = spawn(command, args, {
       cwd: root,
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
         ...secrets,
+        ...catalogueEnv,
         NODE_ENV: 'production',
-        DATABASE_URL: database.url,
+        DATABASE_URL: direct.href,
         DATA_DIR: dataDir,
         HOST: '127.0.0.1',
         PORT: String(port),
         LANE: options.lane ?? 'node',
-        SANDBOX_URL: sandboxUrl,
-        SANDBOX_KEY: sandboxKey,
+        SANDBOX_URL: sandbox.url,
+        SANDBOX_KEY: sandbox.key,
         LOG_LEVEL: 'error',
         ...options.env,
       },
     });
+    child.stderr?.on('data', (text) => {
+      log += text;
+    });
     gateway = child;
-    await ready(url, child);
+    await ready(url, child, () => log);
   };
   await start();
   const running = () => {
@@ -121,9 +125,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     url,
     db,
     databaseUrl: database.url,
+    databaseProxy,
     dataDir,
-    sandboxUrl,
+    sandbox,
     gateway: running,
+    log: () => log,
     workspace: async (settings = {}) => {
       made += 1;
       const created = await createWorkspace(db, 'test', { name: `Test ${made}`, credit: '100', ...settings });
@@ -131,34 +137,27 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       return created;
     },
     key: async (workspace, settings = {}) => {
-      const created = await createKey(
-        db,
-        'test',
-        { workspace, name: 'test', ...settings },
-        secrets.KEY_PEPPER,
-      );
+      const wanted = { workspace, name: 'test', ...settings };
+      const created = await createKey(db, 'test', wanted, secrets.KEY_PEPPER);
       await announce(dataDir);
       return created;
     },
     announce: () => announce(dataDir),
     call: async (id) => {
-      for (let tries = 0; tries < 200; tries += 1) {
+      for (let tries = 0; tries < 400; tries += 1) {
         const found = await findCall(db, { workspaceId: null, id });
         if (found) return found;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, 25));
       }
       throw new Error(`call ${id} did not reach the log within 10 s`);
-    },
-    truth: async () => {
-      const text = await (await fetch(`${origin}/_log`)).text();
-      return text.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []));
     },
     kill,
     start,
     close: async () => {
+      databaseProxy.restore();
       await kill('SIGTERM');
-      sandbox.stdin.end();
-      if (sandbox.exitCode === null) await once(sandbox, 'exit');
+      await sandbox.close();
+      await databaseProxy.close();
       await db.close();
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });
@@ -166,27 +165,30 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
 }
 
-async function ready(url: string, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if (child.exitCode !== null) throw new Error(`the gateway ended at its start (exit ${child.exitCode})`);
+async function fillCatalogue(db: Db): Promise<void> {
+  const ids = createIds(systemClock);
+  const options = { sealingKey: null, newId: () => ids.newId() ?? '' };
+  await applyCatalogue(db, await readCatalogue(join(root, 'catalogue/sandbox.yaml')), options);
+  await applyCatalogue(db, testCatalogue(), options);
+}
+
+async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {
+  for (let tries = 0; tries < 1200; tries += 1) {
+    if (child.exitCode !== null) {
+      throw new Error(`the gateway ended at its start (exit ${child.exitCode}):\n${log()}`);
+    }
     const answered = await fetch(`${url}/api/health`).then(
       (response) => response.ok,
       () => false,
     );
     if (answered) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('the gateway was not ready within 60 s');
+  throw new Error(`the gateway was not ready within 60 s:\n${log()}`);
 }
 
-function firstLine(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`ended with ${code}`)));
-    if (child.stdout) createInterface(child.stdout).once('line', resolve);
-  });
-}
-
-async function freePort(): Promise<number> {
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,5 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
+/** Body bytes of an answer that are kept for the truth log. */
+const MOST_KEPT = 65_536;
+
 /** The way to one client: back-pressure, slices, and the ways to break a connection. */
 export class Outlet {
   /** null until the status line was sent. */
@@ -8,6 +11,7 @@ export class Outlet {
   /** When the client went before the answer was over, ms since the epoch; null: it did not. */
   goneAtMs: number | null = null;
   readonly #response: ServerResponse;
+  readonly #kept: Buffer[] = [];
   #broken = false;
   #wake: (() => void) | null = null;
 
@@ -19,6 +23,11 @@ export class Outlet {
     });
     response.on('drain', () => this.#wake?.());
     response.on('error', () => this.#wake?.());
+  }
+
+  /** The body as it was handed to the socket; its first 64 KiB. */
+  get sent(): Buffer {
+    return Buffer.concat(this.#kept).subarray(0, MOST_KEPT);
   }
 
   get gone(): boolean {
@@ -37,6 +46,7 @@ export class Outlet {
     const step = sliceBytes ?? bytes.length;
     for (let at = 0; at < bytes.length && !this.gone; at += step) {
       const slice = bytes.subarray(at, at + step);
+      if (this.bytesSent < MOST_KEPT) this.#kept.push(slice);
       this.bytesSent += slice.length;
       if (!this.#response.write(slice)) await this.#pause(null);
       // Without a turn of the loop the slices would leave in one packet.

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
+import { verifyLedger } from '#lib/billing/verify';
+import { parseUsd } from '#lib/money';
+import type { CallDetail } from '#lib/queries/calls';
+import { record } from '#lib/sandbox/content/tool-call';
+import type { EndLine } from '#lib/sandbox/truth-log';
+import type { Stack } from '#tests/support/stack';
+
+/** Rates of sandbox/echo and the test models, nano-dollars a token: $1, $0.25 and $4 a million. */
+const rates = { input: 1_000n, cached: 250n, output: 4_000n };
+
+/** What the usage that a provider reported costs, computed apart from the gateway's own code. */
+export function fairNano(end: EndLine): bigint {
+  const usage = record(end.usageReported);
+  const cached = count(record(usage.prompt_tokens_details).cached_tokens);
+  const input = count(usage.prompt_tokens) - cached;
+  return input * rates.input + cached * rates.cached + count(usage.completion_tokens) * rates.output;
+}
+
+/** What a call is charged of which only bytes are known: a token for four of them, each sum rounded up. */
+export function estimatedNano(requestBytes: number, outputBytes: number): bigint {
+  const input = BigInt(Math.ceil(requestBytes / 4)) * rates.input;
+  return input + BigInt(Math.ceil(outputBytes / 4)) * rates.output;
+}
+
+export function costOf(call: CallDetail): bigint {
+  return parseUsd(call.cost);
+}
+
+/** The ledger lines of one call, nano-dollars. */
+export async function linesOf(stack: Stack, id: string): Promise<bigint[]> {
+  const { rows } = await stack.db.pool.query<{ amount: string }>(
+    `SELECT amount_nano::text AS amount FROM ledger_line WHERE kind = 'call' AND ref = $1`,
+    [id],
+  );
+  return rows.map((row) => BigInt(row.amount));
+}
+
+/** How many rows of the call log a workspace has. */
+export async function callsOf(stack: Stack, workspaceId: string): Promise<number> {
+  const { rows } = await stack.db.pool.query<{ calls: number }>(
+    'SELECT count(*)::int AS calls FROM call WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  return rows[0]?.calls ?? 0;
+}
+
+/** Waits until nothing is held any more, then checks every invariant of money and logs. */
+export async function expectBalancedBooks(stack: Stack): Promise<void> {
+  const nothing = { held: '0', holds: 0 };
+  let left: unknown;
+  for (let tries = 0; tries < 150; tries += 1) {
+    const { rows } = await stack.db.pool.query(
+      `SELECT (SELECT coalesce(sum(held_nano), 0)::text FROM lease) AS held, (SELECT count(*)::int FROM hold) AS holds`,
+    );
+    left = rows[0];
+    if (isDeepStrictEqual(left, nothing)) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(left).toEqual(nothing);
+  const { checks } = await verifyLedger(stack.db);
+  expect(checks.filter((check) => check.rows.length > 0)).toEqual([]);
+}
+
+function count(value: unknown): bigint {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? BigInt(value) : 0n;
+}

@@ -1,0 +1,56 @@
+import { type CatalogueSet, joinCatalogues } from '#lib/catalogue/files';
+import { catalogueShape } from '#lib/schemas/catalogue';
+import { readDocument } from '#lib/schemas/document';
+
+const here = { env: 'SANDBOX_URL' };
+const right = { env: 'SANDBOX_KEY' };
+const price = { input: '1', cachedInput: '0.25', output: '4' };
+
+/** What `startStack` sets beside the sandbox's own address and key. */
+export const catalogueEnv = { TEST_MISADDRESSED_URL: 'not an address', TEST_WRONG_KEY: 'not the key' };
+
+const providers = [
+  { id: 'drained', families: { chat: here }, credential: right, onDisconnect: 'drain' },
+  { id: 'closed', families: { chat: 'http://127.0.0.1:1/v1' }, credential: right },
+  { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
+  { id: 'misaddressed', families: { chat: { env: 'TEST_MISADDRESSED_URL' } }, credential: right },
+  { id: 'unkeyed', families: { chat: here, responses: here }, credential: { env: 'TEST_UNSET_KEY' } },
+  { id: 'miskeyed', families: { chat: here }, credential: { env: 'TEST_WRONG_KEY' } },
+];
+
+type Offer = Readonly<Record<string, unknown>> & { readonly provider: string };
+
+/** Each model shows one thing that an operator may choose or get wrong. */
+const offers: Readonly<Record<string, readonly Offer[]>> = {
+  'test/drained': [{ provider: 'drained', price }],
+  'test/closed': [{ provider: 'closed', price }],
+  'test/nowhere': [{ provider: 'nowhere', price }],
+  'test/misaddressed': [{ provider: 'misaddressed', price }],
+  'test/unkeyed': [{ provider: 'unkeyed', price }],
+  'test/miskeyed': [{ provider: 'miskeyed', price }],
+  'test/unpriced': [{ provider: 'drained' }],
+  'test/other-family': [{ provider: 'unkeyed', families: ['responses'], price }],
+  'test/no-stream-usage': [{ provider: 'drained', streamUsage: 'never', price }],
+  'test/newer-budget': [{ provider: 'drained', outputBudgetField: 'max_completion_tokens', price }],
+  'test/falls-back': [
+    { provider: 'closed', price },
+    { provider: 'drained', price },
+  ],
+};
+
+/** Providers and models of the tests alone, beside the simulated provider's own catalogue. */
+export function testCatalogue(): CatalogueSet {
+  const file = {
+    providers: providers.map((provider) => ({ name: provider.id, onDisconnect: 'abort', ...provider })),
+    models: Object.entries(offers).map(([id, list]) => ({
+      id,
+      name: id,
+      contextTokens: 1_000_000,
+      maxOutputTokens: 65_536,
+      input: ['text'],
+      output: ['text'],
+      offers: list.map((offer) => ({ upstreamModel: 'echo', families: ['chat'], ...offer })),
+    })),
+  };
+  return joinCatalogues([readDocument('tests/support/catalogue.ts', JSON.stringify(file), catalogueShape)]);
+}

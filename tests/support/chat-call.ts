@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { record } from '#lib/sandbox/content/tool-call';
+import type { BeginLine } from '#lib/sandbox/truth-log';
+import type { Stack } from '#tests/support/stack';
+import { headerOf, requestText, type Talk, type TalkOptions, talk, type Wire } from '#tests/support/wire';
+
+export interface Asked extends Talk {
+  /** The body that was sent. */
+  readonly body: string;
+  /** Stands in the prompt: finds the request in the provider's log. */
+  readonly mark: string;
+  readonly answer: Wire;
+  /** X-Request-Id. */
+  readonly id: string;
+}
+
+/** Sends one chat request over a raw socket. */
+export async function askChat(
+  url: string,
+  key: string,
+  fields: Readonly<Record<string, unknown>> & { readonly directive?: string },
+  options: TalkOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Asked> {
+  const mark = randomUUID();
+  const { directive, ...rest } = fields;
+  const content = `Say ${mark} ${directive ? `[[${directive}]]` : ''}`;
+  const body = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content }], ...rest });
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...options.headers };
+  const talked = await talk(url, requestText('POST', '/v1/chat/completions', headers, body), options);
+  const answer = talked.answers[0] ?? { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
+  return { ...talked, body, mark, answer, id: headerOf(answer, 'x-request-id') ?? '' };
+}
+
+/** A request without a body. */
+export async function ask(
+  url: string,
+  method: string,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+): Promise<Wire> {
+  const { answers, end } = await talk(url, requestText(method, target, headers, body));
+  const [answer] = answers;
+  if (!answer) throw new Error(`${method} ${target} got no answer (${end})`);
+  return answer;
+}
+
+export function bearer(key: string): Record<string, string> {
+  return { Authorization: `Bearer ${key}` };
+}
+
+export function jsonOf(answer: Wire): Record<string, unknown> {
+  return record(JSON.parse(answer.body.toString()));
+}
+
+/** `error.code` of a JSON answer; null when it is none of the shape. */
+export function codeOf(answer: Wire): unknown {
+  return record(jsonOf(answer).error).code;
+}
+
+/** The one request of a call as the provider saw it. */
+export async function seenOf(stack: Stack, asked: { mark: string }): Promise<BeginLine> {
+  const seen = await stack.sandbox.seen(asked.mark);
+  const [only] = seen;
+  if (!only || seen.length > 1) throw new Error(`the provider saw the call ${seen.length} times, not once`);
+  return only;
+}
+
+/** The JSON that the provider received. */
+export async function receivedOf(stack: Stack, asked: { mark: string }): Promise<Record<string, unknown>> {
+  return record(JSON.parse((await seenOf(stack, asked)).body ?? ''));
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { BeginLine, EndLine, TruthLine } from '#lib/sandbox/truth-log';
+
+/** The simulated provider as a process of its own, and what it knows: the tests' cost oracle. */
+export interface SandboxProcess {
+  /** Its versioned root. */
+  readonly url: string;
+  readonly key: string;
+  /** Requests whose body holds this text, in order. */
+  seen(text: string): Promise<BeginLine[]>;
+  /** How a request ended, as soon as it has. */
+  ended(id: string): Promise<EndLine>;
+  close(): Promise<void>;
+}
+
+const program = fileURLToPath(new URL('../../lib/sandbox/main.ts', import.meta.url));
+
+export async function startSandboxProcess(): Promise<SandboxProcess> {
+  const key = 'sandbox-test-key';
+  const child = spawn(process.execPath, [program, '--tied', '--key', key], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const first = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the simulated provider ended with ${code}`)));
+    createInterface(child.stdout).once('line', resolve);
+  });
+  const { url, origin } = JSON.parse(first);
+  const read = async (query: string): Promise<TruthLine[]> => {
+    const answer = await fetch(`${origin}/_log?${query}`, { headers: { authorization: `Bearer ${key}` } });
+    return (await answer.json()).lines;
+  };
+  return {
+    url,
+    key,
+    seen: async (text) => {
+      const lines = await read('event=begin');
+      return lines.filter((line) => line.event === 'begin' && line.body?.includes(text)) as BeginLine[];
+    },
+    ended: async (id) => {
+      const [line] = await read(`event=end&id=${id}&wait=20000`);
+      if (line?.event !== 'end') throw new Error(`the provider has not ended ${id} within 20 s`);
+      return line;
+    },
+    close: async () => {
+      child.stdin.end();
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
+  };
+}

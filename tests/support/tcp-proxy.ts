@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A TCP proxy that can be switched off: how a database or a provider goes away and comes back. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Breaks every connection; new ones are refused by a reset until `restore`. */
+  cut(): void;
+  /** Takes connections and leaves them without an answer, the running ones included. */
+  freeze(): void;
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** @param target host and port that connections are passed on to. */
+export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+  const open = new Set<Socket>();
+  let state: 'on' | 'off' | 'frozen' = 'on';
+  const keep = (socket: Socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy());
+  };
+  const server = createServer((client) => {
+    keep(client);
+    if (state === 'off') {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(target.port, target.host);
+    keep(upstream);
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+    client.pipe(upstream);
+    upstream.pipe(client);
+    if (state === 'frozen') client.pause();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the proxy does not listen');
+  const breakAll = () => {
+    for (const socket of open) socket.resetAndDestroy();
+  };
+  return {
+    port: address.port,
+    cut: () => {
+      state = 'off';
+      breakAll();
+    },
+    freeze: () => {
+      state = 'frozen';
+      for (const socket of open) socket.unpipe().pause();
+    },
+    restore: () => {
+      // Connections that were frozen are of no more use.
+      if (state === 'frozen') breakAll();
+      state = 'on';
+    },
+    close: async () => {
+      breakAll();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

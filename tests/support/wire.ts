@@ -1,0 +1,150 @@
+import { connect, type Socket } from 'node:net';
+
+/** One HTTP/1.1 answer as the bytes on the wire tell it. */
+export interface Wire {
+  readonly status: number;
+  /** Lower-case names, in order, repeated ones kept. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Without chunk framing; as much as came. */
+  readonly body: Buffer;
+  /** Its framing ended as announced: last chunk, full length, or FIN where neither was given. */
+  readonly whole: boolean;
+}
+
+/** What a connection gave until it ended or had given enough. */
+export interface Talk {
+  readonly answers: readonly Wire[];
+  /** open: we stopped reading; late: nothing ended within the time. */
+  readonly end: 'fin' | 'reset' | 'open' | 'late';
+  readonly ms: number;
+}
+
+export interface TalkOptions {
+  /** Stop after so many whole answers; 1. Infinity: until the connection closes. */
+  readonly answers?: number;
+  /** Leave, as a client that hangs up, once what has come satisfies this. */
+  readonly leaveWhen?: (raw: string) => boolean;
+  /** Give up after, ms; 20,000. */
+  readonly patienceMs?: number;
+  /** Writes more once the connection is up; the first piece has been written then. */
+  readonly afterwards?: (socket: Socket) => void;
+}
+
+/** Writes bytes to a gateway as they are and reads what comes back: no client library in between. */
+export function talk(url: string, bytes: string | Buffer, options: TalkOptions = {}): Promise<Talk> {
+  const { hostname, port } = new URL(url);
+  const { answers: wanted = 1, leaveWhen, patienceMs = 20_000 } = options;
+  const startMs = performance.now();
+  const parts: Buffer[] = [];
+  const bodyless = String(bytes).startsWith('HEAD ');
+  const read = (closed: boolean) => readAnswers(Buffer.concat(parts), closed, bodyless);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let raw = '';
+    let size = 0;
+    const finish = (end: Talk['end']) => {
+      clearTimeout(timer);
+      socket.removeAllListeners().on('error', () => {});
+      socket.destroy();
+      resolve({ answers: read(end === 'fin'), end, ms: performance.now() - startMs });
+    };
+    const timer = setTimeout(() => finish('late'), patienceMs);
+    socket.on('connect', () => {
+      socket.write(bytes);
+      options.afterwards?.(socket);
+    });
+    socket.on('data', (part) => {
+      parts.push(part);
+      size += part.length;
+      if (leaveWhen) {
+        raw += part.toString('latin1');
+        if (leaveWhen(raw)) finish('open');
+        return;
+      }
+      // Looking at the framing anew for each packet is quadratic: only where an end may stand.
+      if (size > 1_000_000 && !part.subarray(-5).equals(Buffer.from('0\r\n\r\n'))) return;
+      const got = read(false);
+      if (got.length >= wanted && got.every((answer) => answer.whole)) finish('open');
+    });
+    socket.on('end', () => finish('fin'));
+    socket.on('error', () => finish('reset'));
+  });
+}
+
+/** The text of a request; a body brings its Content-Length unless `headers` frame it otherwise. */
+export function requestText(
+  method: string,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+  body: string | Buffer = '',
+): Buffer {
+  const given = Object.keys(headers).map((name) => name.toLowerCase());
+  const framed = given.includes('content-length') || given.includes('transfer-encoding') || body.length === 0;
+  const lines = [
+    `${method} ${target} HTTP/1.1`,
+    ...(given.includes('host') ? [] : ['Host: gateway.test']),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(framed ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(body)]);
+}
+
+/** First value of a header; undefined when it is absent. */
+export function headerOf(answer: Wire, name: string): string | undefined {
+  return answer.headers.find(([key]) => key === name)?.[1];
+}
+
+/**
+ * Cuts bytes into answers; the last one may be torn.
+ * @param closed FIN came, which ends a body without framing.
+ * @param bodyless answers to HEAD: their length describes a body that does not come.
+ */
+function readAnswers(bytes: Buffer, closed: boolean, bodyless: boolean): Wire[] {
+  const answers: Wire[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const headEnd = bytes.indexOf('\r\n\r\n', at);
+    if (headEnd < 0) break;
+    const [line = '', ...rest] = bytes.toString('latin1', at, headEnd).split('\r\n');
+    const status = Number(line.split(' ')[1]);
+    const headers = rest.map((text): [string, string] => {
+      const colon = text.indexOf(':');
+      return [text.slice(0, colon).toLowerCase(), text.slice(colon + 1).trim()];
+    });
+    at = headEnd + 4;
+    if (status === 100) continue;
+    const value = (name: string) => headers.find(([key]) => key === name)?.[1];
+    const length = value('content-length');
+    if (bodyless) {
+      answers.push({ status, headers, body: Buffer.alloc(0), whole: true });
+    } else if (value('transfer-encoding') === 'chunked') {
+      const read = unchunk(bytes, at);
+      answers.push({ status, headers, body: read.body, whole: read.whole });
+      at = read.end;
+    } else if (length !== undefined) {
+      const body = bytes.subarray(at, at + Number(length));
+      answers.push({ status, headers, body, whole: body.length === Number(length) });
+      at += Number(length);
+    } else {
+      answers.push({ status, headers, body: bytes.subarray(at), whole: closed || status === 204 });
+      break;
+    }
+  }
+  return answers;
+}
+
+function unchunk(bytes: Buffer, from: number): { body: Buffer; whole: boolean; end: number } {
+  const parts: Buffer[] = [];
+  let at = from;
+  for (;;) {
+    const eol = bytes.indexOf('\r\n', at);
+    const size = eol < 0 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at, eol), 16);
+    if (Number.isNaN(size)) return { body: Buffer.concat(parts), whole: false, end: bytes.length };
+    if (size === 0) {
+      const whole = bytes.length >= eol + 4;
+      return { body: Buffer.concat(parts), whole, end: eol + 4 };
+    }
+    parts.push(bytes.subarray(eol + 2, eol + 2 + size));
+    at = eol + 2 + size + 2;
+  }
+}
