@@ -26,6 +26,8 @@ export interface Call {
   ask: Ask | null;
   plan: Plan | null;
   claim: Claim | null;
+  /** The hold as it stands: it grows with a stream that passes it (decisions §6), nano-dollars. */
+  holdNano: bigint;
   /** Prices of nested models of this request, by the provider's name for them. */
   nestedOffers: ReadonlyMap<string, Price>;
   attempts: AttemptRecord[];
@@ -43,6 +45,8 @@ export interface Call {
   usageSource: UsageSource;
   lines: readonly CostLine[];
   costNano: bigint;
+  /** The price before the hold capped it: what the hold must grow to. */
+  uncappedNano: bigint;
   flags: readonly string[];
   endReason: EndReason;
   gone: boolean;
@@ -69,6 +73,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     ask: null,
     plan: null,
     claim: null,
+    holdNano: 0n,
     nestedOffers: new Map(),
     attempts: [],
     target: null,
@@ -82,6 +87,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     usageSource: 'none',
     lines: [],
     costNano: 0n,
+    uncappedNano: 0n,
     flags: [],
     endReason: 'completed',
     gone: false,
@@ -91,7 +97,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
 /** The row of the call log as things stand now (decisions §13). */
 export function recordOf(call: Call, nowMono: number): CallRecord {
   const latency = nowMono - call.startMono;
-  const excess = call.claim ? call.costNano - call.claim.holdNano : 0n;
+  const excess = call.claim ? call.costNano - call.holdNano : 0n;
   return {
     id: call.id,
     clientRequestId: call.clientRequestId,
@@ -115,7 +121,7 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     usage: call.usage,
     lines: call.lines,
     costNano: call.costNano,
-    holdNano: call.claim?.holdNano ?? 0n,
+    holdNano: call.holdNano,
     overHoldNano: excess > 0n ? excess : 0n,
     priceVersionId: call.target?.price.id ?? null,
     userAgent: call.arrival.headers['user-agent']?.slice(0, 256) ?? null,

@@ -16,6 +16,7 @@ export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean):
   call.usageSource = 'none';
   call.lines = [];
   call.costNano = 0n;
+  call.uncappedNano = 0n;
   call.flags = meter?.flags() ?? [];
   if (!target || !ask || !claim || ask.operation.steps !== 'generate') return;
   const report = meter?.report() ?? null;
@@ -30,7 +31,7 @@ export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean):
     output: estimateOutputTokens(outputBytes),
   });
   priceReport(call, { usage, serviceTier: null, nested: [], flags: [] }, 'estimated');
-  if (call.costNano > claim.holdNano) call.costNano = claim.holdNano;
+  if (call.costNano > call.holdNano) call.costNano = call.holdNano;
 }
 
 /** Without reported usage: is anything owed? A 2xx that ended well or was left, or that broke after output. */
@@ -51,9 +52,10 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   call.usageSource = source;
   call.lines = priced.lines;
   call.costNano = priced.costNano;
+  call.uncappedNano = priced.costNano;
   call.flags = [...new Set([...call.flags, ...report.flags, ...bounded.flags, ...priced.flags])];
-  if (call.snapshot?.workspace.strict && call.costNano > claim.holdNano) {
-    call.costNano = claim.holdNano;
+  if (call.snapshot?.workspace.strict && call.costNano > call.holdNano) {
+    call.costNano = call.holdNano;
     call.flags = [...call.flags, 'strict_capped'];
   }
 }

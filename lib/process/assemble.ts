@@ -57,7 +57,10 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
   if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
 
   const journal = openJournal(journalDir, ownerId, {
-    onFailure: (error) => coordinator.halt(`The gateway cannot write its journal (${error.message}).`),
+    onFailure: (error) =>
+      coordinator.halt(
+        `The gateway cannot write its journal (${error.message}); its operator must free the disk and restart it.`,
+      ),
   });
   const coordinator = createCoordinator({
     clock,

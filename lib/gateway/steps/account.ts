@@ -25,6 +25,8 @@ export async function account(runtime: Runtime, call: Call): Promise<void> {
         atMs: runtime.clock.now(),
         chargeNano: call.costNano,
         tokens: call.usageSource === 'none' ? 0 : countedTokens(call.usage),
+        // A plan without a target never started: every counter goes back, RPM included (decisions §3).
+        undone: call.refusal !== null && call.refusal === call.plan?.failure,
       });
     }
   }

@@ -21,6 +21,7 @@ export async function claimCall(runtime: Runtime, call: Call): Promise<void> {
   const claim = claimed instanceof Promise ? await claimed : claimed;
   if (isRefusal(claim)) throw new Refused(claim);
   call.claim = claim;
+  call.holdNano = claim.holdNano;
   Object.assign(call.headers, limitHeaders(claim.numbers));
   if (plan?.failure) throw new Refused(plan.failure);
 }

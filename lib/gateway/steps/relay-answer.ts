@@ -131,8 +131,10 @@ class AnswerRelay {
 
   async #growHold(): Promise<void> {
     const { call, runtime, exchange } = this.#p;
-    if (!call.claim || !runtime.coordinator || call.costNano <= call.claim.holdNano) return;
-    const grown = await runtime.coordinator.grow(call.claim, call.costNano);
+    if (!call.claim || !runtime.coordinator || call.uncappedNano <= call.holdNano) return;
+    const wantedNano = call.uncappedNano;
+    const grown = await runtime.coordinator.grow(call.claim, wantedNano);
+    if (grown) call.holdNano = wantedNano;
     if (!grown && call.snapshot?.workspace.strict) exchange.abort(new HoldExhausted());
   }
 
