@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createIds } from '#lib/ids';
+import { plan } from '#lib/routing/plan';
+import type { Policy } from '#lib/snapshot/snapshot';
+import { catalogueOf, inputOf, modelOf, offerAt } from '#tests/unit/routing/make';
+
+const input = inputOf({ policy: { weights: { a: 6, b: 3 } } });
+
+function drawn(callId: string, policy: Policy = { weights: { a: 6, b: 3 } }): string[] {
+  return plan({ ...(policy.weights ? inputOf({ policy }) : input), callId }).targets.map(
+    (target) => target.offer.provider.id,
+  );
+}
+
+/** Ids as the gateway mints them: within one millisecond they differ in a counter alone. */
+function callIds(count: number): string[] {
+  let ms = 1_800_000_000_000;
+  let taken = 0;
+  const ids = createIds({
+    now: () => {
+      taken += 1;
+      if (taken % 50 === 0) ms += 1;
+      return ms;
+    },
+    mono: () => 0,
+  });
+  return Array.from({ length: count }, () => ids.newId() ?? '');
+}
+
+describe('a weighted draw', () => {
+  it('is the same for one call id, and a full order of all offers', () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.record({ a: weight(), b: weight(), c: weight() }), (callId, weights) => {
+        const first = drawn(callId, { weights });
+        expect(drawn(callId, { weights })).toEqual(first);
+        expect([...first].sort()).toEqual(['a', 'b', 'c']);
+      }),
+    );
+  });
+
+  it('draws each place in proportion to the weights of those that are left', () => {
+    // Weights 6, 3 and, unnamed, 1. Chi-squared of six orders, 5 degrees of freedom: p = 0.001 at 20.5.
+    const count = 60_000;
+    const weights: Record<string, number> = { a: 6, b: 3, c: 1 };
+    const seen = new Map<string, number>();
+    for (const id of callIds(count)) {
+      const order = drawn(id).join('');
+      seen.set(order, (seen.get(order) ?? 0) + 1);
+    }
+    let chi = 0;
+    for (const order of ['abc', 'acb', 'bac', 'bca', 'cab', 'cba']) {
+      const [first = '', second = ''] = order;
+      const one = (weights[first] ?? 0) / 10;
+      const expected = count * one * ((weights[second] ?? 0) / (10 - (weights[first] ?? 0)));
+      chi += ((seen.get(order) ?? 0) - expected) ** 2 / expected;
+    }
+    expect(chi).toBeLessThan(20.5);
+  });
+
+  it('draws first places in proportion for any weights', () => {
+    const ids = callIds(4_000);
+    fc.assert(
+      fc.property(fc.record({ a: weight(), b: weight(), c: weight() }), (weights) => {
+        const firsts = ids.filter((id) => drawn(id, { weights })[0] === 'a').length / ids.length;
+        const share = weights.a / (weights.a + weights.b + weights.c);
+        // Five standard deviations of 4,000 draws.
+        expect(Math.abs(firsts - share)).toBeLessThan(
+          5 * Math.sqrt((share * (1 - share)) / ids.length) + 1e-9,
+        );
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('leaves the named ones of `order` in front and takes the place of `sort`', () => {
+    const offers = ['a', 'b', 'c', 'd'].map((id) => offerAt(id));
+    const policy: Policy = { order: ['d'], weights: { a: 1_000_000 }, sort: 'price' };
+    const found = plan({ ...inputOf({ policy }), catalogue: catalogueOf(modelOf('m', offers)) });
+    expect(found.targets.map((target) => target.offer.provider.id).slice(0, 2)).toEqual(['d', 'a']);
+  });
+});
+
+function weight() {
+  return fc.double({ min: 0.1, max: 100, noNaN: true });
+}

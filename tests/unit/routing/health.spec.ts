@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { createHealth, type Health } from '#lib/routing/health';
+
+const t0 = 1_800_000_000_000;
+
+function begin(health: Health, nowMs: number, further = false) {
+  const running = health.begin('o', nowMs, further);
+  if (!running) throw new Error('the retry budget is used up');
+  return running;
+}
+
+function fail(health: Health, times: number, nowMs: number, retryAfterMs: number | null = null): void {
+  for (let at = 0; at < times; at += 1) {
+    const running = begin(health, nowMs);
+    running.failed(retryAfterMs, nowMs);
+    running.over();
+  }
+}
+
+function succeed(health: Health, nowMs: number, firstByteMs = 100): void {
+  const running = begin(health, nowMs);
+  running.succeeded(firstByteMs, true, nowMs);
+  running.over();
+}
+
+describe('the breaker', () => {
+  it('sets an offer aside for 10 s after the fifth failure in a row', () => {
+    const health = createHealth();
+    fail(health, 4, t0);
+    succeed(health, t0);
+    fail(health, 4, t0);
+    expect(health.isAside('o', t0)).toBe(false);
+    fail(health, 1, t0);
+    expect(health.isAside('o', t0 + 9_999)).toBe(true);
+    expect(health.isAside('o', t0 + 10_000)).toBe(false);
+  });
+
+  it('then lets exactly one attempt through, and closes when it succeeds', () => {
+    const health = createHealth();
+    fail(health, 5, t0);
+    const probe = begin(health, t0 + 10_000);
+    expect(health.isAside('o', t0 + 10_000)).toBe(true);
+    probe.succeeded(100, true, t0 + 10_050);
+    probe.over();
+    expect(health.isAside('o', t0 + 10_050)).toBe(false);
+    expect(health.of('o')).toMatchObject({ failures: 0, openUntilMs: 0, running: 0 });
+  });
+
+  it('doubles the time with every failed probe, up to five minutes, and starts at 10 s again once healed', () => {
+    const health = createHealth();
+    fail(health, 5, t0);
+    let nowMs = t0 + 10_000;
+    for (const seconds of [20, 40, 80, 160, 300, 300]) {
+      fail(health, 1, nowMs);
+      expect(health.of('o').openUntilMs).toBe(nowMs + seconds * 1_000);
+      nowMs += seconds * 1_000;
+    }
+    succeed(health, nowMs);
+    fail(health, 5, nowMs);
+    expect(health.of('o').openUntilMs).toBe(nowMs + 10_000);
+  });
+
+  it('counts a burst of failures that started before it opened once', () => {
+    const health = createHealth();
+    const burst = Array.from({ length: 50 }, () => begin(health, t0));
+    for (const running of burst) running.failed(null, t0 + 100);
+    expect(health.of('o').openUntilMs).toBe(t0 + 10_100);
+  });
+
+  it('gives a probe that its client left to the next attempt', () => {
+    const health = createHealth();
+    fail(health, 5, t0);
+    begin(health, t0 + 10_000).abandoned(t0 + 10_500);
+    expect(health.isAside('o', t0 + 10_500)).toBe(false);
+  });
+
+  it('lets another probe follow one that hangs for as long as the offer was set aside', () => {
+    const health = createHealth();
+    fail(health, 5, t0);
+    begin(health, t0 + 10_000);
+    expect(health.isAside('o', t0 + 19_999)).toBe(true);
+    expect(health.isAside('o', t0 + 20_000)).toBe(false);
+  });
+
+  it("sets an offer aside for a 429's Retry-After, which a success elsewhere in time does not shorten", () => {
+    const health = createHealth();
+    fail(health, 1, t0, 7_000);
+    succeed(health, t0 + 10);
+    expect(health.isAside('o', t0 + 6_999)).toBe(true);
+    expect(health.isAside('o', t0 + 7_000)).toBe(false);
+  });
+
+  it('believes a Retry-After up to a day', () => {
+    const health = createHealth();
+    fail(health, 1, t0, 1e12);
+    expect(health.of('o').openUntilMs).toBe(t0 + 86_400_000);
+  });
+});
+
+describe('the retry budget', () => {
+  it('allows ten further fallbacks at once, and one more as soon as one is over', () => {
+    const health = createHealth();
+    const running = Array.from({ length: 10 }, () => begin(health, t0, true));
+    expect(health.begin('o', t0, true)).toBeNull();
+    expect(health.begin('o', t0, false)).not.toBeNull();
+    running[0]?.over();
+    running[0]?.over();
+    expect(health.begin('o', t0, true)).not.toBeNull();
+    expect(health.begin('o', t0, true)).toBeNull();
+  });
+
+  it('grows with the running attempts: a fifth of them', () => {
+    const health = createHealth();
+    for (let at = 0; at < 100; at += 1) begin(health, t0);
+    let further = 0;
+    while (health.begin('o', t0, true)) further += 1;
+    // A fifth of the 124 that run then, further ones included, is 24.8.
+    expect(further).toBe(24);
+  });
+});
+
+describe('figures', () => {
+  it('are smoothed, of streams and whole answers apart', () => {
+    const health = createHealth();
+    succeed(health, t0, 100);
+    succeed(health, t0 + 5, 200);
+    begin(health, t0).succeeded(5_000, false, t0 + 6);
+    expect(health.of('o').streamFirstByteMs).toEqual({ value: 120, atMs: t0 + 5 });
+    expect(health.of('o').wholeMs).toEqual({ value: 5_000, atMs: t0 + 6 });
+  });
+
+  it('learn speed and cache share from finished answers', () => {
+    const health = createHealth();
+    health.measured('o', { outputTokens: 50, tookMs: 500, inputTokens: 100, cachedTokens: 50 }, t0);
+    expect(health.of('o')).toMatchObject({ tokensPerSecond: { value: 100 }, cachedShare: 0.1 });
+    health.measured('o', { outputTokens: 0, tookMs: 0, inputTokens: 0, cachedTokens: 0 }, t0);
+    expect(health.of('o')).toMatchObject({ tokensPerSecond: { value: 100 }, cachedShare: 0.1 });
+  });
+
+  it('list every offer that was tried, with its error rate and what runs', () => {
+    const health = createHealth();
+    fail(health, 1, t0);
+    begin(health, t0);
+    health.begin('other', t0, false);
+    expect(health.list()).toEqual([
+      expect.objectContaining({ offerId: 'o', failures: 1, running: 1, errorRate: 0.2, openUntilMs: 0 }),
+      expect.objectContaining({ offerId: 'other', running: 1 }),
+    ]);
+    expect(health.of('never')).toMatchObject({ running: 0, openUntilMs: 0 });
+  });
+});
