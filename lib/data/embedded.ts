@@ -32,6 +32,7 @@ export class DataDirInUse extends Error {
 
 const longestWaitMs = 10_000;
 const longestCloseMs = 10_000;
+const restartPauseMs = 250;
 
 /**
  * Opens the embedded database of `dataDir` (architecture §1, §3).
@@ -64,11 +65,14 @@ async function own(dataDir: string, role: Role): Promise<Embedded | null> {
   const watch = () => {
     child.unref();
     child.process.once('exit', () => {
-      if (closing) return;
-      console.error('The embedded database ended unexpectedly: starting it again.');
-      child = start(dataDir, role);
-      watch();
+      if (!closing) setTimeout(restart, restartPauseMs).unref();
     });
+  };
+  const restart = () => {
+    if (closing) return;
+    console.error('The embedded database ended unexpectedly: starting it again.');
+    child = start(dataDir, role);
+    watch();
   };
   watch();
   return {

@@ -1,0 +1,151 @@
+// What has to be in place before anything else can run, in plain JavaScript for Node 20 and without
+// dependencies: the packages, a Node that runs TypeScript, the Prisma client, the console's build.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { dependenciesAreCurrent, installDependencies } from './dependencies.mjs';
+import { become, run } from './run.mjs';
+import { takeTurn } from './turn.mjs';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Settings of the tools that we call: none of them may call home. */
+const quiet = { NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' };
+
+/**
+ * Brings the tree up to date, doing nothing that is done already.
+ * @param {{ build?: boolean }} wanted `build`: the console's production build too.
+ * @returns {Promise<string>} path of a Node that runs the project (24 or later).
+ */
+export async function prepare({ build = false } = {}) {
+  const ready = () =>
+    dependenciesAreCurrent(root) && findNode() && clientIsCurrent() && (!build || buildIsCurrent());
+  if (!ready()) {
+    const release = await takeTurn(root);
+    try {
+      if (!dependenciesAreCurrent(root) || !findNode()) await installDependencies(root);
+      const node = getNode();
+      if (!clientIsCurrent()) await generateClient(node);
+      if (build && !buildIsCurrent()) await buildConsole(node);
+    } finally {
+      release();
+    }
+  }
+  return getNode();
+}
+
+/**
+ * Prepares the tree and runs a program of the project in this process's place.
+ * @param {string[]} args the program and its arguments.
+ * @param {{ build?: boolean, cwd?: string, env?: NodeJS.ProcessEnv }} options `env` is added to our own.
+ */
+export async function launch(args, { build = false, cwd = root, env = {} } = {}) {
+  try {
+    const node = await prepare({ build });
+    // A relative DATA_DIR is the caller's; the default one is the project's.
+    const dataDir = process.env.DATA_DIR ? resolve(process.env.DATA_DIR) : join(root, '.data');
+    process.exitCode = await become(node, args, {
+      cwd,
+      env: { ...process.env, ...quiet, DATA_DIR: dataDir, ...env },
+    });
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/** Prints what is being done, out of the way of a command's own output. */
+export function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+/** The Node of the project's packages, else this machine's when it is 24 or later; else null. */
+function findNode() {
+  const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  const onPath = (process.env.PATH ?? '').split(':').map((folder) => join(folder, 'node'));
+  return [bundled, process.execPath, ...onPath].find(isNewEnough) ?? null;
+}
+
+function isNewEnough(path) {
+  if (!existsSync(path)) return false;
+  const version =
+    path === process.execPath ? process.version : spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout;
+  return Number(/^v(\d+)\./.exec(version ?? '')?.[1]) >= 24;
+}
+
+function getNode() {
+  const node = findNode();
+  if (node) return node;
+  throw new Error(
+    `No Node 24 for ${process.platform}-${process.arch} came with the packages: install Node 24 or later (https://nodejs.org) and try again.`,
+  );
+}
+
+const clientStamp = join(root, 'generated', '.stamp');
+const buildStamp = join(root, '.next', 'build-stamp');
+const buildSources = [
+  'app',
+  'components',
+  'lib',
+  'public',
+  'prisma/schema.prisma',
+  'package-lock.json',
+  'tsconfig.json',
+];
+const buildFiles = ['next.config.ts', 'proxy.ts', 'instrumentation.ts', 'postcss.config.mjs'];
+
+const clientHash = () => hashOf(['prisma/schema.prisma', 'package-lock.json']);
+const buildHash = () => hashOf([...buildSources, ...buildFiles]);
+const clientIsCurrent = () => readStamp(clientStamp) === clientHash();
+/** A tree without pages has nothing to build. */
+const buildIsCurrent = () => !existsSync(join(root, 'app')) || readStamp(buildStamp) === buildHash();
+
+async function generateClient(node) {
+  say('Generating the database client…');
+  rmSync(clientStamp, { force: true });
+  const hash = clientHash();
+  // Prisma would download an engine that generating never calls: any program that exits stands in.
+  const engine = ['/bin/true', '/usr/bin/true'].find(existsSync) ?? process.execPath;
+  await run(node, [join(root, 'node_modules/prisma/build/index.js'), 'generate', '--no-hints'], {
+    cwd: root,
+    env: { ...process.env, ...quiet, PRISMA_SCHEMA_ENGINE_BINARY: engine },
+    output: 'onFailure',
+  });
+  writeStamp(clientStamp, hash);
+}
+
+async function buildConsole(node) {
+  say('Building the console (only when its sources changed)…');
+  rmSync(buildStamp, { force: true });
+  const hash = buildHash();
+  await run(node, [join(root, 'node_modules/next/dist/bin/next'), 'build'], {
+    cwd: root,
+    env: { ...process.env, ...quiet, NODE_ENV: 'production' },
+    output: 'onFailure',
+  });
+  writeStamp(buildStamp, hash);
+}
+
+/** SHA-256 over the names and contents of files and folders; what does not exist counts as nothing. */
+function hashOf(paths) {
+  const hash = createHash('sha256');
+  const add = (path) => {
+    const full = join(root, path);
+    if (!existsSync(full)) return;
+    if (statSync(full).isDirectory()) for (const name of readdirSync(full).sort()) add(join(path, name));
+    else hash.update(path).update('\0').update(readFileSync(full)).update('\0');
+  };
+  for (const path of paths) add(path);
+  return hash.digest('hex');
+}
+
+function readStamp(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}
+
+function writeStamp(file, hash) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, hash);
+}

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { run } from './run.mjs';
+
+/**
+ * Whether node_modules holds what package-lock.json asks for, by npm's own record of what it installed:
+ * it writes that record last, so an interrupted installation is never taken for a whole one.
+ */
+export function dependenciesAreCurrent(root) {
+  const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  if (!installed || !wanted) return false;
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    const found = installed[path];
+    // What is optional may belong to another platform.
+    return path === '' || (found ? found.version === version : optional === true);
+  });
+}
+
+function readPackages(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : null;
+}
+
+/** Settings of the user's own npm that would make `npm ci` install something else than the lock says. */
+const flags = [
+  '--ignore-scripts',
+  '--include=prod',
+  '--include=dev',
+  '--include=optional',
+  '--include=peer',
+  '--global=false',
+  '--dry-run=false',
+  '--package-lock=true',
+  '--engine-strict=false',
+  '--legacy-peer-deps=false',
+  '--strict-peer-deps=false',
+  '--install-strategy=hoisted',
+  '--bin-links=true',
+  '--audit=false',
+  '--fund=false',
+  '--update-notifier=false',
+  '--progress=false',
+  '--loglevel=error',
+];
+
+/** `npm ci` without install scripts; needs nothing of the network but the npm registry. */
+export async function installDependencies(root) {
+  process.stderr.write('Installing the packages (once)…\n');
+  const [command, ...first] = npm(root);
+  const writable = process.env.HOME && existsSync(process.env.HOME);
+  const cache = writable ? [] : [`--cache=${join(tmpdir(), 'model-gateway-npm')}`];
+  await run(command, [...first, 'ci', ...flags, ...cache], {
+    cwd: root,
+    env: { ...process.env, PATH: pathWithout(root), NODE_ENV: 'development' },
+    output: 'onFailure',
+  });
+}
+
+/**
+ * npm as this machine has it, run by the machine's own Node: the one in node_modules is about to be
+ * replaced.
+ */
+function npm(root) {
+  const script = process.env.npm_execpath ?? '';
+  const node = process.env.npm_node_execpath ?? process.execPath;
+  const isOurs = node.startsWith(join(root, 'node_modules'));
+  return basename(script) === 'npm-cli.js' && existsSync(script) && !isOurs ? [node, script] : ['npm'];
+}
+
+/** PATH without this project's programs; the folder of the running Node last, where npm often stands. */
+function pathWithout(root) {
+  const folders = (process.env.PATH ?? '')
+    .split(':')
+    .filter((folder) => !folder.startsWith(join(root, 'node_modules')));
+  const own = dirname(process.execPath);
+  return [...folders, ...(own.startsWith(join(root, 'node_modules')) ? [] : [own])].join(':');
+}

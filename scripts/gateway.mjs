@@ -1,0 +1,5 @@
+// The command line under Node 24, from any directory.
+import { join } from 'node:path';
+import { launch, root } from './bootstrap.mjs';
+
+await launch([join(root, 'bin/gateway.ts'), ...process.argv.slice(2)], { cwd: process.cwd() });

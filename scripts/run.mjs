@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+const passed = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a program to its end.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'show' | 'onFailure' }} options
+ *   `onFailure` shows what the program printed only when it fails.
+ * @throws when it fails.
+ */
+export async function run(command, args, { output = 'show', ...options } = {}) {
+  const shown = output === 'show' ? 2 : 'pipe';
+  const child = spawn(command, args, { ...options, stdio: ['ignore', shown, shown] });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      printed += chunk;
+    });
+  }
+  const code = await ended(child, (signal) => child.kill(signal));
+  if (code === 0) return;
+  process.stderr.write(printed);
+  throw new Error(`"${[command, ...args].join(' ')}" ended with code ${code}.`);
+}
+
+/**
+ * Runs a Node program in this one's place: same terminal, same signals, and it stops when this one is
+ * killed.
+ * @returns {Promise<number>} its exit code; 128 + the signal's number when a signal ended it.
+ */
+export async function become(node, args, options = {}) {
+  const tether = new URL('./tether.mjs', import.meta.url).href;
+  const child = spawn(node, ['--import', tether, ...args], {
+    ...options,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return ended(child, (signal) => {
+    // One Ctrl-C comes twice, from the terminal and from npm; a second one comes later.
+    if (performance.now() - lastMs < 1000) return;
+    lastMs = performance.now();
+    // A terminal signals the child too: the tether, told a moment later, passes on only what it missed.
+    setTimeout(() => child.connected && child.send({ passedSignal: signal }, () => undefined), 250);
+  });
+}
+
+function ended(child, pass) {
+  return new Promise((resolve, reject) => {
+    const passes = passed.map((signal) => [signal, () => pass(signal)]);
+    for (const [signal, listener] of passes) process.on(signal, listener);
+    const settle = (done) => {
+      for (const [signal, listener] of passes) process.off(signal, listener);
+      done();
+    };
+    child.once('error', (error) => settle(() => reject(error)));
+    child.once('close', (code, signal) => settle(() => resolve(code ?? 128 + constants.signals[signal])));
+  });
+}
