@@ -47,9 +47,9 @@ export function estimate(
   let soundRate = 0n;
   let outputRate = 0n;
   let pieces = 0n;
-  for (const { price, model } of targets) {
-    const base = price.price.base;
-    for (const rates of applicable(price.price, inputTokens, ask.serviceTier)) {
+  for (const { price, model } of targets.flatMap(withNested)) {
+    const base = price.base;
+    for (const rates of applicable(price, inputTokens, ask.serviceTier)) {
       const input = rates.input ?? base.input ?? 0n;
       const output = rates.output ?? base.output ?? 0n;
       inputRate = dearest(inputRate, input, ...(writesCache ? [rates.cacheWrite5m, rates.cacheWrite1h] : []));
@@ -109,6 +109,12 @@ function applicable(price: Price, inputTokens: number, serviceTier: string | nul
     if (serviceTier === name || serviceTier === 'auto') rates.push(tier);
   }
   return rates;
+}
+
+/** A request may spend its tokens at the price of any model that it names. */
+function withNested({ price, model, nested }: Target) {
+  const prices = [price, ...[...(nested?.values() ?? [])].map((offer) => offer.price)];
+  return prices.map((version) => ({ price: version.price, model }));
 }
 
 function mentionsCache(body: Uint8Array): boolean {

@@ -1,5 +1,5 @@
 import type { Refusal } from '#lib/errors';
-import type { FieldSpec, Scan } from '#lib/families/scan';
+import type { FieldSpec, Found, Scan } from '#lib/families/scan';
 import type { UsageReport } from '#lib/metering/usage';
 import type { FamilyId, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
 
@@ -38,7 +38,15 @@ export interface Ask {
   readonly serviceTier: string | null;
   /** What the input weighs, for the hold and for estimates (decisions §6). */
   readonly weight: InputWeight;
+  /** Slugs of further models that the body names, where they stand (decisions §3); absent: none. */
+  readonly nested?: readonly NestedModel[];
   readonly scan: Scan;
+}
+
+/** A model named inside the body beside `model`: an advisor, a fallback at the provider, an image tool. */
+export interface NestedModel {
+  readonly slug: string;
+  readonly at: Found;
 }
 
 export interface InputWeight {
@@ -83,7 +91,8 @@ export interface Family {
   readAsk(operation: Operation, params: Readonly<Record<string, string>>, scan: Scan): Ask | Refusal;
   /**
    * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
-   * for none), an injected `include_usage`. Nothing else of the body changes.
+   * for none), an injected `include_usage`. Nested names are replaced by the gateway, for every family
+   * alike. Nothing else of the body changes.
    */
   edits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[];
   /** True when `edits` makes the provider send a usage event that the client did not ask for. */

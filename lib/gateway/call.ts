@@ -3,7 +3,6 @@ import type { Refusal } from '#lib/errors';
 import type { Ask, Family, Operation } from '#lib/families/family';
 import type { Arrival, HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
-import type { Price } from '#lib/metering/price-list';
 import { noUsage, type Usage, type UsageReport, type UsageSource } from '#lib/metering/usage';
 import type { Plan, Target } from '#lib/routing/target';
 import type { AttemptRecord, CallRecord, CostLine, EndReason } from '#lib/settlement/entry';
@@ -28,8 +27,6 @@ export interface Call {
   claim: Claim | null;
   /** The hold as it stands: it grows with a stream that passes it (decisions §6), nano-dollars. */
   holdNano: bigint;
-  /** Prices of nested models of this request, by the provider's name for them. */
-  nestedOffers: ReadonlyMap<string, Price>;
   attempts: AttemptRecord[];
   /** Who answers, once an attempt did. */
   target: Target | null;
@@ -74,7 +71,6 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     plan: null,
     claim: null,
     holdNano: 0n,
-    nestedOffers: new Map(),
     attempts: [],
     target: null,
     status: 0,

@@ -4,7 +4,9 @@ import { boundUsage } from '#lib/metering/anomaly';
 import { estimateOutputTokens } from '#lib/metering/estimate-output';
 import type { Meter } from '#lib/metering/meter';
 import { price } from '#lib/metering/price';
-import { noUsage, type UsageReport, usageOf } from '#lib/metering/usage';
+import type { Price } from '#lib/metering/price-list';
+import { noUsage, totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
+import type { Target } from '#lib/routing/target';
 
 /**
  * What a call costs as far as its answer has been seen, written into the call (decisions §6 "What is
@@ -20,17 +22,20 @@ export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean):
   call.flags = meter?.flags() ?? [];
   if (!target || !ask || !claim || ask.operation.steps !== 'generate') return;
   const report = meter?.report() ?? null;
-  if (report) {
+  if (report && !report.outputOpen) {
     priceReport(call, report, 'reported');
     return;
   }
   const outputBytes = meter?.outputBytes() ?? 0;
   if (!isOwed(call, outputBytes, sentWhole)) return;
-  const usage = usageOf({
-    input: estimateInput(ask.weight),
-    output: estimateOutputTokens(outputBytes),
-  });
-  priceReport(call, { usage, serviceTier: null, nested: [], flags: [] }, 'estimated');
+  const seen = report ?? {
+    usage: usageOf({ input: estimateInput(ask.weight) }),
+    serviceTier: null,
+    nested: [],
+    flags: [],
+  };
+  const output = Math.max(seen.usage.output, estimateOutputTokens(outputBytes));
+  priceReport(call, { ...seen, usage: { ...seen.usage, output } }, 'estimated');
   if (call.costNano > call.holdNano) call.costNano = call.holdNano;
 }
 
@@ -46,9 +51,9 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   const { target, ask, claim } = call;
   if (!target || !ask || !claim) return;
   const bounded = boundUsage(report, target.model, ask.choices);
-  const priced = price(bounded.report, target.price.price, nestedPrices(call, report));
+  const priced = price(bounded.report, target.price.price, nestedPrices(target, report));
   call.report = report;
-  call.usage = report.usage;
+  call.usage = totalUsage(report);
   call.usageSource = source;
   call.lines = priced.lines;
   call.costNano = priced.costNano;
@@ -60,12 +65,21 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   }
 }
 
-/** Prices of nested models by the name that the provider gives them, at the answering provider. */
-function nestedPrices(call: Call, report: UsageReport) {
-  const prices = new Map();
-  for (const { upstreamModel } of report.nested) {
-    const nested = call.nestedOffers.get(upstreamModel);
-    if (nested) prices.set(upstreamModel, nested);
+/** Prices of nested models by the name that the answer gives them, at the answering provider. */
+function nestedPrices(target: Target, report: UsageReport): ReadonlyMap<string, Price> {
+  const prices = new Map<string, Price>();
+  const own = { upstreamModel: target.offer.upstreamModel, price: target.price };
+  const known = [...(target.nested?.values() ?? []), own];
+  for (const { upstreamModel: name } of report.nested) {
+    const offer =
+      known.find(({ upstreamModel }) => upstreamModel === name) ??
+      known.find(({ upstreamModel }) => isDated(name, upstreamModel));
+    if (offer) prices.set(name, offer.price.price);
   }
   return prices;
+}
+
+/** Providers answer an alias by its dated name: "model-20250929" for "model". */
+function isDated(name: string, alias: string): boolean {
+  return name.startsWith(`${alias}-`) && /^\d+$/.test(name.slice(alias.length + 1));
 }

@@ -30,7 +30,8 @@ class StreamMeter implements Meter {
     }
     const told = this.#reader.report();
     const over = this.#reader.finished() || this.#reader.failed();
-    this.#terminal = told !== this.#told || over !== this.#over;
+    // What a stream tells at its start, its output still open, is no news worth waiting for the disk.
+    this.#terminal = (told !== this.#told && !told?.outputOpen) || over !== this.#over;
     this.#told = told;
     this.#over = over;
   }

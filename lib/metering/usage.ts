@@ -27,6 +27,11 @@ export interface UsageReport {
   readonly serviceTier: string | null;
   /** Usage that the answer attributes to a nested model, as the provider names it. */
   readonly nested: readonly { readonly upstreamModel: string; readonly usage: Usage }[];
+  /**
+   * The answer broke off before it told its output: `usage.output` is what it said at its start. The
+   * input is the provider's, the output is estimated from what came.
+   */
+  readonly outputOpen?: boolean;
   /** `usage_anomaly`, `usage_negative` and the like; shown in the call log. */
   readonly flags: readonly string[];
 }
@@ -53,6 +58,31 @@ export const noUsage: Readonly<Usage> = Object.freeze({
 /** Tokens that TPM counts: uncached input + cache writes + output, not cached input (decisions §8). */
 export function countedTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite5m + usage.cacheWrite1h + usage.output;
+}
+
+/** All that a report tells, nested models included: what the call log shows and TPM counts. */
+export function totalUsage({ usage, nested }: UsageReport): Usage {
+  if (nested.length === 0) return usage;
+  const total = { ...usage };
+  for (const part of nested) addUsage(total, part.usage);
+  return total;
+}
+
+/** Adds every figure of `part` to `sum`. */
+export function addUsage(sum: Usage, part: Usage): void {
+  sum.input += part.input;
+  sum.cachedInput += part.cachedInput;
+  sum.cacheWrite5m += part.cacheWrite5m;
+  sum.cacheWrite1h += part.cacheWrite1h;
+  sum.output += part.output;
+  sum.reasoning += part.reasoning;
+  sum.audioInput += part.audioInput;
+  sum.audioOutput += part.audioOutput;
+  sum.imageInput += part.imageInput;
+  sum.imageOutput += part.imageOutput;
+  sum.images += part.images;
+  sum.videoSeconds += part.videoSeconds;
+  sum.webSearches += part.webSearches;
 }
 
 /** A usage with all classes 0 but those given. */

@@ -15,7 +15,8 @@ export type WhyOffer =
   | 'invalid_address'
   | 'input_price'
   | 'output_price'
-  | 'pinned';
+  | 'pinned'
+  | 'nested';
 
 /** Whether an offer can be routed to in at least one of its families. */
 export function isAvailable(offer: OfferFacts): boolean {
@@ -91,6 +92,8 @@ export function tellOffer(
       return `over price: output costs $${dollars(rates?.output)} a million tokens, maxPrice is $${rules.policy.maxPrice?.output}`;
     case 'pinned':
       return 'the call is bound to another provider, which holds its state';
+    case 'nested':
+      return 'does not offer every model that the request names inside its body';
   }
 }
 

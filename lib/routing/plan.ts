@@ -5,6 +5,7 @@ import { arrange } from '#lib/routing/arrange';
 import { exclude, tellOffer, type WhyOffer } from '#lib/routing/exclude';
 import { misfit, type WhyModel } from '#lib/routing/fit';
 import type { OfferHealth } from '#lib/routing/health';
+import { nestedAt, noProviderOfAll } from '#lib/routing/nested';
 import { type Rules, rulesFor } from '#lib/routing/rules';
 import type { Plan, Target } from '#lib/routing/target';
 import { timeLimitsOf } from '#lib/routing/time-limits';
@@ -93,7 +94,7 @@ function fromModel(
 ): readonly OfferFacts[] {
   const kept: OfferFacts[] = [];
   for (const offer of model.offers) {
-    const why = exclude(offer, input.family, rules, inputTokens) ?? notPinned(input, offer);
+    const why = exclude(offer, input.family, rules, inputTokens) ?? outOfReach(input, offer);
     if (why === null) kept.push(offer);
     else left?.offer(why, model, offer);
   }
@@ -109,8 +110,10 @@ function fromModel(
   });
 }
 
-function notPinned(input: PlanInput, offer: OfferFacts): WhyOffer | null {
-  return typeof input.pinned === 'string' && offer.provider.id !== input.pinned ? 'pinned' : null;
+/** What the request itself rules out: another provider keeps its state, or lacks a nested model. */
+function outOfReach({ pinned, ask, catalogue }: PlanInput, offer: OfferFacts): WhyOffer | null {
+  if (typeof pinned === 'string' && offer.provider.id !== pinned) return 'pinned';
+  return ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue) ? 'nested' : null;
 }
 
 function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly OfferFacts[] {
@@ -126,7 +129,9 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
   const address = offer.provider.families.get(input.family);
   const { credential } = offer.provider;
   if (!model || address?.state !== 'ready' || offer.price === null || credential === null) return null;
+  const nested = input.ask.nested && nestedAt(input.ask.nested, offer.provider.id, input.catalogue);
   return {
+    ...(nested ? { nested } : {}),
     model,
     offer,
     family: input.family,
@@ -147,9 +152,11 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
   const reasons: string[] = [];
   let broken = false;
   let keeperOffers = false;
+  let lacksNested = false;
   candidates(input, rules, {
     offer: (why, model, offer) => {
       broken ||= why === 'invalid_address' && model.id === slug;
+      lacksNested ||= why === 'nested' && model.id === slug;
       keeperOffers ||= offer.provider.id === input.pinned && why !== 'family';
       reasons.push(`${offer.provider.id} ${tellOffer(why, offer, input.family, rules, inputTokens)}`);
     },
@@ -168,6 +175,7 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
       `Model ${slug} is not offered where the state that this request continues is kept; use the model that made it.`,
     );
   }
+  if (lacksNested) return noProviderOfAll(input.ask);
   return refusal(
     'missing_upstream_base_url',
     `No provider of ${slug} can be routed to (${told || 'it has no offers'}); choose another model, or have the gateway's operator or the workspace's routing policy changed.`,

@@ -12,6 +12,14 @@ export interface Target {
   readonly price: PriceVersion;
   /** Output budget to write into the request, tokens; null: none (decisions §5). */
   readonly injectBudget: number | null;
+  /** What this provider offers the request's nested models as, by slug; absent: the request names none. */
+  readonly nested?: ReadonlyMap<string, NestedOffer>;
+}
+
+/** An offer of a nested model, with a price. */
+export interface NestedOffer {
+  readonly upstreamModel: string;
+  readonly price: PriceVersion;
 }
 
 /** Time limits of the attempts of a call, ms (decisions §12). */

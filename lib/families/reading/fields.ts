@@ -12,6 +12,11 @@ export function readModel(scan: Scan): string | Refusal {
   if (found === undefined) {
     return refusal('invalid_body', 'Field "model" is missing; name a model that GET /v1/models lists.');
   }
+  return readSlug(found);
+}
+
+/** A slug where it stands: of the model or of a nested one. */
+export function readSlug(found: Found): string | Refusal {
   return typeof found.value === 'string' ? found.value : wrong(found, 'a string');
 }
 
@@ -30,7 +35,11 @@ export function readFlag(scan: Scan, path: string): boolean | Refusal {
 /** @param least the smallest value that is allowed: 0 for a budget, 1 for a count. */
 export function readWhole(scan: Scan, path: string, least: 0 | 1): number | null | Refusal {
   const found = scan.found.get(path);
-  if (found === undefined) return null;
+  return found === undefined ? null : readCount(found, least);
+}
+
+/** The same of a value that stands in an array. */
+export function readCount(found: Found, least: 0 | 1): number | Refusal {
   const { value } = found;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value + 0;
   return wrong(found, least === 0 ? 'a whole number, 0 or more' : 'a whole number, 1 or more');

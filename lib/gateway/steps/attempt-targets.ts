@@ -1,6 +1,7 @@
 import { Refused, refusal } from '#lib/errors';
 import { applyEdits } from '#lib/families/edits';
 import type { Ask, Family } from '#lib/families/family';
+import { nestedEdits } from '#lib/families/nested';
 import type { Call } from '#lib/gateway/call';
 import { chargeCall } from '#lib/gateway/charge';
 import { stripKey } from '#lib/gateway/credentials';
@@ -51,7 +52,8 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
 }
 
 function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
-  const pieces = applyEdits(ask.scan.body, family.edits(ask, target.offer, target.injectBudget));
+  const edits = [...family.edits(ask, target.offer, target.injectBudget), ...nestedEdits(ask, target.nested)];
+  const pieces = applyEdits(ask.scan.body, edits);
   const query = stripKey(call.query);
   return {
     method: ask.operation.method,

@@ -4,6 +4,7 @@ import { scan } from '#lib/families/scan';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { checkFamily } from '#lib/routing/check-family';
+import { checkNested } from '#lib/routing/nested';
 
 /** Steps 8 to 10 of decisions §3: the body, the model, the output budget. */
 export async function parseAsk(runtime: Runtime, call: Call): Promise<void> {
@@ -25,6 +26,7 @@ export async function parseAsk(runtime: Runtime, call: Call): Promise<void> {
   const refused =
     checkModel(ask.model, snapshot, catalogue) ??
     checkFamily(catalogue.models.get(ask.model), family.id) ??
-    checkBudget(ask, snapshot.key);
+    checkNested(ask, family.id, snapshot, catalogue) ??
+    (operation.steps === 'generate' ? checkBudget(ask, snapshot.key) : null);
   if (refused) throw new Refused(refused);
 }
