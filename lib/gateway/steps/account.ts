@@ -19,14 +19,18 @@ export async function account(runtime: Runtime, call: Call): Promise<void> {
         : { kind: 'refused', callId: call.id, call: record },
     );
     if (call.refusal && !claim) await pace(runtime, call.snapshot.key.id);
+  } catch (error) {
+    // Our own error answer is whole without the journal: its row waits in memory for the drain.
+    if (!call.refusal) throw error;
+    runtime.report(error, call.id);
   } finally {
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),
         chargeNano: call.costNano,
         tokens: call.usageSource === 'none' ? 0 : countedTokens(call.usage),
-        // A plan without a target never started: every counter goes back, RPM included (decisions §3).
-        undone: call.refusal !== null && call.refusal === call.plan?.failure,
+        // Refused before any attempt: every counter goes back, RPM included (decisions §3).
+        undone: call.refusal !== null && call.attempts.length === 0,
       });
     }
   }

@@ -1,0 +1,52 @@
+import { expect } from 'vitest';
+import { type ErrorCode, errorTable } from '#lib/errors';
+import { jsonOf } from '#tests/support/chat-call';
+import type { Stack } from '#tests/support/stack';
+import { headerOf, type Wire } from '#tests/support/wire';
+
+const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Statuses whose callers must not simply send the same again (decisions §3). */
+const final = new Set([400, 401, 402, 403]);
+const waits: ReadonlySet<ErrorCode> = new Set([
+  'hydrate_cooldown',
+  'api_key_rpm_exceeded',
+  'api_key_tpm_exceeded',
+  'workspace_rpm_exceeded',
+  'workspace_tpm_exceeded',
+]);
+
+/**
+ * A refusal as service.md "Errors" and decisions §1, §3 and §8 shape it.
+ * @param retries `x-should-retry: true`: a 402 that only running calls stand behind.
+ * @returns its request id.
+ */
+export function expectRefusal(answer: Wire, code: ErrorCode, secret = '', retries = false): string {
+  const body = jsonOf(answer);
+  expect({ status: answer.status, ...body }).toEqual({
+    status: errorTable[code].status,
+    error: { message: expect.stringMatching(/^[A-Z"].{10,}\.$/s), code },
+  });
+  const id = headerOf(answer, 'x-request-id') ?? '';
+  expect(id).toMatch(code === 'identifier_generation_failed' ? /^noid-[0-9a-f]{16}$/ : uuidV7);
+  expect(headerOf(answer, 'request-id')).toBe(id);
+  expect(headerOf(answer, 'content-type')).toBe('application/json; charset=utf-8');
+  expect(headerOf(answer, 'x-should-retry')).toBe(final.has(answer.status) ? String(retries) : undefined);
+  const retryAfter = headerOf(answer, 'retry-after');
+  if (waits.has(code)) expect(retryAfter).toMatch(/^([1-9]|[1-5]\d|60)$/);
+  else expect(retryAfter).toBeUndefined();
+  if (secret) expect(JSON.stringify(answer.headers) + answer.body).not.toContain(secret);
+  return id;
+}
+
+/** The row of a refused call: found by its id, charged nothing. */
+export async function expectRefusedRow(stack: Stack, id: string, code: ErrorCode): Promise<void> {
+  expect(await stack.call(id)).toMatchObject({
+    status: errorTable[code].status,
+    errorCode: code,
+    endReason: 'refused',
+    usageSource: 'none',
+    cost: '0',
+    attempts: [],
+  });
+}
