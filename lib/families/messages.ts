@@ -1,0 +1,58 @@
+import type { Family, Operation } from '#lib/families/family';
+import { readCountAsk, readMessagesAsk } from '#lib/families/messages/ask';
+import { messagesEdits } from '#lib/families/messages/edits';
+import { isMessagesOperatorFault } from '#lib/families/messages/operator-fault';
+import { messageOutputBytes } from '#lib/families/messages/output';
+import { messagesStreamReader } from '#lib/families/messages/stream';
+import { readMessageUsage } from '#lib/families/messages/usage';
+
+const nestedName = { guarded: true } as const;
+
+const create: Operation = {
+  name: 'messages.create',
+  family: 'messages',
+  method: 'POST',
+  path: 'messages',
+  prefixes: ['v1'],
+  steps: 'generate',
+  fields: {
+    model: {},
+    stream: {},
+    max_tokens: {},
+    service_tier: {},
+    speed: {},
+    metadata: { fields: { user_id: {} } },
+    fallbacks: { each: { model: nestedName, max_tokens: nestedName } },
+    tools: { each: { type: {}, model: nestedName, max_tokens: nestedName } },
+  },
+};
+
+/** Counts without generating: costs nothing (decisions §3 "Which steps apply"). */
+const countTokens: Operation = {
+  ...create,
+  name: 'messages.count_tokens',
+  path: 'messages/count_tokens',
+  steps: 'count',
+  fields: { model: {}, fallbacks: { each: { model: nestedName } }, tools: { each: { model: nestedName } } },
+};
+
+/** The messages family: create, streamed or whole, and the free count of input tokens. */
+export const messages: Family = {
+  id: 'messages',
+  operations: [create, countTokens],
+  readAsk: (operation, params, scan) =>
+    operation.steps === 'count'
+      ? readCountAsk(operation, params, scan)
+      : readMessagesAsk(operation, params, scan),
+  edits: messagesEdits,
+  injectsUsage: () => false,
+  upstreamPath: (ask) => `/${ask.operation.path}`,
+  credentialHeader: (secret) => ['x-api-key', secret],
+  readUsage: readMessageUsage,
+  outputBytes: messageOutputBytes,
+  streamReader: messagesStreamReader,
+  isOperatorFault: isMessagesOperatorFault,
+  breakFrame: ({ message, code }) =>
+    `event: error\ndata: ${JSON.stringify({ type: 'error', error: { message, code } })}\n\n`,
+  clientPath: '/v1/messages',
+};

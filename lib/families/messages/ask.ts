@@ -1,0 +1,76 @@
+import { isRefusal, type Refusal } from '#lib/errors';
+import type { Ask, InputWeight, NestedModel, Operation } from '#lib/families/family';
+import { readNested } from '#lib/families/nested';
+import { readCount, readFlag, readModel, readText, readWhole } from '#lib/families/reading/fields';
+import { weigh } from '#lib/families/reading/weight';
+import type { Scan } from '#lib/families/scan';
+
+type Params = Readonly<Record<string, string>>;
+
+/** Images and documents are blocks with a `source` that holds `data`; all else is text. */
+const mediaKeys: ReadonlySet<string> = new Set(['data']);
+
+/** Where further models stand: fallbacks that the provider tries itself, and advisor tools. */
+const nestedPaths = ['fallbacks[].model', 'tools[].model'];
+const nestedBudgets = ['fallbacks[].max_tokens', 'tools[].max_tokens'];
+
+/** What a messages body asks for (decisions §5); a budget of 0 is legal and warms the cache. */
+export function readMessagesAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
+  const named = readNames(scan);
+  if (isRefusal(named)) return named;
+  const stream = readFlag(scan, 'stream');
+  if (isRefusal(stream)) return stream;
+  const budget = readBudget(scan);
+  if (isRefusal(budget)) return budget;
+  const serviceTier = readText(scan, 'service_tier');
+  if (isRefusal(serviceTier)) return serviceTier;
+  const fast = scan.found.get('speed')?.value === 'fast';
+  return {
+    operation,
+    params,
+    ...named,
+    stream,
+    budget,
+    choices: 1,
+    serviceTier: fast ? 'fast' : serviceTier,
+    weight: weightOf(scan),
+    scan,
+  };
+}
+
+/** What a count asks for: it has no budget and is never streamed. */
+export function readCountAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
+  const named = readNames(scan);
+  if (isRefusal(named)) return named;
+  const silent = { stream: false, budget: null, choices: 1, serviceTier: null };
+  return { operation, params, ...named, ...silent, weight: weightOf(scan), scan };
+}
+
+function readNames(scan: Scan): { model: string; nested?: readonly NestedModel[] } | Refusal {
+  const model = readModel(scan);
+  if (isRefusal(model)) return model;
+  const nested = readNested(scan, nestedPaths);
+  if (nested === undefined) return { model };
+  return isRefusal(nested) ? nested : { model, nested };
+}
+
+/** The largest budget that any model in the request is given: a nested one generates too. */
+function readBudget(scan: Scan): number | null | Refusal {
+  let largest = readWhole(scan, 'max_tokens', 0);
+  if (isRefusal(largest)) return largest;
+  for (const found of scan.collected) {
+    if (!nestedBudgets.includes(found.path)) continue;
+    const budget = readCount(found, 0);
+    if (isRefusal(budget)) return budget;
+    largest = Math.max(largest ?? 0, budget);
+  }
+  return largest;
+}
+
+function weightOf(scan: Scan): InputWeight {
+  const searches = scan.collected.filter(
+    ({ path, value }) =>
+      path === 'tools[].type' && typeof value === 'string' && /^web_(search|fetch)(_|$)/.test(value),
+  );
+  return weigh(scan, mediaKeys, searches.length);
+}

@@ -1,0 +1,22 @@
+const TTL = Buffer.from('"ttl"');
+const MARK = Buffer.from('"cache_control"');
+
+/**
+ * How long the request asks for its prompt to be cached: an hour only when every mark in it says so;
+ * some answers tell how much was written to the cache, but not for how long. Quotes inside strings are
+ * escaped, so only keys are found.
+ */
+export function asksForHour(body: Uint8Array): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  let hours = 0;
+  for (let at = bytes.indexOf(TTL); at >= 0; at = bytes.indexOf(TTL, at + 1)) {
+    if (/^\s*:\s*"1h"/.test(bytes.toString('latin1', at + TTL.length, at + TTL.length + 40))) hours += 1;
+  }
+  return hours > 0 && hours >= marksIn(bytes);
+}
+
+function marksIn(bytes: Buffer): number {
+  let marks = 0;
+  for (let at = bytes.indexOf(MARK); at >= 0; at = bytes.indexOf(MARK, at + 1)) marks += 1;
+  return marks;
+}

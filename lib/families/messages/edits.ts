@@ -1,0 +1,19 @@
+import { replaceValue, setRootField } from '#lib/families/edits';
+import type { Ask, Edit } from '#lib/families/family';
+import type { OfferFacts } from '#lib/snapshot/snapshot';
+
+/** The in-place changes that one target needs (decisions §4, §5). */
+export function messagesEdits(
+  ask: Ask,
+  offer: Pick<OfferFacts, 'upstreamModel'>,
+  injectBudget: number | null,
+): readonly Edit[] {
+  const { scan } = ask;
+  const edits: Edit[] = [];
+  const model = scan.found.get('model');
+  if (model && offer.upstreamModel !== ask.model) {
+    edits.push(replaceValue(model, JSON.stringify(offer.upstreamModel)));
+  }
+  if (injectBudget !== null) edits.push(setRootField(scan, 'max_tokens', String(injectBudget)));
+  return edits;
+}

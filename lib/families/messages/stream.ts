@@ -1,0 +1,94 @@
+import type { Ask, StreamReader } from '#lib/families/family';
+import { blockBytes, deltaBytes } from '#lib/families/messages/output';
+import { foldUsage, reportOf } from '#lib/families/messages/usage';
+import { type JsonObject, objectIn, parseJson, textIn } from '#lib/families/reading/json';
+import type { UsageReport } from '#lib/metering/usage';
+
+/** Reads a messages stream: usage told at the start, then overridden by each delta of the message. */
+export function messagesStreamReader(ask: Ask): StreamReader {
+  return new MessagesStream(ask);
+}
+
+class MessagesStream implements StreamReader {
+  readonly #ask: Ask;
+  #usage: JsonObject | null = null;
+  /** The message that the usage is of. */
+  #message: string | null = null;
+  /** A delta has told the output: before, only a few tokens of it stand in the start. */
+  #outputTold = false;
+  /** Made when asked for, kept until something newer is told. */
+  #report: UsageReport | null = null;
+  #outputBytes = 0;
+  #done = false;
+  #failed = false;
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+  }
+
+  event(name: string | null, data: string): void {
+    if (name === 'error') this.#failed = true;
+    const event = objectIn(parseJson(data));
+    switch (event?.type) {
+      case 'message_start':
+        this.#start(objectIn(event.message) ?? {});
+        break;
+      case 'content_block_start':
+        this.#outputBytes += blockBytes(objectIn(event.content_block) ?? {});
+        break;
+      case 'content_block_delta':
+        this.#outputBytes += deltaBytes(objectIn(event.delta) ?? {});
+        break;
+      case 'message_delta':
+        this.#tell(objectIn(event.usage));
+        break;
+      case 'message_stop':
+        this.#done = true;
+        break;
+      case 'error':
+        this.#failed = true;
+    }
+  }
+
+  /** A proxy may repeat a start, which then tells nothing new, or begin another message in its place. */
+  #start(message: JsonObject): void {
+    const usage = objectIn(message.usage);
+    const id = textIn(message.id);
+    const repeated = this.#usage !== null && id === this.#message;
+    this.#message = id;
+    this.#report = null;
+    if (repeated) {
+      this.#usage = foldUsage(usage ?? {}, this.#usage ?? {});
+      return;
+    }
+    this.#usage = usage;
+    this.#outputTold = false;
+  }
+
+  #tell(usage: JsonObject | null): void {
+    if (usage === null) return;
+    this.#usage = foldUsage(this.#usage ?? {}, usage);
+    this.#outputTold ||= (usage.output_tokens ?? null) !== null;
+    this.#report = null;
+  }
+
+  report(): UsageReport | null {
+    if (this.#report === null && this.#usage !== null) {
+      const report = reportOf(this.#ask, this.#usage);
+      this.#report = report && !this.#outputTold ? { ...report, outputOpen: true } : report;
+    }
+    return this.#report;
+  }
+
+  outputBytes(): number {
+    return this.#outputBytes;
+  }
+
+  finished(): boolean {
+    return this.#done;
+  }
+
+  failed(): boolean {
+    return this.#failed;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Ask } from '#lib/families/family';
+import { asksForHour } from '#lib/families/messages/cache-time';
+import { attribute } from '#lib/families/messages/iterations';
+import { createFigures, type Figures } from '#lib/families/reading/figures';
+import { type JsonObject, objectIn, textIn } from '#lib/families/reading/json';
+import { type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
+
+const totals = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'iterations',
+] as const;
+
+/** Usage of a whole message; null when it has none, as a count of tokens. */
+export function readMessageUsage(ask: Ask, answer: unknown): UsageReport | null {
+  const usage = objectIn(objectIn(answer)?.usage);
+  return usage && reportOf(ask, usage);
+}
+
+/**
+ * A usage object as the family's classes: input is uncached, cache reads and writes stand beside it,
+ * thinking is a part of output. What the list of iterations shows outside the totals is added.
+ * @returns null for an object without any figure: it tells nothing, which is not zero.
+ */
+export function reportOf(ask: Ask, usage: JsonObject): UsageReport | null {
+  if (totals.every((name) => (usage[name] ?? null) === null)) return null;
+  const figures = createFigures();
+  const own = partOf(ask, usage, figures);
+  own.webSearches = figures.read(objectIn(usage.server_tool_use)?.web_search_requests);
+  const nested = attribute(own, usage, (part) => partOf(ask, part, figures));
+  return { usage: own, serviceTier: tierOf(usage), nested, flags: figures.flags };
+}
+
+function partOf(ask: Ask, usage: JsonObject, figures: Figures): Usage {
+  const output = figures.read(usage.output_tokens);
+  const thinking = figures.read(objectIn(usage.output_tokens_details)?.thinking_tokens);
+  return usageOf({
+    input: figures.read(usage.input_tokens),
+    cachedInput: figures.read(usage.cache_read_input_tokens),
+    ...cacheWrites(ask, usage, figures),
+    output,
+    reasoning: Math.min(thinking, output),
+  });
+}
+
+/** Writes by lifetime; what the answer does not divide has the lifetime that the request asks for. */
+function cacheWrites(ask: Ask, usage: JsonObject, figures: Figures) {
+  const divided = objectIn(usage.cache_creation);
+  const minutes = figures.read(divided?.ephemeral_5m_input_tokens);
+  const hour = figures.read(divided?.ephemeral_1h_input_tokens);
+  const told = usage.cache_creation_input_tokens ?? null;
+  const rest = told === null ? 0 : figures.read(told) - minutes - hour;
+  if (rest < 0) {
+    figures.flag('usage_inconsistent');
+    const cacheWrite5m = Math.min(minutes, minutes + hour + rest);
+    return { cacheWrite5m, cacheWrite1h: minutes + hour + rest - cacheWrite5m };
+  }
+  const long = rest > 0 && asksForHour(ask.scan.body);
+  return { cacheWrite5m: minutes + (long ? 0 : rest), cacheWrite1h: hour + (long ? rest : 0) };
+}
+
+/** The tier that the answer names; the faster inference has prices of its own. */
+function tierOf(usage: JsonObject): string | null {
+  return usage.speed === 'fast' ? 'fast' : textIn(usage.service_tier);
+}
+
+/**
+ * Usage told at a stream's start, overridden by a later object: its value for every field that is not
+ * null, downward too.
+ */
+export function foldUsage(earlier: JsonObject, later: JsonObject): JsonObject {
+  const told = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
+  const folded: Record<string, unknown> = { ...earlier, ...Object.fromEntries(told) };
+  const { cache_creation: divided, cache_creation_input_tokens: written } = Object.fromEntries(told);
+  // A lower total told later leaves the start's division behind.
+  if (divided === undefined && typeof written === 'number' && written < dividedSum(earlier)) {
+    delete folded.cache_creation;
+  }
+  return folded;
+}
+
+function dividedSum(usage: JsonObject): number {
+  const divided = objectIn(usage.cache_creation);
+  const figures = createFigures();
+  return figures.read(divided?.ephemeral_5m_input_tokens) + figures.read(divided?.ephemeral_1h_input_tokens);
+}
