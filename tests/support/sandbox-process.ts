@@ -13,6 +13,8 @@ export interface SandboxProcess {
   seen(text: string): Promise<BeginLine[]>;
   /** How a request ended, as soon as it has. */
   ended(id: string): Promise<EndLine>;
+  /** Everything that its log keeps: the last 20,000 lines. */
+  lines(): Promise<TruthLine[]>;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ export async function startSandboxProcess(): Promise<SandboxProcess> {
       if (line?.event !== 'end') throw new Error(`the provider has not ended ${id} within 20 s`);
       return line;
     },
+    lines: () => read('since=0'),
     close: async () => {
       child.stdin.end();
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

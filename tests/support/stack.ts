@@ -44,6 +44,8 @@ export interface Stack {
   /** Stands between the gateway and its database. */
   readonly databaseProxy: TcpProxy;
   readonly dataDir: string;
+  /** What the gateway process is started with. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly sandbox: SandboxProcess;
   /** The running gateway process; a new one after `restart`. */
   gateway(): ChildProcess;
@@ -79,6 +81,22 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const url = `http://127.0.0.1:${port}`;
   let gateway: ChildProcess | null = null;
   let log = '';
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    ...secrets,
+    ...catalogueEnv,
+    NODE_ENV: 'production' as const,
+    DATABASE_URL: direct.href,
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    LANE: options.lane ?? 'node',
+    SANDBOX_URL: sandbox.url,
+    SANDBOX_KEY: sandbox.key,
+    LOG_LEVEL: 'error',
+    ...options.env,
+  };
   const start = async () => {
     const program = [process.execPath, join(root, 'server.ts')];
     const limited = ['bash', '-c', `ulimit -f ${options.fileKiB}; exec "$0" "$@"`, ...program];
@@ -86,22 +104,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     const child = spawn(command, args, {
       cwd: root,
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
-        ...secrets,
-        ...catalogueEnv,
-        NODE_ENV: 'production',
-        DATABASE_URL: direct.href,
-        DATA_DIR: dataDir,
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        LANE: options.lane ?? 'node',
-        SANDBOX_URL: sandbox.url,
-        SANDBOX_KEY: sandbox.key,
-        LOG_LEVEL: 'error',
-        ...options.env,
-      },
+      env: environment,
     });
     child.stderr?.on('data', (text) => {
       log += text;
@@ -127,6 +130,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     databaseUrl: database.url,
     databaseProxy,
     dataDir,
+    environment,
     sandbox,
     gateway: running,
     log: () => log,
@@ -174,8 +178,9 @@ async function fillCatalogue(db: Db): Promise<void> {
 
 async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {
   for (let tries = 0; tries < 1200; tries += 1) {
-    if (child.exitCode !== null) {
-      throw new Error(`the gateway ended at its start (exit ${child.exitCode}):\n${log()}`);
+    if (child.exitCode !== null || child.signalCode !== null) {
+      const how = child.signalCode ?? `exit ${child.exitCode}`;
+      throw new Error(`the gateway ended at its start (${how}):\n${log()}`);
     }
     const answered = await fetch(`${url}/api/health`).then(
       (response) => response.ok,

@@ -1,0 +1,83 @@
+import type { EndLine } from '#lib/sandbox/truth-log';
+import { markOf } from '#tests/fleet/client';
+import { fairNano } from '#tests/support/books';
+import type { Stack } from '#tests/support/stack';
+
+/** What the gateway's database says about one call. */
+export interface Booked {
+  readonly id: string;
+  readonly mark: string;
+  readonly workspaceId: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly endReason: string;
+  readonly costNano: bigint;
+  readonly holdNano: bigint;
+  /** Taken from the balance for it, one figure for each ledger line. */
+  readonly postedNano: readonly bigint[];
+  /** Ids under which the provider answered it. */
+  readonly upstreamIds: readonly string[];
+}
+
+/** Every call in the log, by its mark; a call that stands there twice is in its list twice. */
+export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
+  const { rows } = await stack.db.pool.query(
+    `SELECT c.id, c.client_request_id, c.workspace_id, c.status, c.error_code, c.end_reason,
+       c.cost_nano::text AS cost, c.hold_nano::text AS hold,
+       ARRAY(SELECT (-amount_nano)::text FROM ledger_line l WHERE l.kind = 'call' AND l.ref = c.id::text) AS posted,
+       ARRAY(SELECT upstream_request_id FROM attempt a
+             WHERE a.call_id = c.id AND upstream_request_id IS NOT NULL) AS upstream
+     FROM call c`,
+  );
+  const booked = new Map<string, Booked[]>();
+  for (const row of rows) {
+    const mark = String(row.client_request_id);
+    const one: Booked = {
+      id: row.id,
+      mark,
+      workspaceId: row.workspace_id,
+      status: row.status,
+      errorCode: row.error_code,
+      endReason: row.end_reason,
+      costNano: BigInt(row.cost),
+      holdNano: BigInt(row.hold),
+      postedNano: row.posted.map(BigInt),
+      upstreamIds: row.upstream,
+    };
+    booked.set(mark, [...(booked.get(mark) ?? []), one]);
+  }
+  return booked;
+}
+
+/** What the provider knows about one request. */
+export interface Provided {
+  readonly id: string;
+  /** null: it still runs. */
+  readonly end: EndLine | null;
+  /** The exact price of the usage that it reported. */
+  readonly fairNano: bigint;
+}
+
+/** Every request that reached the provider, by its call's mark. */
+export async function readProvided(stack: Stack): Promise<Map<string, Provided[]>> {
+  const lines = await stack.sandbox.lines();
+  const ends = new Map(lines.flatMap((line) => (line.event === 'end' ? [[line.id, line] as const] : [])));
+  const provided = new Map<string, Provided[]>();
+  for (const line of lines) {
+    if (line.event !== 'begin') continue;
+    const end = ends.get(line.id) ?? null;
+    const mark = markOf(line.attemptId);
+    const one = { id: line.id, end, fairNano: end?.usageReported ? fairNano(end) : 0n };
+    provided.set(mark, [...(provided.get(mark) ?? []), one]);
+  }
+  return provided;
+}
+
+/** What is left in the database of holds, leases and processes. */
+export async function readLeft(stack: Stack): Promise<{ holds: number; leases: number; owners: number }> {
+  const { rows } = await stack.db.pool.query(
+    `SELECT (SELECT count(*)::int FROM hold) AS holds, (SELECT count(*)::int FROM lease) AS leases,
+       (SELECT count(*)::int FROM owner) AS owners`,
+  );
+  return rows[0];
+}

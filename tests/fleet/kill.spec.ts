@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Booked, type Provided, readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
+import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
+import { expectBalancedBooks } from '#tests/support/books';
+import { commandLine } from '#tests/support/command';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const kills = 20;
+/** Among them, those that strike while the gateway starts and settles what the one before left. */
+const killsAtStart = 4;
+const callsASecond = 60;
+
+let stack: Stack;
+let client: Client;
+beforeAll(async () => {
+  stack = await startStack();
+  client = new Client(stack.url);
+});
+afterAll(async () => {
+  client.close();
+  await stack.close();
+});
+
+const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
+const wishes: readonly Wish[] = [
+  {},
+  { maxTokens: 50 },
+  { directive: 'fault/slow-first-byte?ms=150' },
+  { stream: true },
+  { stream: true, directive: 'pace/10/30' },
+  { stream: true, directive: 'pace/25/100' },
+  { directive: 'pace/10/40' },
+  { model: 'test/falls-back' },
+  { model: 'test/drained', stream: true, directive: 'pace/10/60', leaveAfter: 5 },
+  { directive: 'fault/status-500' },
+];
+
+/** Keys of workspaces above and below the lease floor, with a cap, strict, and without money. */
+async function makeKeys(): Promise<string[]> {
+  const rich = await stack.workspace(wide);
+  const low = await stack.workspace({ ...wide, credit: '0.60' });
+  const strict = await stack.workspace({ ...wide, credit: '5', strict: true });
+  const poor = await stack.workspace({ ...wide, credit: '0.005' });
+  const keys = await Promise.all([
+    stack.key(rich.slug),
+    stack.key(rich.slug, { dailyCap: '50' }),
+    stack.key(rich.slug, { quota: '0.50' }),
+    stack.key(low.slug),
+    stack.key(strict.slug),
+    stack.key(poor.slug),
+  ]);
+  return keys.map(({ key }) => key);
+}
+
+/** Calls at a steady pace, whether or not anybody answers. */
+function startLoad(keys: readonly string[]) {
+  const told: Promise<Told>[] = [];
+  const timer = setInterval(() => {
+    const key = keys[told.length % keys.length] ?? '';
+    const wish = wishes[Math.floor(Math.random() * wishes.length)];
+    told.push(client.call(key, wish));
+  }, 1000 / callsASecond);
+  return {
+    told,
+    stop: () => {
+      clearInterval(timer);
+      return Promise.all(told);
+    },
+  };
+}
+
+/** Kills the gateway while it starts. */
+async function killAtStart(afterMs: number): Promise<void> {
+  const starting = stack.start().catch(() => {});
+  await pause(afterMs);
+  const exited = once(stack.gateway(), 'exit');
+  stack.gateway().kill('SIGKILL');
+  await Promise.all([exited, starting]);
+}
+
+it('charges every call once and loses none over 20 kills under load', { timeout: 300_000 }, async () => {
+  const keys = await makeKeys();
+  const { slug } = await stack.workspace(wide);
+  const oneSlot = (await stack.key(slug, { concurrency: 1 })).key;
+  const load = startLoad(keys);
+  const slots: Promise<Told>[] = [];
+  for (let kill = 0; kill < kills; kill += 1) {
+    if (kill % (kills / killsAtStart) === 1) {
+      await killAtStart(Math.random() * 1500);
+      continue;
+    }
+    if (kill > 0) await stack.start();
+    // The stream that held the only slot died with the process.
+    const next = await client.call(oneSlot);
+    expect(`${next.status} ${codeOf(next)}`).toBe('200 ');
+    const holding = Promise.withResolvers<void>();
+    slots.push(Promise.resolve(next));
+    slots.push(client.call(oneSlot, { stream: true, directive: 'pace/20/2000' }, holding.resolve));
+    await holding.promise;
+    await pause(Math.random() * 1200);
+    await stack.kill('SIGKILL');
+  }
+  await stack.start();
+  slots.push(client.call(oneSlot));
+  await pause(1000);
+  const told = [...(await load.stop()), ...(await Promise.all(slots))];
+  expect((await slots.at(-1))?.status).toBe(200);
+
+  await expectBalancedBooks(stack);
+  const booked = await readBooked(stack);
+  const provided = await readProvided(stack);
+  const figures = {
+    calls: told.length,
+    kills,
+    answered: 0,
+    refused: 0,
+    cut: 0,
+    interrupted: 0,
+    unreached: 0,
+  };
+  for (const one of told) {
+    const rows = booked.get(one.mark) ?? [];
+    const requests = provided.get(one.mark) ?? [];
+    expect(rows.length, `rows of ${one.mark}`).toBeLessThanOrEqual(1);
+    const [row] = rows;
+    if (row) expectPostedOnce(row);
+    if (one.status > 0) expect(row?.id, `the row of an answer`).toBe(one.id);
+    if (requests.length > 0) expect(row, `a row for what the provider saw of ${one.mark}`).toBeDefined();
+    if (row?.endReason === 'interrupted') figures.interrupted += 1;
+    if (!row) figures.unreached += 1;
+    else if (row.errorCode && requests.length === 0) figures.refused += 1;
+    else if (one.whole || one.text.includes('data: [DONE]')) {
+      figures.answered += 1;
+      expect(row.costNano, `the price of ${row.id}`).toBe(fairOf(row, requests));
+    } else {
+      figures.cut += 1;
+    }
+  }
+  process.stdout.write(`kill -9 under load: ${JSON.stringify(figures)}\n`);
+  expect(figures.answered).toBeGreaterThan(500);
+  expect(figures.refused).toBeGreaterThan(20);
+  expect(figures.interrupted).toBeGreaterThan(kills);
+  expect(await readLeft(stack)).toMatchObject({ holds: 0, owners: 1 });
+  const command = commandLine(stack.databaseUrl, { DATA_DIR: stack.dataDir });
+  expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
+  command.close();
+});
+
+/** Nothing twice, nothing above the hold for a call that was cut. */
+function expectPostedOnce(row: Booked): void {
+  expect(row.postedNano, `ledger lines of ${row.id}`).toEqual(row.costNano > 0n ? [row.costNano] : []);
+  if (row.endReason === 'interrupted') expect(row.costNano <= row.holdNano, row.id).toBe(true);
+  if (row.endReason === 'refused') expect(row.costNano, row.id).toBe(0n);
+}
+
+/** What the provider would charge for the one answer that went to the client. */
+function fairOf(row: Booked, requests: readonly Provided[]): bigint {
+  const answers = requests.filter((request) => row.upstreamIds.includes(request.id));
+  expect(answers.length, `answers of the provider to ${row.id}`).toBe(1);
+  return answers[0]?.end?.status === 200 ? answers[0].fairNano : 0n;
+}
