@@ -1,27 +1,28 @@
-import type { AttemptRecord, CallRecord, SettledEntry } from '#lib/settlement/entry';
+import type { AttemptRecord, CallRecord } from '#lib/settlement/entry';
 
 /** Longest text of a row: what clients and providers send is data of strangers. */
 const mostText = 1000;
 const mostInteger = 2_147_483_647;
 
 /**
- * A row of `call` as JSON text, its attempts inside. Written by hand, because the drain shares its thread
- * with the calls: a third of the time of building an object for JSON.stringify. Names are the columns'.
+ * A row of `call` as JSON text, its attempts inside: what the journal writes and what the drain sends.
+ * Written by hand, because it is on the path of every call: a third of the time of building an object for
+ * JSON.stringify. Names are the columns'.
  */
-export function callRow({ call }: SettledEntry): string {
+export function callRow(call: CallRecord): string {
   return (
-    `{"id":${text(call.id)},"client_request_id":${text(call.clientRequestId)}` +
-    `,"at":"${new Date(call.atMs).toISOString()}","workspace_id":${text(call.workspaceId)}` +
-    `,"key_id":${text(call.keyId)},"family":${text(call.family)},"operation":${text(call.operation)}` +
+    `{"id":"${call.id}","client_request_id":${text(call.clientRequestId)}` +
+    `,"at":"${moment(call.atMs)}","workspace_id":"${call.workspaceId}"` +
+    `,"key_id":"${call.keyId}","family":"${call.family}","operation":"${call.operation}"` +
     `,"requested_model":${text(call.requestedModel)},"answering_model":${text(call.answeringModel)}` +
     `,"provider":${text(call.provider)},"status":${integer(call.status)}` +
     `,"error_code":${text(call.errorCode)},"streamed":${call.streamed === true}` +
     `,"latency_ms":${integer(call.latencyMs)},"first_byte_ms":${maybe(call.firstByteMs)}` +
     `,"overhead_ms":${Number.isFinite(call.overheadMs) ? call.overheadMs : 0}` +
-    `,"attempt_count":${call.attempts.length},"end_reason":${text(call.endReason)}` +
-    `,"usage_source":${text(call.usageSource)},"flags":[${call.flags.map(text).join()}]` +
-    `,"usage":${JSON.stringify(call.usage)},"lines":[${call.lines.map(line).join()}]` +
-    `,"cost_nano":${call.costNano},"hold_nano":${call.holdNano},"over_hold_nano":${call.overHoldNano}` +
+    `,"attempt_count":${call.attempts.length},"end_reason":"${call.endReason}"` +
+    `,"usage_source":"${call.usageSource}","flags":[${call.flags.map(text).join()}]` +
+    `,"usage":${usage(call.usage)},"lines":[${call.lines.map(line).join()}]` +
+    `,"cost_nano":"${call.costNano}","hold_nano":"${call.holdNano}","over_hold_nano":"${call.overHoldNano}"` +
     `,"price_version_id":${text(call.priceVersionId)},"user_agent":${text(call.userAgent)}` +
     `,"attempts":[${call.attempts.map(attemptRow).join()}]}`
   );
@@ -29,11 +30,21 @@ export function callRow({ call }: SettledEntry): string {
 
 function attemptRow(attempt: AttemptRecord, position: number): string {
   return (
-    `{"position":${position},"id":${text(attempt.id)},"provider":${text(attempt.provider)}` +
+    `{"position":${position},"id":"${attempt.id}","provider":${text(attempt.provider)}` +
     `,"model":${text(attempt.model)},"status":${maybe(attempt.status)},"error":${text(attempt.error)}` +
     `,"start_ms":${integer(attempt.startMs)},"duration_ms":${integer(attempt.durationMs)}` +
     `,"upstream_request_id":${text(attempt.upstreamRequestId)}` +
     `,"possible_duplicate":${attempt.possibleDuplicate === true}}`
+  );
+}
+
+function usage(used: CallRecord['usage']): string {
+  return (
+    `{"input":${used.input},"cachedInput":${used.cachedInput},"cacheWrite5m":${used.cacheWrite5m}` +
+    `,"cacheWrite1h":${used.cacheWrite1h},"output":${used.output},"reasoning":${used.reasoning}` +
+    `,"audioInput":${used.audioInput},"audioOutput":${used.audioOutput},"imageInput":${used.imageInput}` +
+    `,"imageOutput":${used.imageOutput},"images":${used.images},"videoSeconds":${used.videoSeconds}` +
+    `,"webSearches":${used.webSearches}}`
   );
 }
 
@@ -62,6 +73,11 @@ function text(value: string | null): string {
 /** Text without what PostgreSQL refuses: NUL and halves of surrogate pairs. */
 function storable(value: string): string {
   return value.slice(0, mostText).replaceAll('\u0000', '\uFFFD').toWellFormed();
+}
+
+/** What is no moment stays itself: the database refuses it, and the drain sets that call aside. */
+function moment(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
 }
 
 function maybe(figure: number | null): string {

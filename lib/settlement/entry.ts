@@ -91,6 +91,8 @@ export interface CloseEntry {
   readonly callId: string;
   readonly funding: Funding;
   readonly call: CallRecord;
+  /** Its row as JSON text, once the journal has made it: the drain sends the same text. */
+  row?: string;
 }
 
 /** A call that was refused after its key resolved: a row of the log, no money. */
@@ -98,6 +100,8 @@ export interface RefusedEntry {
   readonly kind: 'refused';
   readonly callId: string;
   readonly call: CallRecord;
+  /** Its row as JSON text, once the journal has made it: the drain sends the same text. */
+  row?: string;
 }
 
 export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry;

@@ -75,7 +75,7 @@ async function insertNew(
 ): Promise<readonly SettledEntry[]> {
   const entries = [...byId.values()];
   const { rows } = await client.query<{ fresh: number; ids: string[] | null }>(sql.insertCalls, [
-    `[${entries.map(callRow).join()}]`,
+    `[${entries.map((entry) => entry.row ?? callRow(entry.call)).join()}]`,
     entries.length,
   ]);
   const ids = rows[0]?.ids;

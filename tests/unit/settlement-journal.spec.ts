@@ -15,6 +15,13 @@ const neverFails: JournalOptions = {
   },
 };
 
+/** An entry as a journal gives it back: as a row holds it, without NUL. */
+function stored(entry: Entry): Entry {
+  const userAgent = entry.call.userAgent?.replaceAll('\u0000', '\uFFFD') ?? null;
+  const { row: _, ...rest } = { row: undefined, ...entry };
+  return { ...rest, call: { ...entry.call, userAgent } } as Entry;
+}
+
 function readAll(file: string): { entries: Entry[]; end: JournalEnd } {
   const entries: Entry[] = [];
   const records = readJournal(file);
@@ -46,7 +53,7 @@ describe('the journal', () => {
     ];
     await Promise.all(entries.map((entry) => journal.append(entry)));
     const read = readAll(onlyFile(dir));
-    expect(read.entries).toEqual(entries);
+    expect(read.entries).toEqual(entries.map(stored));
     expect(read.end.kind).toBe('clean');
     await journal.close();
   });

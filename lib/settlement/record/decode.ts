@@ -1,5 +1,5 @@
 import type { Funding } from '#lib/admission/claim';
-import type { Usage, UsageSource } from '#lib/metering/usage';
+import { noUsage, type Usage, type UsageSource } from '#lib/metering/usage';
 import type { AttemptRecord, CallRecord, CostLine, EndReason, Entry } from '#lib/settlement/entry';
 import { layoutVersion } from '#lib/settlement/record/encode';
 
@@ -8,7 +8,7 @@ export function decodeEntry(payload: string): Entry {
   const [made, kind, callId, call, funding, atMs, holdNano, tokens] = arrayOf(JSON.parse(payload));
   if (made !== layoutVersion)
     throw new Error(`journal record of version ${String(made)}, expected ${layoutVersion}`);
-  const entry = { callId: textOf(callId), call: readCall(arrayOf(call)) };
+  const entry = { callId: textOf(callId), call: readCall(rowOf(call)) };
   switch (kind) {
     case 'open':
       return {
@@ -29,81 +29,84 @@ export function decodeEntry(payload: string): Entry {
   }
 }
 
-function readCall(field: readonly unknown[]): CallRecord {
+function readCall(row: Row): CallRecord {
   return {
-    id: textOf(field[0]),
-    clientRequestId: textOrNull(field[1]),
-    atMs: Number(field[2]),
-    workspaceId: textOf(field[3]),
-    keyId: textOf(field[4]),
-    family: textOf(field[5]),
-    operation: textOf(field[6]),
-    requestedModel: textOrNull(field[7]),
-    answeringModel: textOrNull(field[8]),
-    provider: textOrNull(field[9]),
-    status: Number(field[10]),
-    errorCode: textOrNull(field[11]),
-    streamed: field[12] === true,
-    latencyMs: Number(field[13]),
-    firstByteMs: numberOrNull(field[14]),
-    overheadMs: Number(field[15]),
-    endReason: readEndReason(field[16]),
-    usageSource: readUsageSource(field[17]),
-    flags: arrayOf(field[18]).map(textOf),
-    usage: readUsage(arrayOf(field[19])),
-    lines: arrayOf(field[20]).map(readLine),
-    costNano: BigInt(textOf(field[21])),
-    holdNano: BigInt(textOf(field[22])),
-    overHoldNano: BigInt(textOf(field[23])),
-    priceVersionId: textOrNull(field[24]),
-    userAgent: textOrNull(field[25]),
-    attempts: arrayOf(field[26]).map(readAttempt),
+    id: textOf(row.id),
+    clientRequestId: textOrNull(row.client_request_id),
+    atMs: Date.parse(textOf(row.at)),
+    workspaceId: textOf(row.workspace_id),
+    keyId: textOf(row.key_id),
+    family: textOf(row.family),
+    operation: textOf(row.operation),
+    requestedModel: textOrNull(row.requested_model),
+    answeringModel: textOrNull(row.answering_model),
+    provider: textOrNull(row.provider),
+    status: Number(row.status),
+    errorCode: textOrNull(row.error_code),
+    streamed: row.streamed === true,
+    latencyMs: Number(row.latency_ms),
+    firstByteMs: numberOrNull(row.first_byte_ms),
+    overheadMs: Number(row.overhead_ms),
+    endReason: readEndReason(row.end_reason),
+    usageSource: readUsageSource(row.usage_source),
+    flags: arrayOf(row.flags).map(textOf),
+    usage: readUsage(rowOf(row.usage)),
+    lines: arrayOf(row.lines).map(readLine),
+    costNano: BigInt(textOf(row.cost_nano)),
+    holdNano: BigInt(textOf(row.hold_nano)),
+    overHoldNano: BigInt(textOf(row.over_hold_nano)),
+    priceVersionId: textOrNull(row.price_version_id),
+    userAgent: textOrNull(row.user_agent),
+    attempts: arrayOf(row.attempts).map(readAttempt),
   };
 }
 
-function readUsage(field: readonly unknown[]): Usage {
-  const figure = (at: number) => Number(field[at] ?? 0);
-  return {
-    input: figure(0),
-    cachedInput: figure(1),
-    cacheWrite5m: figure(2),
-    cacheWrite1h: figure(3),
-    output: figure(4),
-    reasoning: figure(5),
-    audioInput: figure(6),
-    audioOutput: figure(7),
-    imageInput: figure(8),
-    imageOutput: figure(9),
-    images: figure(10),
-    videoSeconds: figure(11),
-    webSearches: figure(12),
-  };
+function readUsage(row: Row): Usage {
+  const usage = { ...noUsage };
+  for (const name of usageClasses) usage[name] = Number(row[name] ?? 0);
+  return usage;
 }
 
 function readLine(value: unknown): CostLine {
-  const field = arrayOf(value);
+  const row = rowOf(value);
   return {
-    class: textOf(field[0]),
-    quantity: Number(field[1]),
-    unitPriceNano: BigInt(textOf(field[2])),
-    cost: textOf(field[3]),
+    class: textOf(row.class),
+    quantity: Number(row.quantity),
+    unitPriceNano: BigInt(textOf(row.unitPriceNano)),
+    cost: textOf(row.cost),
   };
 }
 
 function readAttempt(value: unknown): AttemptRecord {
-  const field = arrayOf(value);
+  const row = rowOf(value);
   return {
-    id: textOf(field[0]),
-    provider: textOf(field[1]),
-    model: textOf(field[2]),
-    status: numberOrNull(field[3]),
-    error: textOrNull(field[4]),
-    startMs: Number(field[5]),
-    durationMs: Number(field[6]),
-    upstreamRequestId: textOrNull(field[7]),
-    possibleDuplicate: field[8] === true,
+    id: textOf(row.id),
+    provider: textOf(row.provider),
+    model: textOf(row.model),
+    status: numberOrNull(row.status),
+    error: textOrNull(row.error),
+    startMs: Number(row.start_ms),
+    durationMs: Number(row.duration_ms),
+    upstreamRequestId: textOrNull(row.upstream_request_id),
+    possibleDuplicate: row.possible_duplicate === true,
   };
 }
+
+const usageClasses = [
+  'input',
+  'cachedInput',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'output',
+  'reasoning',
+  'audioInput',
+  'audioOutput',
+  'imageInput',
+  'imageOutput',
+  'images',
+  'videoSeconds',
+  'webSearches',
+] as const satisfies readonly (keyof Usage)[];
 
 const fundings = { lease: 'lease', row: 'row', none: 'none' } as const;
 const endReasons = {
@@ -124,6 +127,13 @@ function oneOf<T>(known: Readonly<Record<string, T>>, value: unknown): T {
   const found = typeof value === 'string' ? known[value] : undefined;
   if (found === undefined) throw new Error(`unknown word "${String(value)}" in a journal record`);
   return found;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function rowOf(value: unknown): Row {
+  if (typeof value !== 'object' || value === null) throw new Error('a journal record lacks a row');
+  return Object.fromEntries(Object.entries(value));
 }
 
 function arrayOf(value: unknown): readonly unknown[] {
