@@ -6,10 +6,10 @@ import { setKey } from '#lib/verbs/key-set';
 import { disableKey, exhaustKey, revokeKey } from '#lib/verbs/key-state';
 import { setWorkspace } from '#lib/verbs/workspace';
 import { callsOf, expectBalancedBooks } from '#tests/support/books';
-import { ask, askChat, bearer, codeOf } from '#tests/support/chat-call';
+import { ask, askChat, bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { type Stack, secrets, startStack } from '#tests/support/stack';
-import { headerOf, requestText, talk, type Wire } from '#tests/support/wire';
+import { headerOf } from '#tests/support/wire';
 
 const hello = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] });
 const chatPath = '/v1/chat/completions';
@@ -178,16 +178,8 @@ describe.each(['node', 'web'] as const)('the refusals of the %s lane, each by it
 
     it('a 402 that only a running call stands behind says that a retry helps', async () => {
       const { key } = await own({ dailyCap: '0.01' });
-      const running = askChat(
-        stack.url,
-        key,
-        { directive: 'pace/20/100', stream: true },
-        { patienceMs: 1500 },
-      );
-      await expect.poll(async () => (await askChat(stack.url, key, {})).answer.status).toBe(402);
-      const asked = await askChat(stack.url, key, {});
+      const asked = await whileOneRuns(stack, key, () => askChat(stack.url, key, {}));
       expectRefusal(asked.answer, 'day_limit_reached', key, true);
-      await running;
     });
   });
 
@@ -209,36 +201,11 @@ describe.each(['node', 'web'] as const)('the refusals of the %s lane, each by it
       ['workspace_concurrency_exceeded', {}, { concurrency: 1 }],
     ])('%s while a call runs, and not after it', async (code, keySettings, workspaceSettings) => {
       const { key } = await own(keySettings, workspaceSettings);
-      let second: Wire | null = null;
-      const running = talk(
-        stack.url,
-        requestText(
-          'POST',
-          chatPath,
-          { ...bearer(key), ...json },
-          hello.replace('Hello', '[[pace/20/60]]').replace('{', '{"stream":true,'),
-        ),
-        {
-          patienceMs: 5000,
-          leaveWhen: (raw) => {
-            if (raw.includes('data: ') && !second) {
-              second = { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
-              void askChat(stack.url, key, {}).then(({ answer }) => {
-                second = answer;
-              });
-            }
-            return raw.includes('[DONE]');
-          },
-        },
+      const refused = await whileOneRuns(stack, key, () =>
+        ask(stack.url, 'POST', chatPath, bearer(key), hello),
       );
-      await running;
-      const refused = await expect
-        .poll(() => second)
-        .toMatchObject({ whole: true })
-        .then(() => second);
-      if (!refused) throw new Error('no answer');
       await expectRefusedRow(stack, expectRefusal(refused, code, key), code);
-      expect((await askChat(stack.url, key, {})).answer.status).toBe(200);
+      await expect.poll(async () => (await askChat(stack.url, key, {})).answer.status).toBe(200);
     });
 
     it.each([

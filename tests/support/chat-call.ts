@@ -70,3 +70,25 @@ export async function seenOf(stack: Stack, asked: { mark: string }): Promise<Beg
 export async function receivedOf(stack: Stack, asked: { mark: string }): Promise<Record<string, unknown>> {
   return record(JSON.parse((await seenOf(stack, asked)).body ?? ''));
 }
+
+/** Does something while a long stream of the key runs; then its client leaves. */
+export async function whileOneRuns<Result>(
+  stack: Stack,
+  key: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  let result: Promise<Result> | undefined;
+  const { answer } = await askChat(
+    stack.url,
+    key,
+    { directive: 'pace/50/400', stream: true },
+    {
+      during: () => {
+        result = work();
+        return result;
+      },
+    },
+  );
+  if (!result) throw new Error(`the running call was not admitted: ${answer.status} ${answer.body}`);
+  return result;
+}

@@ -24,6 +24,8 @@ export interface TalkOptions {
   readonly answers?: number;
   /** Leave, as a client that hangs up, once what has come satisfies this. */
   readonly leaveWhen?: (raw: string) => boolean;
+  /** Called once the body has begun; the client leaves when it settles. */
+  readonly during?: () => Promise<unknown>;
   /** Give up after, ms; 20,000. */
   readonly patienceMs?: number;
   /** Writes more once the connection is up; the first piece has been written then. */
@@ -42,6 +44,7 @@ export function talk(url: string, bytes: string | Buffer, options: TalkOptions =
     const socket = connect(Number(port), hostname);
     let raw = '';
     let size = 0;
+    let begun: Promise<unknown> | undefined;
     const finish = (end: Talk['end']) => {
       clearTimeout(timer);
       socket.removeAllListeners().on('error', () => {});
@@ -56,6 +59,11 @@ export function talk(url: string, bytes: string | Buffer, options: TalkOptions =
     socket.on('data', (part) => {
       parts.push(part);
       size += part.length;
+      if (options.during) {
+        begun ??= read(false)[0]?.body.length ? options.during().finally(() => finish('open')) : undefined;
+        begun?.catch(() => {});
+        return;
+      }
       if (leaveWhen) {
         raw += part.toString('latin1');
         if (leaveWhen(raw)) finish('open');
