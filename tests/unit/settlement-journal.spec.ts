@@ -15,9 +15,9 @@ const neverFails: JournalOptions = {
   },
 };
 
-/** An entry as a journal gives it back: as a row holds it, without NUL. */
+/** An entry as a journal gives it back: as a row holds it, without NUL and halves of surrogate pairs. */
 function stored(entry: Entry): Entry {
-  const userAgent = entry.call.userAgent?.replaceAll('\u0000', '\uFFFD') ?? null;
+  const userAgent = entry.call.userAgent?.replaceAll('\u0000', '\uFFFD').toWellFormed() ?? null;
   const { row: _, ...rest } = { row: undefined, ...entry };
   return { ...rest, call: { ...entry.call, userAgent } } as Entry;
 }
