@@ -12,7 +12,7 @@ const passed = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @throws when it fails.
  */
 export async function run(command, args, { output = 'show', ...options } = {}) {
-  const shown = output === 'show' ? 2 : 'pipe';
+  const shown = output === 'show' ? 'inherit' : 'pipe';
   const child = spawn(command, args, { ...options, stdio: ['ignore', shown, shown] });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,0 +1,11 @@
+// `npm run check`: what takes seconds. Types, lint, dead code and the unit tests.
+import { prepare } from './bootstrap.mjs';
+import { checkDeadCode, checkStyle, checkTypes, runSpecs, sumUp } from './steps.mjs';
+
+const node = await prepare();
+await sumUp([
+  () => checkTypes(node),
+  () => checkStyle(node),
+  () => checkDeadCode(node),
+  () => runSpecs(node, 'unit'),
+]);

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { say } from './bootstrap.mjs';
+
+const tools = [
+  {
+    name: 'Chromium',
+    programs: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    variable: 'CHROMIUM',
+    aptPackage: 'chromium',
+    remedy: 'install Chromium or Chrome, or set CHROMIUM to its path',
+  },
+  {
+    name: 'Redis',
+    programs: ['redis-server'],
+    variable: 'TEST_REDIS_URL',
+    aptPackage: 'redis-server',
+    remedy: 'install redis-server, or set TEST_REDIS_URL to a server that the tests may use',
+  },
+];
+
+/**
+ * Sees to the programs that the tests need beside the packages: what the environment names, what is on
+ * PATH, else what apt-get brings when we are root.
+ * @returns {string[]} one line for each that is still missing, with its remedy.
+ */
+export function provideTools() {
+  const absent = tools.filter((tool) => !find(tool));
+  if (absent.length > 0 && process.getuid?.() === 0 && onPath('apt-get')) {
+    say(`Installing ${absent.map((tool) => tool.name).join(' and ')} with apt-get…`);
+    apt('update', '-qq');
+    for (const tool of absent) apt('install', '-y', '-qq', '--no-install-recommends', tool.aptPackage);
+  }
+  const chromium = find(tools[0]);
+  if (chromium) process.env.CHROMIUM = chromium;
+  return tools
+    .filter((tool) => !find(tool))
+    .map((tool) => `Missing: ${tool.name}. To run the tests, ${tool.remedy}.`);
+}
+
+function find({ programs, variable }) {
+  return process.env[variable] || programs.map(onPath).find(Boolean);
+}
+
+function onPath(program) {
+  return (process.env.PATH ?? '')
+    .split(':')
+    .map((folder) => join(folder, program))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+function apt(...args) {
+  const result = spawnSync('apt-get', args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  if (result.status !== 0) say(`apt-get ${args.join(' ')} failed:\n${result.stderr ?? result.error}`);
+}

@@ -1,0 +1,160 @@
+import { basename, dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { codeOf, findChain, listFiles, missing, readSources } from '#tests/support/imports';
+
+const sources = readSources();
+const all = [...sources.values()];
+
+/** Who may import whom (architecture §4): through any number of files, type-only imports apart. */
+const rooms = [
+  {
+    name: 'the pure core',
+    files: [
+      /^lib\/(families|metering|relay|charts|schemas)\//,
+      /^lib\/routing\/plan\.ts$/,
+      /^lib\/admission\/(decide|estimate|window)\.ts$/,
+      /^lib\/upstream\/classify\.ts$/,
+      /^lib\/settlement\/(entry|apply)\.ts$/,
+      /^lib\/(money|errors)\.ts$/,
+    ],
+    never: [
+      /^(pg|undici|pino|ioredis|stripe|nodemailer|react|next)(\/|$)/,
+      /^@(prisma|upstash|electric-sql)\//,
+      /^node:(fs|net|http|https|os|child_process|cluster|sqlite|worker_threads|timers|process|perf_hooks|dns|tls)/,
+      /^(generated|app|components)\//,
+      /^lib\/(env|clock|data|queries|console|billing|gateway|process|command|verbs)\b/,
+    ],
+  },
+  {
+    name: 'the hot shell',
+    files: [
+      /^lib\/(gateway|upstream)\//,
+      /^lib\/snapshot\/read\.ts$/,
+      /^lib\/admission\/coordinator\.ts$/,
+      /^lib\/settlement\/journal\.ts$/,
+    ],
+    never: [
+      /^(pg|next|react)(\/|$)/,
+      /^@(prisma|electric-sql)\//,
+      /^(generated|app|components)\//,
+      /^lib\/(env|data|queries|console|billing|verbs|command)\b/,
+    ],
+  },
+  {
+    name: 'the cold shell',
+    files: [
+      /^lib\/(queries|billing|console|data|verbs)\//,
+      /^lib\/settlement\/(drain|recover)\.ts$/,
+      /^lib\/snapshot\/(changes|load)\.ts$/,
+      /^lib\/admission\/lease\.ts$/,
+    ],
+    never: [/^(app|components)\//],
+  },
+  {
+    name: 'the components',
+    files: [/^components\//],
+    never: [
+      /^(pg|undici)$/,
+      /^@prisma\//,
+      /^generated\//,
+      /^lib\/(env|data|queries|gateway|process|verbs)\b/,
+    ],
+  },
+];
+
+/** Next's own request and response types belong to the web lane. */
+const exempt = (path: string, forbidden: string) =>
+  path === 'lib/gateway/web-lane.ts' && /^next\//.test(forbidden);
+
+describe('who may import whom', () => {
+  it.each(rooms)('$name keeps to its neighbours', ({ files, never }) => {
+    const inside = all.filter(({ path }) => files.some((pattern) => pattern.test(path)));
+    expect(inside.length).toBeGreaterThan(0);
+    const chains = inside.flatMap(({ path }) => {
+      const forbidden = (name: string) => !exempt(path, name) && never.some((pattern) => pattern.test(name));
+      return findChain(sources, path, forbidden)?.join(' → ') ?? [];
+    });
+    expect(chains).toEqual([]);
+  });
+
+  it('the web lane of a path imports the gateway and nothing else of ours', () => {
+    const routes = all.filter(({ path }) => /^app\/v1\w*\//.test(path));
+    expect(routes.length).toBeGreaterThan(0);
+    const others = routes.flatMap(({ path, imports }) =>
+      imports.filter((name) => !/^lib\/gateway\//.test(name)).map((name) => `${path} → ${name}`),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('every import of ours names a file that is there', () => {
+    const broken = all.flatMap(({ path, imports }) =>
+      imports.filter((name) => name.startsWith(missing)).map((name) => `${path} → ${name}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('a chain is found where there is one', () => {
+    const chain = findChain(sources, 'server.ts', (name) => name === 'pg');
+    expect(chain?.slice(0, 2)).toEqual(['server.ts', 'lib/process/store.ts']);
+    expect(chain?.at(-1)).toBe('pg');
+  });
+});
+
+describe('time, chance and the environment are arguments', () => {
+  it('in the pure core', () => {
+    const impure =
+      /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|process\.\w+|randomUUID|randomBytes|getRandomValues|setTimeout|setInterval)\b/;
+    const [core] = rooms;
+    const found = all
+      .filter(({ path }) => core?.files.some((pattern) => pattern.test(path)))
+      .flatMap(({ path, text }) => impure.exec(codeOf(text))?.[0].concat(` in ${path}`) ?? []);
+    expect(found).toEqual([]);
+  });
+
+  it('and only lib/env.ts reads process.env', () => {
+    const allowed = /^(lib\/env\.ts$|scripts\/|tests\/|bench\/|[\w-]+\.config\.ts$)/;
+    const found = all.filter(({ path, text }) => !allowed.test(path) && /process\.env\b/.test(codeOf(text)));
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the shape of the code', () => {
+  const lines = (text: string) => text.trimEnd().split('\n').length;
+
+  it('no file over 300 lines, no test over 400', () => {
+    const long = all.filter(({ path, text }) => lines(text) > (path.startsWith('tests/') ? 400 : 300));
+    expect(long.map(({ path, text }) => `${path}: ${lines(text)}`)).toEqual([]);
+  });
+
+  it('nine files in ten are under 180 lines, half are under 70', () => {
+    const lengths = all
+      .filter(({ path }) => !path.startsWith('tests/'))
+      .map(({ text }) => lines(text))
+      .sort((a, b) => a - b);
+    expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThan(180);
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(70);
+  });
+
+  it('at most 15 files in a folder, the styled components apart', () => {
+    const counts = new Map<string, number>();
+    for (const { path } of all) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    counts.delete('components/ui');
+    expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
+  });
+
+  it('no name that says nothing', () => {
+    const empty = /^(utils?|helpers?|common|misc|types|services?|managers?)(\.|$)/;
+    const found = listFiles('').filter((path) => path.split('/').some((part) => empty.test(part)));
+    expect(found).toEqual([]);
+  });
+
+  it('no switched-off checks', () => {
+    const self = basename(import.meta.filename);
+    const inComments = /@ts-(ignore|nocheck|expect-error)|biome-ignore/;
+    const inCode = /:\s*any\b|\bas any\b|\.only\(/;
+    const found = all.filter(
+      ({ path, text }) => basename(path) !== self && (inComments.test(text) || inCode.test(codeOf(text))),
+    );
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
