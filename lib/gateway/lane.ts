@@ -29,6 +29,7 @@ export type HeaderList = Record<string, string>;
 /** Where the answer goes. `start` once, then `write`s, then exactly one of `end` and `cut`. */
 export interface Reply {
   start(status: number, headers: HeaderList): void;
+  started(): boolean;
   /** False when the client is slower than we are: wait for `onDrain` before the next one. */
   write(chunk: Uint8Array): boolean;
   /** Calls back whenever writing may go on; one listener, the last one set. */

@@ -51,6 +51,7 @@ function nodeReply(response: ServerResponse, body: NodeBody): Reply {
       if (response.headersSent) return;
       response.writeHead(status, body.unread() ? { ...headers, connection: 'close' } : headers);
     },
+    started: () => response.headersSent,
     write: (chunk) => response.write(chunk),
     onDrain: (listener) => {
       response.removeAllListeners('drain');

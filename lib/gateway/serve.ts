@@ -11,7 +11,7 @@ import { matchOperation } from '#lib/gateway/steps/match-operation';
 import { openEntry } from '#lib/gateway/steps/open-entry';
 import { parseAsk } from '#lib/gateway/steps/parse-ask';
 import { planCall } from '#lib/gateway/steps/plan-call';
-import { refuseCall } from '#lib/gateway/steps/refuse-call';
+import { breakOff, refuseCall } from '#lib/gateway/steps/refuse-call';
 import { type Ending, relayAnswer } from '#lib/gateway/steps/relay-answer';
 
 /**
@@ -44,7 +44,7 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
     ending(reply);
   } catch (error) {
     runtime.report(error, call.id);
-    reply.cut();
+    breakOff(call, reply);
   }
   client.done();
 }

@@ -74,6 +74,7 @@ function webReply(
   };
   return {
     start,
+    started: () => controller !== null,
     write,
     onDrain: (listener) => {
       drain = listener;

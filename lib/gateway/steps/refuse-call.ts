@@ -1,5 +1,6 @@
 import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
+import type { Reply } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Ending } from '#lib/gateway/steps/relay-answer';
 
@@ -9,13 +10,31 @@ export function refuseCall(runtime: Runtime, call: Call, error: unknown): Ending
   call.refusal = refused;
   call.status = statusOf(refused);
   if (call.endReason === 'completed') call.endReason = 'refused';
-  const headers = { ...call.headers, ...refusalHeaders(refused) };
   call.arrival.body.drop();
+  return (reply) => send(call, refused, reply);
+}
+
+/** The books could not be closed: an answer that has begun must not end as if it were whole. */
+export function breakOff(call: Call, reply: Reply): void {
+  if (reply.started()) {
+    reply.cut();
+    return;
+  }
+  const refused = refusal(
+    'local_quota_not_configured',
+    'This gateway process could not account for the call; retry, and tell its operator if it stays so.',
+  );
+  send(call, refused, reply);
+}
+
+function send(call: Call, refused: Refusal, reply: Reply): void {
   const text = errorBody(refused);
-  return (reply) => {
-    reply.start(call.status, { ...headers, 'content-length': String(Buffer.byteLength(text)) });
-    reply.end(call.arrival.method === 'HEAD' ? undefined : text);
-  };
+  reply.start(statusOf(refused), {
+    ...call.headers,
+    ...refusalHeaders(refused),
+    'content-length': String(Buffer.byteLength(text)),
+  });
+  reply.end(call.arrival.method === 'HEAD' ? undefined : text);
 }
 
 function refusalHeaders(refused: Refusal): Record<string, string> {
