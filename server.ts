@@ -5,6 +5,7 @@ import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
 import { isGatewayTarget, nodeLane } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
 import { openConsole } from '#lib/process/console';
+import { orExplain } from '#lib/process/explain';
 import { onStop } from '#lib/process/stop';
 import { openStore } from '#lib/process/store';
 import { openUpstreams } from '#lib/process/upstreams';
@@ -12,9 +13,9 @@ import { welcome } from '#lib/process/welcome';
 import { seedFirstRun } from '#prisma/seed';
 
 /** The process: environment → database → runtime → one listener with two lanes. */
-const env = loadEnv();
+const env = await orExplain(loadEnv);
 const log = pino({ level: env.logLevel, base: null }, pino.destination(2));
-const store = await openStore(env, log);
+const store = await orExplain(() => openStore(env, log));
 const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;
 const upstreams = await openUpstreams(env);
 const running = await assemble(env, store.db, upstreams, log);
@@ -49,8 +50,13 @@ server.on('error', (error) => {
 });
 
 onStop(async (patienceMs) => {
+  const untilMs = performance.now() + patienceMs;
   stopping = true;
-  await drainConnections(patienceMs);
+  // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
+  await running.finishCalls(patienceMs);
+  await drainConnections(Math.max(0, untilMs - performance.now()));
+  // Calls that were cut just now settle at once.
+  await running.finishCalls(2_000);
   await close();
 });
 

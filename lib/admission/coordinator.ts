@@ -39,6 +39,8 @@ export interface RunningCoordinator extends Coordinator {
   start(): Promise<void>;
   /** Rebuilds the windows; before the first claim. */
   restoreWindows(calls: readonly PastCall[]): void;
+  /** Admitted calls that have not been released. */
+  openCalls(): number;
   /** One round of housekeeping; `start` runs it every second. */
   tend(): Promise<void>;
 }
@@ -189,6 +191,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     halt(reason) {
       halted ??= reason;
     },
+
+    openCalls: () => calls.running,
 
     restoreWindows(past) {
       const offsetMs = clock.mono() - clock.now();

@@ -37,6 +37,11 @@ export class OpenCalls {
     this.#leases = leases;
   }
 
+  /** How many have been admitted and not released. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   open(call: OpenCall, nowMs: number): void {
     for (const lease of [call.lease, call.keyLease]) {
       if (!lease) continue;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
@@ -31,6 +32,8 @@ import { createPools } from '#lib/upstream/pools';
 const CATALOGUE_MS = 60_000;
 /** How long a request body may pause (decisions §4). */
 const BODY_STALL_MS = 30_000;
+/** How often a stop looks whether the running calls have ended. */
+const FINISH_POLL_MS = 25;
 /** Answers read to their end for clients that left, at the most (decisions §6). */
 const MOST_DRAINS = 32;
 
@@ -164,6 +167,11 @@ export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logg
       await feed.poll();
     },
     ready: () => coordinator.ready(),
+    finishCalls: async (patienceMs) => {
+      coordinator.halt('it is stopping, send the request again');
+      const untilMs = clock.mono() + patienceMs;
+      while (coordinator.openCalls() > 0 && clock.mono() < untilMs) await pause(FINISH_POLL_MS);
+    },
     stop: async () => {
       setRuntime(null);
       clearInterval(reload);

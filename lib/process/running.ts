@@ -7,6 +7,8 @@ export interface Running {
   pollNow(): Promise<void>;
   /** Whether new calls can be admitted; /api/health answers by it. */
   ready(): boolean;
+  /** Refuses new calls from now on and waits until those that run have settled, at most `patienceMs`. */
+  finishCalls(patienceMs: number): Promise<void>;
   /** Posts what the journal holds, gives the leases back, closes sockets and pools. */
   stop(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
+import { holdDirectory } from '#lib/data/hold-directory';
 import { migrate } from '#lib/data/migrate';
 import type { Env } from '#lib/env';
 
@@ -10,9 +11,14 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The database of this process, migrated: the embedded one unless DATABASE_URL names another. */
+/**
+ * The database of this process, migrated: the embedded one unless DATABASE_URL names another. Either way
+ * DATA_DIR is this process's alone.
+ * @throws DataDirInUse naming the process that has it.
+ */
 export async function openStore(env: Env, log: Logger): Promise<Store> {
   const embedded = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
+  const letGo = embedded ? () => {} : await holdDirectory(env.dataDir);
   const url = embedded?.url ?? env.databaseUrl ?? '';
   const applied = await migrate(url);
   if (applied.length > 0) log.info({ applied }, 'migrated');
@@ -25,6 +31,7 @@ export async function openStore(env: Env, log: Logger): Promise<Store> {
     close: async () => {
       await db.close();
       await embedded?.close();
+      letGo();
     },
   };
 }

@@ -1,0 +1,35 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DataDirInUse } from '#lib/data/embedded';
+import { findHolder, isAlive, removeHolder, runDirectory, writeHolder } from '#lib/data/embedded-directory';
+import { takeLock } from '#lib/data/lock';
+
+const longestWaitMs = 10_000;
+
+/**
+ * Takes `dataDir` for a server whose database is elsewhere: its journal must not be taken for a dead
+ * process's by a second one. The kernel frees the lock when the process dies, however it dies.
+ * @returns what gives it back.
+ * @throws DataDirInUse: at once beside a running server, after 10 s beside anything else.
+ */
+export async function holdDirectory(dataDir: string): Promise<() => void> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const real = realpathSync(dataDir);
+  const deadlineMs = performance.now() + longestWaitMs;
+  for (;;) {
+    const lock = takeLock(join(real, 'lock.db'));
+    if (lock) {
+      runDirectory(real);
+      writeHolder(real, { pid: process.pid, role: 'server', childPid: process.pid });
+      return () => {
+        removeHolder(real);
+        lock.release();
+      };
+    }
+    const holder = findHolder(real);
+    const rival = holder?.role === 'server' && isAlive(holder.pid);
+    if (rival || performance.now() > deadlineMs) throw new DataDirInUse(dataDir, holder);
+    await pause(100);
+  }
+}

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readBooked } from '#tests/fleet/accounts';
+import { Client } from '#tests/fleet/client';
+import { expectBalancedBooks } from '#tests/support/books';
+import { freePort, root, type Stack, startStack } from '#tests/support/stack';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.close());
+
+it('a second server on one DATA_DIR refuses, names the first, and leaves its running calls alone', async () => {
+  const { slug } = await stack.workspace();
+  const { key } = await stack.key(slug);
+  const client = new Client(stack.url);
+  const headed = Promise.withResolvers<void>();
+  const running = client.call(key, { stream: true, directive: 'pace/30/150' }, headed.resolve);
+  await headed.promise;
+  const second = spawn(process.execPath, ['server.ts'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...stack.environment, NODE_ENV: 'production', PORT: String(await freePort()) },
+  });
+  const [said] = await Promise.all([text(second.stderr), once(second, 'exit')]);
+  expect(second.exitCode).toBe(1);
+  expect(said).toBe(
+    `${stack.dataDir} is in use by the server with process id ${stack.gateway().pid}: stop it, or set another DATA_DIR.\n`,
+  );
+  const told = await running;
+  client.close();
+  expect(told.whole).toBe(true);
+  expect(await stack.call(told.id)).toMatchObject({ endReason: 'completed', usageSource: 'reported' });
+  expect((await readBooked(stack)).get(told.mark)).toHaveLength(1);
+  await expectBalancedBooks(stack);
+});
+
+it('a server that was killed does not keep its DATA_DIR', async () => {
+  const before = stack.gateway().pid;
+  await stack.kill('SIGKILL');
+  await stack.start();
+  expect(stack.gateway().pid).not.toBe(before);
+  expect(stack.log()).toBe('');
+});

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
+import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
+import { expectBalancedBooks } from '#tests/support/books';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
+/** Three seconds of a stream. */
+const long: Wish = { stream: true, directive: 'pace/30/100' };
+
+let stack: Stack;
+let client: Client;
+beforeEach(async () => {
+  stack = await startStack();
+  client = new Client(stack.url);
+});
+afterEach(async () => {
+  client.close();
+  await stack.close();
+});
+
+/** Calls whose heads are here and whose bodies are on their way. */
+async function startCalls(key: string, count: number, wish: Wish): Promise<Promise<Told>[]> {
+  const headed: Promise<void>[] = [];
+  const told = Array.from({ length: count }, () => {
+    const head = Promise.withResolvers<void>();
+    headed.push(head.promise);
+    return client.call(key, wish, head.resolve);
+  });
+  await Promise.all(headed);
+  return told;
+}
+
+it('on SIGTERM no stream is cut, all settle, the leases go back, and the process ends with 0', async () => {
+  const { slug } = await stack.workspace(wide);
+  const low = await stack.workspace({ ...wide, credit: '0.60' });
+  const [rich, poor] = await Promise.all([stack.key(slug, { dailyCap: '50' }), stack.key(low.slug)]);
+  const running = [...(await startCalls(rich.key, 40, long)), ...(await startCalls(poor.key, 10, long))];
+  const left = client.call(rich.key, {
+    model: 'test/drained',
+    stream: true,
+    directive: 'pace/30/100',
+    leaveAfter: 3,
+  });
+  await left;
+  expect((await readLeft(stack)).leases).toBeGreaterThan(0);
+
+  const child = stack.gateway();
+  const exited = once(child, 'exit');
+  const stopMs = performance.now();
+  child.kill('SIGTERM');
+  const statuses: string[] = [];
+  await expect
+    .poll(
+      async () => {
+        const health = await fetch(`${stack.url}/api/health`);
+        statuses.push(`${health.status} ${(await health.json()).status}`);
+        return statuses.at(-1);
+      },
+      { interval: 5 },
+    )
+    .toBe('503 stopping');
+  expect(performance.now() - stopMs).toBeLessThan(250);
+  const late = await client.call(rich.key);
+  expect(`${late.status} ${codeOf(late)}`).toBe('500 local_quota_not_configured');
+
+  const told = await Promise.all(running);
+  expect(await exited).toEqual([0, null]);
+  const stoppedMs = Math.round(performance.now() - stopMs);
+  process.stdout.write(`SIGTERM with 51 running streams: ended after ${stoppedMs} ms\n`);
+  expect(stack.log()).toBe('');
+  expect(await readLeft(stack)).toEqual({ holds: 0, leases: 0, owners: 0 });
+  const booked = await readBooked(stack);
+  const provided = await readProvided(stack);
+  for (const one of [...told, await left]) {
+    const [row] = booked.get(one.mark) ?? [];
+    const [request] = provided.get(one.mark) ?? [];
+    expect(request?.end?.end).toBe('completed');
+    expect(row).toMatchObject({
+      id: one.id,
+      costNano: request?.fairNano,
+      postedNano: [request?.fairNano],
+      endReason: one.whole ? 'completed' : 'client_gone',
+    });
+  }
+  expect(told.filter((one) => one.whole && one.text.includes('data: [DONE]'))).toHaveLength(50);
+  await expectBalancedBooks(stack);
+});
+
+it('a second signal ends it at once, and the next start settles what it left', async () => {
+  const { slug } = await stack.workspace(wide);
+  const { key } = await stack.key(slug, { concurrency: 20 });
+  const running = await startCalls(key, 20, { stream: true, directive: 'pace/20/1000' });
+  // A checkpoint of every stream is on disk after a second.
+  await pause(1_500);
+  const child = stack.gateway();
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await pause(300);
+  expect(child.exitCode).toBe(null);
+  const secondMs = performance.now();
+  child.kill('SIGINT');
+  expect(await exited).toEqual([1, null]);
+  expect(performance.now() - secondMs).toBeLessThan(1_000);
+  const told = await Promise.all(running);
+  expect(told.filter((one) => one.whole)).toEqual([]);
+
+  await stack.start();
+  await expectBalancedBooks(stack);
+  expect(await readLeft(stack)).toEqual({ holds: 0, leases: 0, owners: 1 });
+  const booked = await readBooked(stack);
+  for (const one of told) {
+    const [row] = booked.get(one.mark) ?? [];
+    expect(row).toMatchObject({ id: one.id, endReason: 'interrupted', status: 200 });
+    expect(row?.costNano).toBeGreaterThan(0n);
+    expect(row?.costNano).toBeLessThanOrEqual(row?.holdNano ?? 0n);
+  }
+  const next = await Promise.all((await startCalls(key, 20, {})).map((one) => one));
+  expect(next.map((one) => one.status)).toEqual(Array(20).fill(200));
+});
