@@ -62,6 +62,8 @@ export interface Opened {
 /** One protocol family of the simulated provider: one file each. */
 export interface Dialect {
   readonly id: string;
+  /** The header that carries the credential; absent: a bearer token. */
+  readonly keyHeader?: 'x-api-key' | 'x-goog-api-key';
   handles(method: string, path: string): boolean;
   /** @throws ProviderFault 400 for a body that the family does not understand. */
   open(seen: Seen, cache: PrefixCache): Opened;

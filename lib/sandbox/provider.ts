@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chat } from '#lib/sandbox/chat';
 import { PrefixCache } from '#lib/sandbox/content/prefix-cache';
 import type { Dialect, Opened, Seen, Truth } from '#lib/sandbox/dialect';
+import { messages } from '#lib/sandbox/messages';
 import { getModel, modelList } from '#lib/sandbox/models';
 import { findDirective, parseName } from '#lib/sandbox/scenario/name';
 import { type Scenario, Scenarios } from '#lib/sandbox/scenario/plan';
@@ -14,7 +15,7 @@ import { readSeen } from '#lib/sandbox/wire/read-seen';
 import { sendInstead } from '#lib/sandbox/wire/send-instead';
 
 /** The families that the simulated provider speaks; the first one also words what fits none. */
-const dialects: readonly [Dialect, ...Dialect[]] = [chat];
+const dialects: readonly [Dialect, ...Dialect[]] = [chat, messages];
 
 const nothing: Truth = {
   inputTokens: 0,
@@ -50,7 +51,7 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
     };
     try {
       if (!whole) return;
-      if (key !== null) checkKey(seen, key);
+      if (key !== null) checkKey(seen, dialect, key);
       await answerSeen(outlet, seen, dialect, course, scenarios, cache, headers);
     } catch (error) {
       if (!(error instanceof ProviderFault)) throw error;
@@ -141,7 +142,8 @@ async function sendJson(
   await outlet.end();
 }
 
-function checkKey(seen: Seen, key: string): void {
-  if (seen.headers.authorization === `Bearer ${key}`) return;
+function checkKey({ headers }: Seen, { keyHeader }: Dialect, key: string): void {
+  const given = keyHeader ? headers[keyHeader] : headers.authorization?.replace(/^Bearer /, '');
+  if (given === key) return;
   throw new ProviderFault(401, 'Incorrect API key provided.', 'invalid_api_key');
 }
