@@ -46,12 +46,15 @@ export interface Answer {
   readonly exchange: Exchange;
   /** When this attempt began, monotonic ms. */
   readonly beganMono: number;
+  /** What the attempts before it took together, ms: the providers' time, not ours. */
+  readonly failedMs: number;
 }
 
 /** One attempt as far as it went before a byte could go to the client. */
 interface Tried {
   readonly exchange: Exchange;
   readonly beganMono: number;
+  readonly tookMs: number;
   /** Why there is no HTTP answer; null: there is one. */
   readonly error: string | null;
   readonly verdict: 'answer' | 'next';
@@ -68,6 +71,7 @@ export async function attempt(deps: AttemptDeps, run: AttemptRun): Promise<Answe
   const planned = run.targets.length;
   let queue = run.targets;
   let made = 0;
+  let failedMs = 0;
   let last: Answer | null = null;
   for (let at = 0; at < queue.length && !run.gone(); at += 1) {
     const target = queue[at];
@@ -86,10 +90,12 @@ export async function attempt(deps: AttemptDeps, run: AttemptRun): Promise<Answe
       last?.exchange.abort(new Error('the client left'));
       return null;
     }
-    if (tried.error !== null) continue;
-    last?.exchange.abort(new Error('another attempt answered'));
-    last = { target, exchange: tried.exchange, beganMono: tried.beganMono };
-    if (tried.verdict === 'answer') break;
+    if (tried.error === null) {
+      last?.exchange.abort(new Error('another attempt answered'));
+      last = { target, exchange: tried.exchange, beganMono: tried.beganMono, failedMs };
+      if (tried.verdict === 'answer') break;
+    }
+    failedMs += tried.tookMs;
   }
   return last;
 }
@@ -120,7 +126,7 @@ async function tryTarget(
     const asked = error === null && exchange.status === 429;
     running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
   }
-  return { exchange, beganMono, error, verdict };
+  return { exchange, beganMono, tookMs: endMono - beganMono, error, verdict };
 }
 
 /** What the answer means for the chain; a 400 is told by its body alone. */
@@ -147,14 +153,25 @@ function open(
     onOver,
   );
   const out = run.outgoing(target);
-  const root = target.address.pathname.replace(/\/+$/, '');
+  const { origin, root } = placeOf(target.address);
   deps.pools
-    .for(target.address.origin, limits.connectMs)
+    .for(origin, limits.connectMs)
     .dispatch(
       { method: out.method, path: `${root}${out.path}`, headers: out.headers, body: out.body },
       exchange,
     );
   return exchange;
+}
+
+const places = new WeakMap<URL, { readonly origin: string; readonly root: string }>();
+
+/** An address taken apart, once: a URL computes its parts at every reading. */
+function placeOf(address: URL): { readonly origin: string; readonly root: string } {
+  const known = places.get(address);
+  if (known) return known;
+  const made = { origin: address.origin, root: address.pathname.replace(/\/+$/, '') };
+  places.set(address, made);
+  return made;
 }
 
 function recordAttempt(
