@@ -75,9 +75,15 @@ function storable(value: string): string {
   return value.slice(0, mostText).replaceAll('\u0000', '\uFFFD').toWellFormed();
 }
 
+/** The last moment written: many calls share one, and every call writes its own twice. */
+let written = { ms: 0, text: '1970-01-01T00:00:00.000Z' };
+
 /** What is no moment stays itself: the database refuses it, and the drain sets that call aside. */
 function moment(ms: number): string {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
+  if (ms === written.ms) return written.text;
+  if (!(Math.abs(ms) <= 8.64e15)) return `${ms}`;
+  written = { ms, text: new Date(ms).toISOString() };
+  return written.text;
 }
 
 function maybe(figure: number | null): string {
