@@ -25,8 +25,9 @@ export function startGateway(lane: 'node' | 'web'): StartTarget {
       KEY_PEPPER: 'b'.repeat(64),
       ...(bench.databaseUrl === null ? {} : { DATABASE_URL: bench.databaseUrl }),
     };
+    // As scripts/start.mjs starts it.
     const profile = bench.profile ? ['--cpu-prof', '--cpu-prof-dir=bench/results'] : [];
-    const child = startNode('server', [...profile, 'server.ts'], env);
+    const child = startNode('server', ['--max-semi-space-size=64', ...profile, 'server.ts'], env);
     // A full pipe would stop the server.
     child.stdout?.resume();
     try {
