@@ -35,8 +35,10 @@ export interface Call {
   firstByteMono: number | null;
   /** Time that the provider took, ms: the rest of the latency is ours. */
   upstreamMs: number;
-  /** From the call's start to the answering attempt's: ours. */
+  /** From the call's start to the answering attempt's without what earlier attempts took, ms: ours. */
   leadMs: number;
+  /** When the answering attempt began, monotonic ms. */
+  beganMono: number;
   report: UsageReport | null;
   usage: Usage;
   usageSource: UsageSource;
@@ -78,6 +80,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     firstByteMono: null,
     upstreamMs: 0,
     leadMs: 0,
+    beganMono: 0,
     report: null,
     usage: noUsage,
     usageSource: 'none',

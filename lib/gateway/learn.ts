@@ -9,7 +9,7 @@ import type { Runtime } from '#lib/gateway/runtime';
 export function learn(runtime: Runtime, call: Call, events: boolean): void {
   const { target, ask, snapshot, usage } = call;
   if (!target || call.usageSource !== 'reported' || call.endReason !== 'completed') return;
-  const beganMono = events && call.firstByteMono !== null ? call.firstByteMono : call.startMono + call.leadMs;
+  const beganMono = events && call.firstByteMono !== null ? call.firstByteMono : call.beganMono;
   const nowMs = runtime.clock.now();
   const cached = usage.cachedInput;
   runtime.health.measured(

@@ -35,9 +35,11 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
     gone: () => call.gone,
   });
   if (answer) {
-    call.leadMs = answer.beganMono - call.startMono;
+    call.beganMono = answer.beganMono;
+    call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
     return answer;
   }
+  call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   if (call.gone) {
     call.endReason = 'client_gone';
     call.target = sent.target;
