@@ -1,0 +1,93 @@
+import { applyCatalogue } from '#lib/catalogue/apply';
+import { joinCatalogues } from '#lib/catalogue/files';
+import { systemClock } from '#lib/clock';
+import { createIds } from '#lib/ids';
+import type { CallDetail } from '#lib/queries/calls';
+import { catalogueShape } from '#lib/schemas/catalogue';
+import { readDocument } from '#lib/schemas/document';
+import { type SetPolicyInput, setPolicy } from '#lib/verbs/policy';
+import type { Asked } from '#tests/support/chat-call';
+import type { Stack } from '#tests/support/stack';
+
+/** Where an offer of a test model leads: a name of the simulated provider, or a port that nobody listens on. */
+export type Link = string | { readonly refused: true } | { readonly at: string; readonly name: string };
+export const refused: Link = { refused: true };
+
+/** Every offer costs the same: what a call is charged tells the answering offer's usage. */
+const price = { input: '1', cachedInput: '0.25', output: '4' };
+const places = ['first', 'second', 'third', 'fourth'] as const;
+
+/**
+ * Adds models whose offers, in order, lead to `links`. Each offer stands at a provider of its own name
+ * ("first" … "fourth", "refused-first" …), so that an answer tells who gave it.
+ */
+export async function addChains(
+  stack: Stack,
+  chains: Readonly<Record<string, readonly Link[]>>,
+): Promise<void> {
+  const providers = new Map<string, object>();
+  const models = Object.entries(chains).map(([id, links]) => ({
+    id,
+    name: id,
+    contextTokens: 1_000_000,
+    maxOutputTokens: 65_536,
+    input: ['text'],
+    output: ['text'],
+    offers: links.map((link, at) => {
+      const { provider, upstreamModel } = placeOf(link, at, id);
+      providers.set(provider.id, provider);
+      return { provider: provider.id, upstreamModel, families: ['chat'], price };
+    }),
+  }));
+  const text = JSON.stringify({ providers: [...providers.values()], models });
+  const ids = createIds(systemClock);
+  const file = joinCatalogues([readDocument('chains.json', text, catalogueShape)]);
+  await applyCatalogue(stack.db, file, { sealingKey: null, newId: () => ids.newId() ?? '' });
+  await stack.announce();
+}
+
+function placeOf(link: Link, at: number, model: string) {
+  const place = places[at] ?? 'later';
+  const credential = { env: 'SANDBOX_KEY' };
+  const own = model.replaceAll('/', '-');
+  const made = (id: string, chat: unknown, upstreamModel: string) => ({
+    provider: { id, name: id, families: { chat }, credential, onDisconnect: 'abort' },
+    upstreamModel,
+  });
+  if (typeof link === 'string') return made(`${place}-${own}`, { env: 'SANDBOX_URL' }, link);
+  return 'refused' in link
+    ? made(`${place}-${own}`, 'http://127.0.0.1:1/v1', 'echo')
+    : made(`${place}-${own}`, link.at, link.name);
+}
+
+/** The place in its chain of the provider that a call or attempt names. */
+export function placeIn(provider: string | null | undefined): string | undefined {
+  return provider?.split('-')[0];
+}
+
+export async function givePolicy(
+  stack: Stack,
+  workspace: string,
+  policy: SetPolicyInput['policy'],
+  model = '',
+): Promise<void> {
+  await setPolicy(stack.db, 'test', { workspace, policy, model });
+  await stack.announce();
+}
+
+/**
+ * Checks that exactly the attempts of the call's log reached the provider, in order: those with an
+ * answer joined by the provider's own request id.
+ */
+export async function findUnlogged(stack: Stack, asked: Asked, call: CallDetail): Promise<string[]> {
+  const reached = call.attempts.filter((one) => one.error !== 'connection_refused');
+  const seen = await stack.sandbox.seen(asked.mark);
+  const faults = reached.length === seen.length ? [] : [`${reached.length} logged, ${seen.length} seen`];
+  for (const [at, line] of seen.entries()) {
+    const logged = reached[at];
+    if (logged?.status != null && logged.upstreamRequestId !== line.id) {
+      faults.push(`attempt ${at} is ${logged.upstreamRequestId} in the log, ${line.id} at the provider`);
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askProcesses } from '#lib/snapshot/announce';
+import { addChains, givePolicy, placeIn } from '#tests/gateway/routing/chains';
+import { expectBalancedBooks } from '#tests/support/books';
+import { askChat } from '#tests/support/chat-call';
+import { type Stack, startStack } from '#tests/support/stack';
+import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
+import { headerOf } from '#tests/support/wire';
+
+let stack: Stack;
+let key = '';
+let slug = '';
+let hole: TcpProxy;
+
+beforeAll(async () => {
+  stack = await startStack();
+  const sandbox = new URL(stack.sandbox.url);
+  hole = await tcpProxy({ host: sandbox.hostname, port: Number(sandbox.port) });
+  ({ slug } = await stack.workspace({ rpm: 'none', tpm: 'none', concurrency: 'none' }));
+  ({ key } = await stack.key(slug));
+  await addChains(stack, {
+    'probe/fails': ['fault/status-500?times=6', 'echo'],
+    'probe/heals': ['fault/status-503?times=5', 'echo'],
+    'asked/to-wait': ['fault/status-429?retry_after=1&times=1', 'echo'],
+    'asked/without-number': ['fault/status-429?times=1', 'echo'],
+    'all/failing': ['fault/status-500', 'fault/status-503'],
+    'black/hole': [{ at: `http://127.0.0.1:${hole.port}/v1`, name: 'echo' }, 'echo'],
+    'stays/cached': ['echo?a=1', 'echo?a=2'],
+  });
+});
+afterAll(async () => {
+  await expectBalancedBooks(stack);
+  await hole.close();
+  await stack.close();
+});
+
+async function answerer(model: string, fields: object = {}): Promise<string | undefined> {
+  const asked = await askChat(stack.url, key, { model, ...fields });
+  expect(asked.answer.status).toBe(200);
+  return placeIn(headerOf(asked.answer, 'x-answered-provider'));
+}
+
+/** How many requests under this name the provider got. */
+async function hits(name: string): Promise<number> {
+  const lines = await stack.sandbox.lines();
+  return lines.filter((line) => line.event === 'end' && line.model === name).length;
+}
+
+/** Until when the gateway has set the first offer of a model aside, ms since the epoch. */
+async function openUntil(model: string): Promise<number> {
+  const { rows } = await stack.db.pool.query<{ id: string }>(
+    'SELECT id FROM offer WHERE model_id = $1 ORDER BY position LIMIT 1',
+    [model],
+  );
+  const [answer = '[]'] = await askProcesses(stack.dataDir, 'health');
+  const offers: { offerId: string; openUntilMs: number }[] = JSON.parse(answer);
+  return offers.find((one) => one.offerId === rows[0]?.id)?.openUntilMs ?? 0;
+}
+
+/** The breaker's own time is waited for, as it tells it itself. */
+function until(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms - Date.now()) + 5));
+}
+
+describe('an offer that fails five times in a row', () => {
+  it('is tried after all others, then probed by one call of many at once, and stays aside when that fails', async () => {
+    for (let call = 1; call <= 5; call += 1) expect(await answerer('probe/fails')).toBe('second');
+    const opened = await openUntil('probe/fails');
+    expect(opened - Date.now()).toBeGreaterThan(9_000);
+    for (let call = 1; call <= 5; call += 1) expect(await answerer('probe/fails')).toBe('second');
+    expect(await hits('fault/status-500?times=6')).toBe(5);
+
+    await until(opened);
+    const batch = await Promise.all(Array.from({ length: 20 }, () => answerer('probe/fails')));
+    expect(batch).toEqual(Array(20).fill('second'));
+    expect(await hits('fault/status-500?times=6')).toBe(6);
+    expect((await openUntil('probe/fails')) - Date.now()).toBeGreaterThan(18_000);
+  });
+
+  it('is in service again as soon as one probe succeeds', async () => {
+    for (let call = 1; call <= 5; call += 1) expect(await answerer('probe/heals')).toBe('second');
+    expect(await answerer('probe/heals')).toBe('second');
+    await until(await openUntil('probe/heals'));
+    expect(await answerer('probe/heals')).toBe('first');
+    expect(await openUntil('probe/heals')).toBe(0);
+    expect(await answerer('probe/heals')).toBe('first');
+  });
+
+  it('with nowhere else to go is tried all the same, and its answer passes', async () => {
+    for (let call = 1; call <= 8; call += 1) {
+      const { answer } = await askChat(stack.url, key, { model: 'all/failing' });
+      expect([500, 503]).toContain(answer.status);
+      expect(headerOf(answer, 'x-attempts')).toBe('2');
+    }
+  });
+});
+
+describe('a 429', () => {
+  it('with Retry-After sets the offer aside for just that long', async () => {
+    expect(await answerer('asked/to-wait')).toBe('second');
+    const opened = await openUntil('asked/to-wait');
+    expect(await answerer('asked/to-wait')).toBe('second');
+    await until(opened);
+    expect(await answerer('asked/to-wait')).toBe('first');
+  });
+
+  it('without one does not', async () => {
+    expect(await answerer('asked/without-number')).toBe('second');
+    expect(await answerer('asked/without-number')).toBe('first');
+  });
+});
+
+describe('a provider that swallows every request', () => {
+  it('under load costs each call its time limit only until the breaker opens, and comes back by itself', async () => {
+    await givePolicy(stack, slug, { timeouts: { firstByteWholeMs: 300 } }, 'black/hole');
+    expect(await answerer('black/hole')).toBe('first');
+    const load = async (calls: number, workers: number) => {
+      const tookMs: number[] = [];
+      const by: (string | undefined)[] = [];
+      let left = calls;
+      const work = async () => {
+        while (left > 0) {
+          left -= 1;
+          const startMs = performance.now();
+          by.push(await answerer('black/hole'));
+          tookMs.push(performance.now() - startMs);
+        }
+      };
+      await Promise.all(Array.from({ length: workers }, work));
+      return { by, tookMs: tookMs.sort((a, b) => a - b) };
+    };
+    const p99 = (sorted: readonly number[]) => (sorted[Math.floor(sorted.length * 0.99)] ?? 0).toFixed(1);
+
+    const healthy = await load(400, 8);
+    expect(new Set(healthy.by)).toEqual(new Set(['first']));
+    hole.freeze();
+    const opening = await load(24, 8);
+    expect(new Set(opening.by)).toEqual(new Set(['second']));
+    const opened = await openUntil('black/hole');
+    expect(opened).toBeGreaterThan(Date.now());
+    const aside = await load(400, 8);
+    expect(new Set(aside.by)).toEqual(new Set(['second']));
+    // Not one of them waited for the hole.
+    expect(aside.tookMs.at(-1)).toBeLessThan(300);
+    console.log(`p99 of 8 connections: healthy ${p99(healthy.tookMs)} ms, set aside ${p99(aside.tookMs)} ms`);
+
+    hole.restore();
+    await until(await openUntil('black/hole'));
+    expect(await answerer('black/hole')).toBe('first');
+    expect(await openUntil('black/hole')).toBe(0);
+  });
+});
+
+describe('a conversation', () => {
+  it('stays with the provider that holds its prompt cache, where the policy leaves the choice open', async () => {
+    const asks = { prompt_cache_key: 'one conversation' };
+    await givePolicy(stack, slug, { order: ['second-stays-cached'] }, 'stays/cached');
+    expect(await answerer('stays/cached', asks)).toBe('second');
+    await givePolicy(stack, slug, {}, 'stays/cached');
+    expect(await answerer('stays/cached', asks)).toBe('second');
+    expect(await answerer('stays/cached', { prompt_cache_key: 'another one' })).toBe('first');
+    expect(await answerer('stays/cached')).toBe('first');
+    await givePolicy(stack, slug, { order: ['first-stays-cached'] }, 'stays/cached');
+    expect(await answerer('stays/cached', asks)).toBe('first');
+  });
+});

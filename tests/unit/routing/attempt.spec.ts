@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#lib/clock';
+import { createHealth, type Health } from '#lib/routing/health';
+import type { Target } from '#lib/routing/target';
+import type { AttemptRecord } from '#lib/settlement/entry';
+import { type AttemptRun, attempt } from '#lib/upstream/attempt';
+import type { Exchange } from '#lib/upstream/exchange';
+import { createPools } from '#lib/upstream/pools';
+import { modelOf, offerAt } from '#tests/unit/routing/make';
+
+const pools = createPools();
+let server: Server;
+let origin = '';
+/** Paths in the order of arrival. */
+let arrived: string[] = [];
+let health: Health;
+
+beforeAll(async () => {
+  // The status stands in the path: "/first/500"; "/first/silent" never answers.
+  server = createServer((request, response) => {
+    const [, place = '', how = ''] = (request.url ?? '').split('/');
+    arrived.push(place);
+    if (how === 'silent') return;
+    response.writeHead(Number(how), { 'x-request-id': place, 'retry-after': '60' }).end(place);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  origin = typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+});
+afterAll(async () => {
+  await pools.close();
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  arrived = [];
+  health = createHealth();
+});
+
+function targetAt(place: string, how: number | 'silent'): Target {
+  const offer = offerAt(place);
+  if (!offer.price) throw new Error('the offer has a price');
+  return {
+    model: modelOf('m', [offer]),
+    offer,
+    family: 'chat',
+    address: new URL(`${origin}/${place}/${how}`),
+    credential: 'secret',
+    price: offer.price,
+    injectBudget: null,
+  };
+}
+
+async function run(targets: readonly Target[], part: Partial<AttemptRun> = {}) {
+  const records: AttemptRecord[] = [];
+  const answer = await attempt(
+    { clock: systemClock, pools, health, newId: () => null },
+    {
+      targets,
+      timeLimits: { connectMs: 1_000, firstByteMs: 100, idleMs: 1_000, totalMs: 5_000 },
+      stream: false,
+      startMono: systemClock.mono(),
+      outgoing: () => ({ method: 'POST', path: '', headers: [], body: Buffer.from('{}') }),
+      isOperatorFault: () => false,
+      record: (record) => records.push(record),
+      underway: () => {},
+      gone: () => false,
+      ...part,
+    },
+  );
+  const body = answer ? Buffer.from(await answer.exchange.peek()).toString() : null;
+  return { body, answer, records };
+}
+
+function trip(place: string, nowMs = Date.now()): void {
+  for (let at = 0; at < 5; at += 1) {
+    const running = health.begin(`m@${place}`, nowMs, false);
+    running?.failed(null, nowMs);
+    running?.over();
+  }
+}
+
+describe('trying targets in order', () => {
+  it('ends at the first answer that is the client’s', async () => {
+    const { body, records } = await run([targetAt('a', 500), targetAt('b', 404), targetAt('c', 200)]);
+    expect(body).toBe('b');
+    expect(arrived).toEqual(['a', 'b']);
+    expect(records.map((one) => [one.provider, one.status, one.upstreamRequestId])).toEqual([
+      ['a', 500, 'a'],
+      ['b', 404, 'b'],
+    ]);
+  });
+
+  it('gives the last one that had an HTTP answer, though a later one had none', async () => {
+    const { body, records, answer } = await run([
+      targetAt('a', 500),
+      targetAt('b', 503),
+      targetAt('c', 'silent'),
+    ]);
+    expect(body).toBe('b');
+    expect(records.map((one) => one.error)).toEqual([null, null, 'first_byte_timeout']);
+    expect(records.map((one) => one.possibleDuplicate)).toEqual([false, false, true]);
+    expect(answer?.failedMs).toBeLessThan(100);
+  });
+
+  it('counts what failed attempts took apart from the answering one', async () => {
+    const { answer } = await run([targetAt('a', 'silent'), targetAt('b', 200)]);
+    expect(answer?.failedMs).toBeGreaterThanOrEqual(99);
+  });
+
+  it('gives nothing when none had an answer', async () => {
+    expect((await run([targetAt('a', 'silent')])).answer).toBeNull();
+  });
+
+  it('tries nothing more once the client has left', async () => {
+    let left = false;
+    const { body } = await run([targetAt('a', 500), targetAt('b', 200)], {
+      record: () => {
+        left = true;
+      },
+      gone: () => left,
+    });
+    expect(body).toBe('a');
+    expect(arrived).toEqual(['a']);
+  });
+
+  it('learns nothing of an offer whose client left first', async () => {
+    const error = Object.assign(new Error('left'), { code: 'CLIENT_GONE' });
+    const underway = (exchange: Exchange) => void setTimeout(() => exchange.abort(error), 20);
+    const { answer, records } = await run([targetAt('a', 'silent'), targetAt('b', 200)], { underway });
+    expect(answer).toBeNull();
+    expect(records.map((one) => one.error)).toEqual(['client_gone']);
+    expect(health.of('m@a')).toMatchObject({ failures: 0, running: 0 });
+  });
+});
+
+describe('the breaker between plan and attempt', () => {
+  it('moves a target that was set aside meanwhile behind those in service, and no further', async () => {
+    trip('a');
+    trip('b');
+    const targets = [targetAt('a', 500), targetAt('b', 500), targetAt('c', 500), targetAt('d', 500)];
+    await run(targets);
+    expect(arrived).toEqual(['c', 'd', 'a', 'b']);
+  });
+
+  it('gives the probe to one of many calls that were planned at once', async () => {
+    trip('a', Date.now() - 10_000);
+    const calls = Array.from({ length: 20 }, () => run([targetAt('a', 503), targetAt('b', 200)]));
+    const bodies = (await Promise.all(calls)).map((one) => one.body);
+    expect(bodies).toEqual(Array(20).fill('b'));
+    expect(arrived.filter((place) => place === 'a')).toHaveLength(1);
+  });
+
+  it('believes the Retry-After of a 429, and of nothing else', async () => {
+    await run([targetAt('a', 503), targetAt('b', 429)]);
+    expect(health.isAside('m@a', Date.now())).toBe(false);
+    expect(health.isAside('m@b', Date.now() + 59_000)).toBe(true);
+  });
+});
+
+describe('the retry budget', () => {
+  it('never holds a first fallback back, and leaves further ones out where it is used up', async () => {
+    for (let at = 0; at < 10; at += 1) {
+      health.begin('m@b', Date.now(), true);
+      health.begin('m@c', Date.now(), true);
+    }
+    const { body, records } = await run([targetAt('a', 500), targetAt('b', 503), targetAt('c', 200)]);
+    expect(body).toBe('b');
+    expect(records).toHaveLength(2);
+    expect((await run([targetAt('a', 500), targetAt('b', 503), targetAt('d', 200)])).body).toBe('d');
+  });
+
+  it('counts an attempt until its whole answer is over', async () => {
+    const { answer } = await run([targetAt('a', 200)]);
+    expect(answer?.exchange.status).toBe(200);
+    expect(health.of('m@a').running).toBe(0);
+    const silent = run([targetAt('b', 'silent')]);
+    expect(health.of('m@b').running).toBe(1);
+    await silent;
+    expect(health.of('m@b').running).toBe(0);
+  });
+});
