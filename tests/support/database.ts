@@ -32,17 +32,29 @@ export default async function setup(): Promise<() => Promise<void>> {
 }
 
 /** Makes a database by copying the template: some 50 ms, where migrating takes a second. */
-export async function createDatabase(): Promise<TestDatabase> {
-  const server = process.env.TEST_DATABASE_URL;
-  const template = process.env.TEST_DATABASE_TEMPLATE;
-  if (!server || !template)
-    throw new Error('This spec belongs to a project whose globalSetup is tests/support/database.ts.');
+export function createDatabase(): Promise<TestDatabase> {
+  return create(`TEMPLATE ${fromSetup('TEST_DATABASE_TEMPLATE')}`);
+}
+
+/** Makes a database without any table. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return create('');
+}
+
+async function create(source: string): Promise<TestDatabase> {
+  const server = fromSetup('TEST_DATABASE_URL');
   const name = `gateway_test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await administer(server, `CREATE DATABASE ${name} ${source}`);
   return {
     url: urlOf(server, name),
     drop: () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
+}
+
+function fromSetup(variable: string): string {
+  const value = process.env[variable];
+  if (value) return value;
+  throw new Error('This spec belongs to a project whose globalSetup is tests/support/database.ts.');
 }
 
 async function administer(url: string, statement: string): Promise<void> {
@@ -62,7 +74,7 @@ function urlOf(server: string, database: string): string {
 }
 
 async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
-  const program = fileURLToPath(new URL('./postgres-keeper.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./postgres/keeper.ts', import.meta.url));
   const keeper = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(keeper, 'exit');
   const first = await Promise.race([once(keeper.stdout, 'data'), exited.then(() => null)]);

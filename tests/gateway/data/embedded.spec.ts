@@ -12,7 +12,7 @@ import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { findHolder, runDirectory } from '#lib/data/embedded-directory';
 import { migrate } from '#lib/data/migrate';
 
-const program = fileURLToPath(new URL('../support/embedded-holder.ts', import.meta.url));
+const program = fileURLToPath(new URL('./embedded-holder.ts', import.meta.url));
 const open: Embedded[] = [];
 const holders: ChildProcess[] = [];
 

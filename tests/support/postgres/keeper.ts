@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { copyPrograms, makePlace, serverAccount } from '#tests/support/postgres-files';
+import { copyPrograms, makePlace, serverAccount } from '#tests/support/postgres/files';
 
 // Runs a PostgreSQL server for as long as standard input stays open, so that a killed test run leaves
 // none behind. Prints the server's address once it accepts connections.

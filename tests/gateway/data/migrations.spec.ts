@@ -1,0 +1,100 @@
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openEmbedded } from '#lib/data/embedded';
+import { migrate } from '#lib/data/migrate';
+import { declaredShape } from '#tests/gateway/data/declared';
+import { storedShape } from '#tests/gateway/data/stored';
+import { createDatabase, createEmptyDatabase } from '#tests/support/database';
+
+const schema = fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url));
+const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
+const ends: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function poolOf(url: string): Pool {
+  const pool = new Pool({ connectionString: url });
+  ends.push(() => pool.end());
+  return pool;
+}
+
+async function emptyDatabase(): Promise<string> {
+  const database = await createEmptyDatabase();
+  ends.push(database.drop);
+  return database.url;
+}
+
+async function embeddedDatabase(): Promise<string> {
+  const embedded = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-migrate-')), 'server');
+  ends.push(embedded.close);
+  return embedded.url;
+}
+
+/** A copy of the project's migrations to write into. */
+function ownMigrations(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));
+  cpSync(own, directory, { recursive: true });
+  return directory;
+}
+
+function addMigration(directory: string, name: string, sql: string): void {
+  mkdirSync(join(directory, name), { recursive: true });
+  writeFileSync(join(directory, name, 'migration.sql'), sql);
+}
+
+describe('the migrated database is what the schema file says', () => {
+  it('on a PostgreSQL server', async () => {
+    const database = await createDatabase();
+    ends.push(database.drop);
+    expect(await storedShape(poolOf(database.url))).toEqual(declaredShape(schema));
+  });
+
+  it('on the embedded database', async () => {
+    const url = await embeddedDatabase();
+    await migrate(url);
+    expect(await storedShape(poolOf(url))).toEqual(declaredShape(schema));
+  });
+});
+
+describe.each([
+  ['a PostgreSQL server', emptyDatabase],
+  ['the embedded database', embeddedDatabase],
+])('migrations on %s', (_, open) => {
+  it('are applied once when several processes start at the same time', async () => {
+    const url = await open();
+    const directory = ownMigrations();
+    addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n INT)');
+    const applied = await Promise.all([1, 2, 3, 4].map(() => migrate(url, directory)));
+    expect(applied.flat().filter((name) => name.endsWith('_more'))).toHaveLength(1);
+    const { rows } = await poolOf(url).query('SELECT count(*)::int AS n FROM _prisma_migrations');
+    expect(rows[0].n).toBe(applied.flat().length);
+  });
+
+  it('leave everything as it was when one of them fails', async () => {
+    const url = await open();
+    const directory = ownMigrations();
+    addMigration(directory, '29990101000000_bad', 'CREATE TABLE half (n INT); SELECT nothing FROM nowhere');
+    await expect(migrate(url, directory)).rejects.toThrow('29990101000000_bad failed; nothing was changed');
+    const { rows } = await poolOf(url).query(
+      "SELECT to_regclass('half') AS half, to_regclass('workspace') AS workspace",
+    );
+    expect(rows).toEqual([{ half: null, workspace: null }]);
+  });
+
+  it('refuse to go on after an applied one was edited', async () => {
+    const url = await open();
+    const directory = ownMigrations();
+    addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n INT)');
+    await migrate(url, directory);
+    addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n BIGINT)');
+    await expect(migrate(url, directory)).rejects.toThrow(
+      /29990101000000_more was edited after it was applied/,
+    );
+  });
+});
