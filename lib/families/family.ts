@@ -68,7 +68,7 @@ export interface Edit {
 
 /** Reads the usage of a streamed answer, event by event. Pure but for its own state. */
 export interface StreamReader {
-  /** One SSE event: its `event:` name or null, its `data:` lines joined. */
+  /** One SSE event: its `event:` name or null, its `data:` lines joined; or one element of a streamed array. */
   event(name: string | null, data: string): void;
   /** The usage as far as the stream told it; the newest object wins, by the family's own rule. */
   report(): UsageReport | null;
@@ -87,6 +87,8 @@ export interface StreamReader {
 export interface Family {
   readonly id: FamilyId;
   readonly operations: readonly Operation[];
+  /** A stream that is asked for may also come as one JSON array, element by element. */
+  readonly streamsArrays?: boolean;
   /** Values out of the scanned body. @returns a refusal (`invalid_body`) for wrong types. */
   readAsk(operation: Operation, params: Readonly<Record<string, string>>, scan: Scan): Ask | Refusal;
   /**

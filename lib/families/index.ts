@@ -1,10 +1,11 @@
 import { chat } from '#lib/families/chat';
 import type { Family, Operation } from '#lib/families/family';
+import { generateContent } from '#lib/families/generate-content';
 import { messages } from '#lib/families/messages';
 import { modelsOperations } from '#lib/families/models';
 
 /** Every protocol family that the gateway serves: one line each. */
-export const families: readonly Family[] = [chat, messages];
+export const families: readonly Family[] = [chat, messages, generateContent];
 
 /** The gateway's whole table of routes (decisions §11). */
 export const operations: readonly Operation[] = [

@@ -1,7 +1,8 @@
 import type { Ask, Family } from '#lib/families/family';
-import { streamMeter } from '#lib/metering/stream-meter';
+import { elementMeter, streamMeter } from '#lib/metering/stream-meter';
 import type { UsageReport } from '#lib/metering/usage';
 import { wholeMeter } from '#lib/metering/whole-meter';
+import { framingOf } from '#lib/relay/framing';
 
 /** Sees a copy of every byte of one answer and tells what it used. Pure but for its own state. */
 export interface Meter {
@@ -34,9 +35,16 @@ export function createMeter(
   answer: { readonly contentType?: string | null; readonly streamed?: boolean },
 ): Meter {
   const type = answer.contentType?.toLowerCase() ?? '';
-  if (type.startsWith('text/event-stream')) return streamMeter(family, ask);
+  const framing = framingOf(type, mayStreamArray(family, ask));
+  if (framing === 'events') return streamMeter(family, ask);
+  if (framing === 'elements') return elementMeter(family, ask);
   // An error page is never a stream, whatever was asked for.
   if (type.includes('json') || /^(image|audio|video|text\/html)/.test(type))
     return wholeMeter(family, ask, type);
   return (answer.streamed ?? ask.stream) ? streamMeter(family, ask) : wholeMeter(family, ask, type);
+}
+
+/** Whether a JSON answer is a stream of its own: of an array's elements. */
+export function mayStreamArray(family: Family, ask: Ask): boolean {
+  return ask.stream && family.streamsArrays === true;
 }

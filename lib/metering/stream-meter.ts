@@ -1,23 +1,44 @@
 import type { Ask, Family, StreamReader } from '#lib/families/family';
 import type { Meter } from '#lib/metering/meter';
 import type { UsageReport } from '#lib/metering/usage';
+import { ElementSplitter } from '#lib/relay/elements';
 import { EventSplitter } from '#lib/relay/sse';
 
 /** Meters an SSE answer, event by event. */
 export function streamMeter(family: Family, ask: Ask): Meter {
-  return new StreamMeter(family.streamReader(ask));
+  return new StreamMeter(family.streamReader(ask), new EventSplitter());
+}
+
+/** Meters a streamed JSON array, element by element: each counts as an event without a name. */
+export function elementMeter(family: Family, ask: Ask): Meter {
+  return new StreamMeter(family.streamReader(ask), new ElementSplitter());
+}
+
+interface Piece {
+  readonly name: string | null;
+  readonly data: string;
+}
+
+/** Finds what a reader reads in a byte stream. */
+interface Splitter {
+  push(chunk: Uint8Array): readonly Piece[];
+  flush(): Piece | null;
+  readonly overflowed: boolean;
+  /** Bytes of an answer in which nothing could be read: an estimate may not be too low. */
+  readonly unreadBytes?: number;
 }
 
 class StreamMeter implements Meter {
   readonly #reader: StreamReader;
-  readonly #splitter = new EventSplitter();
+  readonly #splitter: Splitter;
   #events = 0;
-  #told: UsageReport | null = null;
+  #told = false;
   #over = false;
   #terminal = false;
 
-  constructor(reader: StreamReader) {
+  constructor(reader: StreamReader, splitter: Splitter) {
     this.#reader = reader;
+    this.#splitter = splitter;
   }
 
   push(chunk: Uint8Array): void {
@@ -28,10 +49,10 @@ class StreamMeter implements Meter {
       this.#events++;
       this.#reader.event(event.name, event.data);
     }
-    const told = this.#reader.report();
+    const told = this.#told || isTold(this.#reader.report());
     const over = this.#reader.finished() || this.#reader.failed();
-    // What a stream tells at its start, its output still open, is no news worth waiting for the disk.
-    this.#terminal = (told !== this.#told && !told?.outputOpen) || over !== this.#over;
+    // Usage that grows with every event is worth the disk's time once, and once more at the end.
+    this.#terminal = told !== this.#told || over !== this.#over;
     this.#told = told;
     this.#over = over;
   }
@@ -49,7 +70,7 @@ class StreamMeter implements Meter {
   }
 
   outputBytes(): number {
-    return this.#reader.outputBytes();
+    return this.#reader.outputBytes() + (this.#splitter.unreadBytes ?? 0);
   }
 
   finished(): boolean {
@@ -71,4 +92,9 @@ class StreamMeter implements Meter {
   flags(): readonly string[] {
     return this.#splitter.overflowed ? ['answer_too_long'] : [];
   }
+}
+
+/** What a stream tells at its start, its output still open, is no news worth waiting for the disk. */
+function isTold(report: UsageReport | null): boolean {
+  return report !== null && !report.outputOpen;
 }

@@ -21,11 +21,8 @@ export interface Tap {
 
 const TAIL_BYTES = 4;
 
-/** @param options events: the answer is an SSE stream; removeUsage: drop the injected usage event. */
-export function createTap(
-  meter: Meter | null,
-  options: { readonly events: boolean; readonly removeUsage: boolean },
-): Tap {
+/** @param options removeUsage: drop the injected usage event of an SSE stream. */
+export function createTap(meter: Meter | null, options: { readonly removeUsage: boolean }): Tap {
   const filter = options.removeUsage ? createUsageFilter() : null;
   let tail: Uint8Array = new Uint8Array();
   const seen = (pieces: readonly Uint8Array[]): readonly Uint8Array[] => {

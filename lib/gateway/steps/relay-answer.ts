@@ -3,8 +3,9 @@ import { chargeCall } from '#lib/gateway/charge';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import { learn } from '#lib/gateway/learn';
 import type { Runtime } from '#lib/gateway/runtime';
-import { createMeter, type Meter } from '#lib/metering/meter';
+import { createMeter, type Meter, mayStreamArray } from '#lib/metering/meter';
 import { breakEnding } from '#lib/relay/break-ending';
+import { framingOf } from '#lib/relay/framing';
 import { createTap, type Tap } from '#lib/relay/tap';
 import type { Answer } from '#lib/upstream/attempt';
 import { failureName } from '#lib/upstream/classify';
@@ -25,17 +26,19 @@ const CHECKPOINT_MS = 1_000;
 export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply: Reply): Promise<Ending> {
   const { exchange } = answer;
   const contentType = headerText(exchange.headers['content-type']);
-  const events = /^text\/event-stream\b/i.test(contentType);
   const answered = exchange.status >= 200 && exchange.status < 300;
   call.target = answer.target;
   call.status = exchange.status;
   const meter =
     answered && call.family && call.ask ? createMeter(call.family, call.ask, { contentType }) : null;
+  const arrays = answered && call.family && call.ask ? mayStreamArray(call.family, call.ask) : false;
+  const framing = framingOf(contentType, arrays);
+  const streamed = framing !== 'whole';
   const injected = call.family && call.ask ? call.family.injectsUsage(call.ask, answer.target.offer) : false;
-  const tap = createTap(meter, { events, removeUsage: events && injected });
-  const headers = answerHeaders(call, answer, events);
+  const tap = createTap(meter, { removeUsage: framing === 'events' && injected });
+  const headers = answerHeaders(call, answer, streamed);
   return new Promise((resolve) => {
-    new AnswerRelay({ runtime, call, exchange, meter, tap, reply, headers, events, resolve }).run();
+    new AnswerRelay({ runtime, call, exchange, meter, tap, reply, headers, streamed, resolve }).run();
   });
 }
 
@@ -47,7 +50,8 @@ interface RelayParts {
   readonly tap: Tap;
   readonly reply: Reply;
   readonly headers: HeaderList;
-  readonly events: boolean;
+  /** Goes out as it comes, whatever its framing. */
+  readonly streamed: boolean;
   readonly resolve: (ending: Ending) => void;
 }
 
@@ -60,7 +64,6 @@ class AnswerRelay {
   /** Pieces that wait for a checkpoint to be on disk. */
   #gated: Uint8Array[] | null = null;
   #gate: Promise<void> | null = null;
-  #terminalKept = false;
   #checkpointMono: number;
   #done = false;
 
@@ -80,18 +83,18 @@ class AnswerRelay {
   }
 
   #data(chunk: Uint8Array): void {
-    const { call, runtime, tap, events } = this.#p;
+    const { call, runtime, tap, streamed } = this.#p;
     const nowMono = runtime.clock.mono();
     call.firstByteMono ??= nowMono;
     const pieces = tap.push(chunk);
-    if (!events) {
+    if (!streamed) {
       for (const piece of pieces) {
         if (this.#last) this.#send(this.#last);
         this.#last = piece;
       }
       return;
     }
-    const terminal = tap.terminal() && !this.#terminalKept;
+    const terminal = tap.terminal();
     if (terminal || nowMono - this.#checkpointMono >= CHECKPOINT_MS) this.#checkpoint(nowMono, terminal);
     for (const piece of pieces) this.#send(piece);
   }
@@ -114,12 +117,15 @@ class AnswerRelay {
       written.catch(() => {});
       return;
     }
-    this.#terminalKept = true;
-    this.#gated = [];
-    this.#gate = written.then(
-      () => this.#openGate(),
+    // What is gated already waits for the newest checkpoint.
+    this.#gated ??= [];
+    const gate: Promise<void> = written.then(
+      () => {
+        if (this.#gate === gate) this.#openGate();
+      },
       (error: Error) => this.#fail(error),
     );
+    this.#gate = gate;
   }
 
   #openGate(): void {
@@ -159,10 +165,10 @@ class AnswerRelay {
       return;
     }
     this.#done = true;
-    const { call, events, headers } = this.#p;
+    const { call, streamed, headers } = this.#p;
     this.#settle(call.gone ? 'client_gone' : this.#p.tap.failed() ? 'upstream_error' : 'completed');
     const rest = this.#p.tap.end();
-    if (!events) {
+    if (!streamed) {
       const last = joined([...(this.#last ? [this.#last] : []), ...rest]);
       const started = this.#started;
       this.#p.resolve((reply) => {
@@ -185,7 +191,7 @@ class AnswerRelay {
   #fail(error: Error): void {
     if (this.#done) return;
     this.#done = true;
-    const { call, tap, events, headers } = this.#p;
+    const { call, tap, streamed, headers } = this.#p;
     const name = failureName(error);
     const exhausted = error instanceof HoldExhausted;
     this.#settle(call.gone ? 'client_gone' : name.endsWith('_timeout') ? 'timeout' : 'upstream_error');
@@ -200,7 +206,7 @@ class AnswerRelay {
           code: 'upstream_request_failed',
           message: `The provider's answer broke off (${name}); retry, and quote the request id if it stays so.`,
         };
-    const frame = events && call.family ? call.family.breakFrame(reason, tap.events()) : null;
+    const frame = streamed && call.family ? call.family.breakFrame(reason, tap.events()) : null;
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);
       for (const piece of held) reply.write(piece);
@@ -215,14 +221,14 @@ class AnswerRelay {
     call.endReason = reason;
     call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
     chargeCall(call, meter, exchange.sentWhole);
-    learn(runtime, call, this.#p.events);
+    learn(runtime, call, this.#p.streamed);
   }
 }
 
 /** A strict workspace's hold could not grow with the stream (decisions §6 "Strict"). */
 class HoldExhausted extends Error {}
 
-function answerHeaders(call: Call, answer: Answer, events: boolean): HeaderList {
+function answerHeaders(call: Call, answer: Answer, streamed: boolean): HeaderList {
   const headers: HeaderList = {
     ...headersToClient(answer.exchange.headers),
     ...call.headers,
@@ -233,7 +239,7 @@ function answerHeaders(call: Call, answer: Answer, events: boolean): HeaderList 
   // Not the newest attempt's: an earlier answer passes when the last attempt got none.
   const upstreamId = providerRequestId(answer.exchange.headers);
   if (upstreamId) headers['x-upstream-request-id'] = upstreamId;
-  if (events) {
+  if (streamed) {
     // Its length is not known before the end: an event may be removed and an error may be added.
     delete headers['content-length'];
     headers['cache-control'] ??= 'no-cache';

@@ -62,15 +62,16 @@ export interface Recording {
   readonly body: Buffer;
 }
 
-/** Recorded chat answers; none where the folder is absent. */
-export function recordings(): readonly Recording[] {
+/** Recorded answers of some families, of chat by default; none where the folder is absent. */
+export function recordings(...families: readonly string[]): readonly Recording[] {
+  const wanted = families.length > 0 ? families : ['chat', 'chat-compat'];
   const index = new URL('index.jsonl', folder);
   if (!existsSync(index)) return [];
   return readFileSync(index, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-    .filter(({ family }) => family === 'chat' || family === 'chat-compat')
+    .filter(({ family }) => wanted.includes(family))
     .map((entry) => ({ ...entry, body: framed(entry.file) }));
 }
 

@@ -1,0 +1,45 @@
+import { isRefusal, type Refusal } from '#lib/errors';
+import type { Ask, Operation } from '#lib/families/family';
+import { readObject, readText, readWhole } from '#lib/families/reading/fields';
+import { weigh } from '#lib/families/reading/weight';
+import type { Scan } from '#lib/families/scan';
+
+/** Where a body of this family carries inline media (`inlineData.data`). */
+const mediaKeys: ReadonlySet<string> = new Set(['data']);
+
+/**
+ * What a call of this family asks for: the model by its path, the rest by its body. Of countTokens there
+ * is nothing more to read than the model (decisions §5).
+ */
+export function readContentAsk(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  scan: Scan,
+): Ask | Refusal {
+  // The path decides; a name in the body is replaced with it, so it only has to be one.
+  const named = readText(scan, 'model');
+  if (isRefusal(named)) return named;
+  const counted = readObject(scan, 'generateContentRequest');
+  if (isRefusal(counted)) return counted;
+  const nested = readText(scan, 'generateContentRequest.model');
+  if (isRefusal(nested)) return nested;
+  const config = readObject(scan, 'generationConfig');
+  if (isRefusal(config)) return config;
+  const budget = readWhole(scan, 'generationConfig.maxOutputTokens', 0);
+  if (isRefusal(budget)) return budget;
+  const choices = readWhole(scan, 'generationConfig.candidateCount', 1);
+  if (isRefusal(choices)) return choices;
+  const serviceTier = readText(scan, 'serviceTier');
+  if (isRefusal(serviceTier)) return serviceTier;
+  return {
+    operation,
+    params,
+    model: params.model ?? '',
+    stream: operation.name === 'content.stream',
+    budget,
+    choices: choices ?? 1,
+    serviceTier,
+    weight: weigh(scan, mediaKeys, scan.collected.length),
+    scan,
+  };
+}

@@ -1,0 +1,33 @@
+import type { FieldSpec } from '#lib/families/scan';
+
+/**
+ * What the gateway reads of a generateContent body. The provider reads each field in both spellings of
+ * the protobuf JSON mapping, so both are one guarded name (decisions §4).
+ */
+export const generateFields: FieldSpec = {
+  model: {},
+  generationConfig: {
+    aliases: ['generation_config'],
+    fields: {
+      maxOutputTokens: { aliases: ['max_output_tokens'] },
+      candidateCount: { aliases: ['candidate_count'] },
+    },
+  },
+  serviceTier: { aliases: ['service_tier'] },
+  tools: {
+    each: {
+      googleSearch: { aliases: ['google_search'] },
+      googleSearchRetrieval: { aliases: ['google_search_retrieval'] },
+      enterpriseWebSearch: { aliases: ['enterprise_web_search'] },
+      googleMaps: { aliases: ['google_maps'] },
+      fileSearch: { aliases: ['file_search'] },
+      urlContext: { aliases: ['url_context'] },
+    },
+  },
+};
+
+/** What it reads of a countTokens body: only where a model may be named. */
+export const countFields: FieldSpec = {
+  model: {},
+  generateContentRequest: { aliases: ['generate_content_request'], fields: { model: {} } },
+};

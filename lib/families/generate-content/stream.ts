@@ -1,0 +1,73 @@
+import type { Ask, StreamReader } from '#lib/families/family';
+import { contentOutputBytes } from '#lib/families/generate-content/output';
+import { searchesIn } from '#lib/families/generate-content/searches';
+import { reportOf, usageObject } from '#lib/families/generate-content/usage';
+import { type JsonObject, listIn, objectIn, parseJson } from '#lib/families/reading/json';
+import type { UsageReport } from '#lib/metering/usage';
+
+/**
+ * Reads a stream of either framing, chunk by chunk. Usage stands on almost every chunk and is told for
+ * all of the answer: the last object replaces the earlier ones whole, because with server tools it can
+ * leave out what they had.
+ */
+export function contentStreamReader(ask: Ask): StreamReader {
+  return new ContentStream(ask.choices);
+}
+
+class ContentStream implements StreamReader {
+  readonly #choices: number;
+  readonly #ended = new Set<unknown>();
+  readonly #searches = new Set<string>();
+  #usage: JsonObject | null = null;
+  /** Made when asked for, kept until something newer is told. */
+  #report: UsageReport | null = null;
+  #outputBytes = 0;
+  #blocked = false;
+  #failed = false;
+
+  constructor(choices: number) {
+    this.#choices = choices;
+  }
+
+  event(_name: string | null, data: string): void {
+    const parsed = parseJson(data);
+    for (const value of Array.isArray(parsed) ? parsed : [parsed]) {
+      const chunk = objectIn(value);
+      if (chunk !== null) this.#read(chunk);
+    }
+  }
+
+  #read(chunk: JsonObject): void {
+    if ((chunk.error ?? null) !== null) this.#failed = true;
+    const usage = usageObject(chunk);
+    const found = this.#searches.size;
+    for (const query of searchesIn(chunk)) this.#searches.add(query);
+    if (usage || this.#searches.size > found) this.#report = null;
+    this.#usage = usage ?? this.#usage;
+    this.#outputBytes += contentOutputBytes(chunk);
+    if (objectIn(chunk.promptFeedback)?.blockReason) this.#blocked = true;
+    for (const value of listIn(chunk.candidates)) {
+      const candidate = objectIn(value);
+      // A name, or a number where enums are told so; 0 is none.
+      if (candidate?.finishReason) this.#ended.add(candidate.index ?? 0);
+    }
+  }
+
+  report(): UsageReport | null {
+    this.#report ??= this.#usage && reportOf(this.#usage, this.#searches.size);
+    return this.#report;
+  }
+
+  outputBytes(): number {
+    return this.#outputBytes;
+  }
+
+  /** The family has no event for it: every candidate gave its reason, or the prompt was blocked. */
+  finished(): boolean {
+    return this.#blocked || this.#ended.size >= this.#choices;
+  }
+
+  failed(): boolean {
+    return this.#failed;
+  }
+}
