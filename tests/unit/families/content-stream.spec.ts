@@ -198,7 +198,7 @@ describe('a streamed array', () => {
   });
 });
 
-const recorded = recordings('generateContent', 'generateContent-vertex');
+const recorded = recordings(['generateContent', 'generateContent-vertex']);
 
 describe.skipIf(recorded.length === 0)('recorded answers have the usage that was recorded', () => {
   const isArray = (body: Buffer) => body.toString('latin1', 0, 1) === '[';

@@ -63,15 +63,14 @@ export interface Recording {
 }
 
 /** Recorded answers of some families, of chat by default; none where the folder is absent. */
-export function recordings(...families: readonly string[]): readonly Recording[] {
-  const wanted = families.length > 0 ? families : ['chat', 'chat-compat'];
+export function recordings(families: readonly string[] = ['chat', 'chat-compat']): readonly Recording[] {
   const index = new URL('index.jsonl', folder);
   if (!existsSync(index)) return [];
   return readFileSync(index, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-    .filter(({ family }) => wanted.includes(family))
+    .filter(({ family }) => families.includes(family))
     .map((entry) => ({ ...entry, body: framed(entry.file) }));
 }
 
