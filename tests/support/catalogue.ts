@@ -3,6 +3,7 @@ import { catalogueShape } from '#lib/schemas/catalogue';
 import { readDocument } from '#lib/schemas/document';
 
 const here = { env: 'SANDBOX_URL' };
+const closed = 'http://127.0.0.1:1/v1';
 const right = { env: 'SANDBOX_KEY' };
 const price = { input: '1', cachedInput: '0.25', output: '4' };
 
@@ -10,8 +11,8 @@ const price = { input: '1', cachedInput: '0.25', output: '4' };
 export const catalogueEnv = { TEST_MISADDRESSED_URL: 'not an address', TEST_WRONG_KEY: 'not the key' };
 
 const providers = [
-  { id: 'drained', families: { chat: here }, credential: right, onDisconnect: 'drain' },
-  { id: 'closed', families: { chat: 'http://127.0.0.1:1/v1' }, credential: right },
+  { id: 'drained', families: { chat: here, messages: here }, credential: right, onDisconnect: 'drain' },
+  { id: 'closed', families: { chat: closed, messages: closed }, credential: right },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
   { id: 'misaddressed', families: { chat: { env: 'TEST_MISADDRESSED_URL' } }, credential: right },
   { id: 'unkeyed', families: { chat: here, responses: here }, credential: { env: 'TEST_UNSET_KEY' } },
@@ -32,6 +33,13 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/other-family': [{ provider: 'unkeyed', families: ['responses'], price }],
   'test/no-stream-usage': [{ provider: 'drained', streamUsage: 'never', price }],
   'test/newer-budget': [{ provider: 'drained', outputBudgetField: 'max_completion_tokens', price }],
+  'test/drained-messages': [
+    { provider: 'drained', families: ['messages'], price, denyBetas: ['beta-denied'] },
+  ],
+  'test/messages-fall-back': [
+    { provider: 'closed', families: ['messages'], price },
+    { provider: 'drained', families: ['messages'], price },
+  ],
   'test/falls-back': [
     { provider: 'closed', price },
     { provider: 'drained', price },
