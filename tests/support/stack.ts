@@ -34,6 +34,8 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Largest file that the gateway may write, KiB: the next write is refused as on a full disk. */
   readonly fileKiB?: number;
+  /** Told of each connection of the gateway to its database; gets what the gateway sends there. */
+  readonly watchDatabase?: () => (bytes: Buffer) => void;
 }
 
 /** A database, the simulated provider and a gateway, each a real process with real sockets. */
@@ -74,7 +76,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const db = openDb(database.url, { onError: () => {} });
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   const direct = new URL(database.url);
-  const databaseProxy = await tcpProxy({ host: direct.hostname, port: Number(direct.port) });
+  const databaseProxy = await tcpProxy(
+    { host: direct.hostname, port: Number(direct.port) },
+    options.watchDatabase,
+  );
   direct.port = String(databaseProxy.port);
   await fillCatalogue(db);
   const port = await freePort();

@@ -12,8 +12,14 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** @param target host and port that connections are passed on to. */
-export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+/**
+ * @param target host and port that connections are passed on to.
+ * @param watch told of each new connection; gets the bytes that its client sends.
+ */
+export async function tcpProxy(
+  target: { host: string; port: number },
+  watch?: () => (bytes: Buffer) => void,
+): Promise<TcpProxy> {
   const open = new Set<Socket>();
   let state: 'on' | 'off' | 'frozen' = 'on';
   const keep = (socket: Socket) => {
@@ -30,6 +36,7 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
     keep(upstream);
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
+    if (watch) client.on('data', watch());
     client.pipe(upstream);
     upstream.pipe(client);
     if (state === 'frozen') client.pause();

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+/** A process and everything that it started, as /proc has it. */
+export function processTree(pid: number): readonly Process[] {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const running = all.flatMap((name) => findProcess(Number(name)) ?? []);
+  const tree = running.filter((one) => one.pid === pid);
+  for (let at = 0; at < tree.length; at += 1) {
+    tree.push(...running.filter((one) => one.parent === tree[at]?.pid));
+  }
+  return tree;
+}
+
+/** Those of `processes` that still run. */
+export function survivors(processes: readonly Process[]): string[] {
+  return processes.filter((one) => findProcess(one.pid)?.command === one.command).map((one) => one.command);
+}
+
+/** null: no such process, or one that has ended and waits to be reaped. */
+function findProcess(pid: number): Process | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    return state === 'Z' ? null : { pid, parent: Number(parent), command };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Client, codeOf } from '#tests/fleet/client';
+import { processTree, survivors } from '#tests/fleet/process-tree';
+import { freePort, root } from '#tests/support/stack';
+
+/** Three seconds of a stream. */
+const long = { stream: true, directive: 'pace/20/150' };
+const run = promisify(execFile);
+
+let dataDir: string;
+let port: number;
+let client: Client;
+let key = '';
+const started: ChildProcess[] = [];
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'gateway-start-'));
+  port = await freePort();
+  client = new Client(`http://127.0.0.1:${port}`);
+});
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    const tree = processTree(child.pid ?? 0);
+    child.kill('SIGTERM');
+    await expect.poll(() => survivors(tree), { timeout: 20_000 }).toEqual([]);
+  }
+});
+afterAll(() => {
+  client.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const environment = () => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  NODE_ENV: 'production' as const,
+  DATA_DIR: dataDir,
+  PORT: String(port),
+});
+
+/** `npm start` on the embedded database, in a process group of its own as a terminal would give it. */
+async function npmStart(): Promise<ChildProcess> {
+  const npm = spawn('npm', ['start'], {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment(),
+  });
+  started.push(npm);
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    const read = (piece: Buffer) => {
+      said += piece.toString();
+      if (said.includes('Model Gateway is ready') && said.endsWith('\n\n')) resolve();
+    };
+    npm.stdout?.on('data', read);
+    npm.stderr?.on('data', read);
+    npm.once('exit', (code) => reject(new Error(`npm start ended with ${code}:\n${said}`)));
+  });
+  key = /API key\s+(mg_\w+)/.exec(said)?.[1] ?? key;
+  return npm;
+}
+
+async function gateway(...argv: string[]) {
+  const { stdout } = await run(join(root, 'bin/gateway'), [...argv, '--json'], { env: environment() });
+  return JSON.parse(stdout);
+}
+
+function partOf(tree: ReturnType<typeof processTree>, program: string) {
+  const found = tree.filter((one) => one.command.includes(program));
+  expect(found.map((one) => one.command)).toHaveLength(1);
+  return found[0] ?? { pid: 0 };
+}
+
+async function startStream() {
+  const headed = Promise.withResolvers<void>();
+  const told = client.call(key, long, headed.resolve);
+  await headed.promise;
+  return { told };
+}
+
+describe('npm start on the embedded database', { timeout: 180_000 }, () => {
+  it('ends at Ctrl-C with every process that it started, after the running answers', async () => {
+    const npm = await npmStart();
+    const tree = processTree(npm.pid ?? 0);
+    for (const program of ['server.ts', 'embedded-child.ts', 'sandbox/main.ts']) partOf(tree, program);
+    const { told } = await startStream();
+    const exited = once(npm, 'exit');
+    process.kill(-(npm.pid ?? 0), 'SIGINT');
+    const answer = await told;
+    expect(answer).toMatchObject({ status: 200, whole: true });
+    await exited;
+    await expect.poll(() => survivors(tree)).toEqual([]);
+    expect(await gateway('call', 'show', answer.id)).toMatchObject({ endReason: 'completed', status: 200 });
+  });
+
+  it('ends as a whole when its server is killed, and the next start settles what was open', async () => {
+    const npm = await npmStart();
+    const tree = processTree(npm.pid ?? 0);
+    const { told } = await startStream();
+    // Checkpoints are a second apart: from the first one on the call's state is known.
+    await pause(1_300);
+    process.kill(partOf(tree, 'server.ts').pid, 'SIGKILL');
+    const cut = await told;
+    expect(cut.whole).toBe(false);
+    await expect.poll(() => survivors(tree), { timeout: 10_000 }).toEqual([]);
+    await npmStart();
+    const call = await gateway('call', 'show', cut.id);
+    expect(call).toMatchObject({ endReason: 'interrupted', status: 200 });
+    expect(await gateway('ledger', 'verify')).toMatchObject({ ok: true });
+    expect((await client.call(key)).status).toBe(200);
+  });
+
+  it('refuses a second server on its DATA_DIR, obeys the command line at once', async () => {
+    const npm = await npmStart();
+    const server = partOf(processTree(npm.pid ?? 0), 'server.ts');
+    const second = spawn(process.execPath, ['server.ts'], {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...environment(), PORT: String(await freePort()) },
+    });
+    const [said] = await Promise.all([text(second.stderr), once(second, 'exit')]);
+    expect(second.exitCode).toBe(1);
+    expect(said).toContain(`in use by the server with process id ${server.pid}: stop it`);
+
+    const { id } = await gateway('key', 'create', '--workspace', 'demo', '--name', 'other').then(
+      (made: { id: string; key: string }) => {
+        key = made.key;
+        return made;
+      },
+    );
+    expect((await client.call(key)).status).toBe(200);
+    await gateway('key', 'disable', id);
+    const refused = await client.call(key);
+    expect(`${refused.status} ${codeOf(refused)}`).toBe('403 apikey_inactive');
+    await gateway('key', 'enable', id);
+    expect((await client.call(key)).status).toBe(200);
+  });
+});
