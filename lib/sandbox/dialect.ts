@@ -46,7 +46,12 @@ export interface Answer {
   /** A whole JSON body with the usage in it, or the events of a stream. */
   readonly content:
     | { readonly kind: 'whole'; readonly text: string; readonly usage: unknown }
-    | { readonly kind: 'stream'; readonly frames: Iterable<Frame> };
+    | {
+        readonly kind: 'stream';
+        readonly frames: Iterable<Frame>;
+        /** The elements of one JSON array; absent: SSE events. */
+        readonly framing?: 'array';
+      };
 }
 
 /** A request understood by its family, before anything is decided about it. */
@@ -64,6 +69,10 @@ export interface Dialect {
   readonly id: string;
   /** The header that carries the credential; absent: a bearer token. */
   readonly keyHeader?: 'x-api-key' | 'x-goog-api-key';
+  /** Line ending of its event streams; LF when absent. */
+  readonly newline?: '\r\n';
+  /** Its 400 for an API key that does not exist; absent: another vendor's. */
+  readonly invalidKeyBody?: string;
   handles(method: string, path: string): boolean;
   /** @throws ProviderFault 400 for a body that the family does not understand. */
   open(seen: Seen, cache: PrefixCache): Opened;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chat } from '#lib/sandbox/chat';
 import { PrefixCache } from '#lib/sandbox/content/prefix-cache';
 import type { Dialect, Opened, Seen, Truth } from '#lib/sandbox/dialect';
+import { generateContent } from '#lib/sandbox/generate-content';
 import { messages } from '#lib/sandbox/messages';
 import { getModel, modelList } from '#lib/sandbox/models';
 import { findDirective, parseName } from '#lib/sandbox/scenario/name';
@@ -15,7 +16,7 @@ import { readSeen } from '#lib/sandbox/wire/read-seen';
 import { sendInstead } from '#lib/sandbox/wire/send-instead';
 
 /** The families that the simulated provider speaks; the first one also words what fits none. */
-const dialects: readonly [Dialect, ...Dialect[]] = [chat, messages];
+const dialects: readonly [Dialect, ...Dialect[]] = [chat, messages, generateContent];
 
 const nothing: Truth = {
   inputTokens: 0,

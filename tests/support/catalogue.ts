@@ -5,18 +5,32 @@ import { readDocument } from '#lib/schemas/document';
 const here = { env: 'SANDBOX_URL' };
 const closed = 'http://127.0.0.1:1/v1';
 const right = { env: 'SANDBOX_KEY' };
+const content = ['generate-content'];
 const price = { input: '1', cachedInput: '0.25', output: '4' };
 
 /** What `startStack` sets beside the sandbox's own address and key. */
 export const catalogueEnv = { TEST_MISADDRESSED_URL: 'not an address', TEST_WRONG_KEY: 'not the key' };
 
 const providers = [
-  { id: 'drained', families: { chat: here, messages: here }, credential: right, onDisconnect: 'drain' },
-  { id: 'closed', families: { chat: closed, messages: closed }, credential: right },
+  {
+    id: 'drained',
+    families: { chat: here, messages: here, 'generate-content': here },
+    credential: right,
+    onDisconnect: 'drain',
+  },
+  {
+    id: 'closed',
+    families: { chat: closed, messages: closed, 'generate-content': closed },
+    credential: right,
+  },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
   { id: 'misaddressed', families: { chat: { env: 'TEST_MISADDRESSED_URL' } }, credential: right },
   { id: 'unkeyed', families: { chat: here, responses: here }, credential: { env: 'TEST_UNSET_KEY' } },
-  { id: 'miskeyed', families: { chat: here }, credential: { env: 'TEST_WRONG_KEY' } },
+  {
+    id: 'miskeyed',
+    families: { chat: here, 'generate-content': here },
+    credential: { env: 'TEST_WRONG_KEY' },
+  },
 ];
 
 type Offer = Readonly<Record<string, unknown>> & { readonly provider: string };
@@ -39,6 +53,12 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/messages-fall-back': [
     { provider: 'closed', families: ['messages'], price },
     { provider: 'drained', families: ['messages'], price },
+  ],
+  'test/content-drained': [{ provider: 'drained', families: content, price }],
+  'test/content-falls-back': [
+    { provider: 'closed', families: content, price },
+    { provider: 'miskeyed', families: content, price },
+    { provider: 'drained', families: content, price },
   ],
   'test/falls-back': [
     { provider: 'closed', price },

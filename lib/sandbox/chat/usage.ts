@@ -1,6 +1,7 @@
 import type { ChatAsk } from '#lib/sandbox/chat/ask';
 import type { Truth } from '#lib/sandbox/dialect';
 import type { UsageFigures } from '#lib/sandbox/scenario/behaviour';
+import { bends } from '#lib/sandbox/scenario/bend';
 
 /**
  * The usage object as the provider reports it, honest or bent.
@@ -34,10 +35,3 @@ export function chatUsage(
     },
   };
 }
-
-const bends: Readonly<Record<'honest' | 'negative' | 'absurd' | 'fraction', (value: number) => number>> = {
-  honest: (value) => value,
-  negative: (value) => -value,
-  absurd: (value) => (value === 0 ? 0 : 1e12),
-  fraction: (value) => value + 0.5,
-};

@@ -1,5 +1,6 @@
 import type { Message } from '#lib/sandbox/messages/compose';
 import type { UsageFigures } from '#lib/sandbox/scenario/behaviour';
+import { bends } from '#lib/sandbox/scenario/bend';
 
 /**
  * The usage object as the provider reports it, honest or bent.
@@ -56,13 +57,6 @@ function listed({ type, model, inputTokens, outputTokens }: Message['passes'][nu
     cache_creation_input_tokens: 0,
   };
 }
-
-const bends: Readonly<Record<'honest' | 'negative' | 'absurd' | 'fraction', (value: number) => number>> = {
-  honest: (value) => value,
-  negative: (value) => -value,
-  absurd: (value) => (value === 0 ? 0 : 1e12),
-  fraction: (value) => value + 0.5,
-};
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',

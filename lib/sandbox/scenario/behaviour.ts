@@ -17,8 +17,8 @@ export interface Behaviour {
   readonly usagePlace: UsagePlace;
   /** Further events: see the table in faults.ts. */
   readonly extra: Extra | null;
-  /** Line ending of the event stream. */
-  readonly newline: '\n' | '\r\n' | '\r';
+  /** Line ending of the event stream; null: the family's own. */
+  readonly newline: '\n' | '\r\n' | '\r' | null;
   readonly stop: Stop | null;
   /** Bytes a write; null: an event or a body at once. */
   readonly sliceBytes: number | null;
@@ -62,7 +62,7 @@ export const honest: Behaviour = {
   usage: 'honest',
   usagePlace: 'own-chunk',
   extra: null,
-  newline: '\n',
+  newline: null,
   stop: null,
   sliceBytes: null,
   lengthOffset: null,

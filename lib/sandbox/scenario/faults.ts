@@ -66,6 +66,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     behave: (name) => ({ sliceBytes: Math.max(1, numberParam(name, 'size', 1)) }),
   },
   crlf: { about: 'CRLF line endings', behave: () => ({ newline: '\r\n' }) },
+  lf: { about: 'LF line endings', behave: () => ({ newline: '\n' }) },
   cr: { about: 'lone CR line endings', behave: () => ({ newline: '\r' }) },
   comments: { about: 'SSE comments between events', behave: () => ({ extra: 'comments' }) },
   'done-twice': { about: '[DONE] twice', behave: () => ({ extra: 'done-twice' }) },

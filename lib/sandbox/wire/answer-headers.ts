@@ -5,7 +5,8 @@ import type { Seen } from '#lib/sandbox/dialect';
  * account's own limits. A gateway passes few of them on.
  */
 export function answerHeaders(seen: Seen): Record<string, string> {
-  const credential = seen.headers.authorization ?? seen.headers['x-api-key'];
+  const credential =
+    seen.headers.authorization ?? seen.headers['x-api-key'] ?? seen.headers['x-goog-api-key'];
   return {
     'x-request-id': seen.id,
     'openai-version': '2020-10-01',

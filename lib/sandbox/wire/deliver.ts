@@ -3,6 +3,7 @@ import type { Answer, Dialect, Frame } from '#lib/sandbox/dialect';
 import type { Behaviour, Stop } from '#lib/sandbox/scenario/behaviour';
 import { faultOf } from '#lib/sandbox/scenario/provider-fault';
 import type { Outlet } from '#lib/sandbox/wire/outlet';
+import { type Wording, wordingOf } from '#lib/sandbox/wire/wording';
 
 /** What went out, for the truth log. */
 export interface Delivery {
@@ -38,21 +39,19 @@ export async function deliver(
     );
     return delivery;
   }
-  const streamHeaders = {
-    ...headers,
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-  };
+  const wording = wordingOf(content.framing ?? 'events', dialect, behaviour);
+  const streamHeaders = { ...headers, 'content-type': wording.contentType, 'cache-control': 'no-cache' };
   if (behaviour.gzip || behaviour.lengthOffset !== null) {
     const frames = [...content.frames];
     delivery.outputTokens = truth.outputTokens;
     delivery.usageReported = frames.findLast((frame) => frame.usage !== undefined)?.usage ?? null;
-    const text = frames.map((frame) => eventText(frame, behaviour)).join('');
-    await sendWhole(outlet, Buffer.from(text), behaviour, streamHeaders, delivery);
+    const text = frames.map((frame, index) => wording.text(frame, index === 0)).join('');
+    await sendWhole(outlet, Buffer.from(text + wording.ending), behaviour, streamHeaders, delivery);
     return delivery;
   }
   outlet.start(200, streamHeaders);
-  await sendStream(outlet, content.frames, behaviour, dialect, truth.reasoningTokens, delivery);
+  const error = dialect.errorEvent(faultOf(500));
+  await sendStream(outlet, content.frames, behaviour, wording, error, truth.reasoningTokens, delivery);
   return delivery;
 }
 
@@ -88,28 +87,23 @@ async function sendStream(
   outlet: Outlet,
   frames: Iterable<Frame>,
   behaviour: Behaviour,
-  dialect: Dialect,
+  wording: Wording,
+  error: Frame,
   reasoning: number,
   delivery: Delivery,
 ): Promise<void> {
   const startMs = performance.now() + reasoning * behaviour.gapMs;
   let stop = behaviour.stop;
   for (const frame of frames) {
-    const bytes = Buffer.from(eventText(frame, behaviour));
+    const first = outlet.bytesSent === 0;
+    const bytes = Buffer.from(wording.text(frame, first));
     if (stop && strikes(stop, frame, bytes, delivery.chunksSent)) {
       if (stop.by !== 'stall' && stop.by !== 'malformed') {
         delivery.faulted = true;
-        return breakOff(
-          outlet,
-          stop.by,
-          bytes,
-          eventText(dialect.errorEvent(faultOf(500)), behaviour),
-          behaviour,
-        );
+        return breakOff(outlet, stop.by, bytes, wording.text(error, first) + wording.ending, behaviour);
       }
       if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
-      else
-        await outlet.write(Buffer.from(eventText({ ...frame, data: '{"id":"chatcmpl-' }, behaviour)), null);
+      else await outlet.write(Buffer.from(wording.text({ ...frame, data: '{"id":"chatcmpl-' }, first)), null);
       stop = null;
     }
     if (frame.content && behaviour.gapMs > 0) {
@@ -123,6 +117,7 @@ async function sendStream(
   }
   if (behaviour.extra === 'trailing-bytes')
     await outlet.write(Buffer.from('data: {"late":true}\n\ntail'), null);
+  await outlet.write(Buffer.from(wording.ending), null);
   return outlet.end();
 }
 
@@ -149,10 +144,4 @@ async function breakOff(
   }
   if (by === 'error-event') await outlet.write(Buffer.from(errorEvent), sliceBytes);
   return outlet.end();
-}
-
-function eventText({ name, data }: Frame, { newline, extra }: Behaviour): string {
-  const comment = extra === 'comments' ? `: SANDBOX PROCESSING${newline}${newline}` : '';
-  const event = name === null ? '' : `event: ${name}${newline}`;
-  return `${comment}${event}data: ${data}${newline}${newline}`;
 }

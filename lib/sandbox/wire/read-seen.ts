@@ -17,7 +17,7 @@ export async function readSeen(request: IncomingMessage): Promise<{ seen: Seen; 
   const seen: Seen = {
     id: `req_${randomBytes(16).toString('hex')}`,
     method: request.method ?? 'GET',
-    path: url.pathname.replace(/^\/v1(?=\/)/, ''),
+    path: url.pathname.replace(/^\/v1(?:beta|alpha)?(?=\/)/, ''),
     query: url.searchParams,
     headers: Object.fromEntries(headers),
     body: Buffer.concat(parts),

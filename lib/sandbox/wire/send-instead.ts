@@ -28,6 +28,7 @@ function bodyOf(instead: Extract<Instead, { kind: 'status' }>, dialect: Dialect)
   if (instead.body === 'html') return '<!doctype html><title>Bad gateway</title><h1>Bad gateway</h1>\n';
   if (instead.body === 'json') return '{"id":"chatcmpl-broken","object":"chat.completion","choices":[{"ind';
   if (instead.body === 'error') return dialect.errorBody(faultOf(instead.status));
+  if (dialect.invalidKeyBody) return dialect.invalidKeyBody;
   return JSON.stringify({
     code: 'Client specified an invalid argument',
     error: 'Incorrect API key provided: sk****ox. You can obtain an API key from your console.',
