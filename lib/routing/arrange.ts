@@ -86,7 +86,7 @@ function measured(figure: Smoothed, health: OfferHealth, nowMs: number): number 
  * What the call would cost there, nano-dollars × 10⁶: its estimated input, the share that this offer was
  * seen to read from its cache at the cached rate, and its expected output.
  */
-export function effectivePrice(
+function effectivePrice(
   offer: OfferFacts,
   work: { readonly inputTokens: number; readonly outputTokens: number },
   cachedShare: number,
@@ -101,7 +101,7 @@ export function effectivePrice(
  * A draw without replacement in proportion to weight, stable per call id: each provider gets an
  * exponential waiting time of rate `weight` out of a hash, and the shortest wait goes first.
  */
-export function drawScore(callId: string, providerId: string, weight: number): number {
+function drawScore(callId: string, providerId: string, weight: number): number {
   return -Math.log(unitHash(callId, providerId)) / weight;
 }
 

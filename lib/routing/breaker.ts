@@ -77,12 +77,13 @@ class Offer implements OfferHealth {
     return new AttemptUnderWay(this, probe, further);
   }
 
-  succeeded(firstByteMs: number, stream: boolean, nowMs: number): void {
+  succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {
     this.failures = 0;
     this.tripped = false;
     this.breakerUntilMs = 0;
     this.asideMs = ASIDE_MS;
     this.errorRate += NEWEST * (0 - this.errorRate);
+    if (firstByteMs === null) return;
     if (stream) this.streamFirstByteMs = smooth(this.streamFirstByteMs, firstByteMs, nowMs);
     else this.wholeMs = smooth(this.wholeMs, firstByteMs, nowMs);
   }
@@ -135,7 +136,7 @@ class AttemptUnderWay implements Running {
     this.#further = further;
   }
 
-  succeeded(firstByteMs: number, stream: boolean, nowMs: number): void {
+  succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {
     this.#offer.succeeded(firstByteMs, stream, nowMs);
   }
 

@@ -26,8 +26,11 @@ export interface OfferHealth {
 
 /** One attempt under way. Exactly one of `succeeded`, `failed` and `abandoned`, then `over`. */
 export interface Running {
-  /** The offer gave a usable answer; its first byte came after `firstByteMs`. */
-  succeeded(firstByteMs: number, stream: boolean, nowMs: number): void;
+  /**
+   * The offer did its part. @param firstByteMs how long its first byte took; null for an answer that
+   * tells nothing of that (a refusal of the client's own request).
+   */
+  succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void;
   /** It failed in a way that counts against the offer. @param retryAfterMs what its 429 asked for, or null. */
   failed(retryAfterMs: number | null, nowMs: number): void;
   /** The client left first: nothing was learned. */

@@ -121,8 +121,9 @@ async function tryTarget(
   run.record(recordAttempt(deps, run, target, exchange, beganMono, endMono, error));
   const nowMs = deps.clock.now();
   if (error === 'client_gone') running.abandoned(nowMs);
-  else if (verdict === 'answer') running.succeeded(endMono - beganMono, run.stream, nowMs);
-  else {
+  else if (verdict === 'answer') {
+    running.succeeded(exchange.status < 300 ? endMono - beganMono : null, run.stream, nowMs);
+  } else {
     const asked = error === null && exchange.status === 429;
     running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
   }

@@ -111,6 +111,13 @@ describe('trying targets in order', () => {
     expect(answer?.failedMs).toBeGreaterThanOrEqual(99);
   });
 
+  it('times offers by answers alone, not by how fast they refuse a bad request', async () => {
+    await run([targetAt('a', 404)]);
+    expect(health.of('m@a')).toMatchObject({ failures: 0, wholeMs: { value: null } });
+    await run([targetAt('a', 200)]);
+    expect(health.of('m@a').wholeMs.value).toBeGreaterThan(0);
+  });
+
   it('gives nothing when none had an answer', async () => {
     expect((await run([targetAt('a', 'silent')])).answer).toBeNull();
   });
