@@ -42,7 +42,7 @@ function textOf(bytes: Buffer): string {
     .trim();
 }
 
-const windowMs = 4_000;
+const windowMs = 6_000;
 
 /**
  * Sends calls one after the other, evenly over one window.

@@ -1,0 +1,128 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readBooked, readProvided } from '#tests/fleet/accounts';
+import { Client, codeOf, type Told } from '#tests/fleet/client';
+import { expectBalancedBooks } from '#tests/support/books';
+import { commandLine } from '#tests/support/command';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
+const awayMs = 20_000;
+/** 7,000 tokens of output: $0.028. */
+const dear = { directive: 'fault/slow-first-byte?ms=50&tokens=7000', maxTokens: 7000 };
+
+let stack: Stack;
+let client: Client;
+beforeAll(async () => {
+  stack = await startStack();
+  client = new Client(stack.url);
+});
+afterAll(async () => {
+  client.close();
+  await stack.close();
+});
+
+const outcome = (told: Told) => `${told.status} ${codeOf(told)}`.trim();
+
+it.each(['cut', 'freeze'] as const)(
+  'lives through 20 s without PostgreSQL (%s), then settles all',
+  async (how) => {
+    const [rich, small, low] = await Promise.all([
+      stack.workspace(wide),
+      stack.workspace({ ...wide, credit: '3' }),
+      stack.workspace({ ...wide, credit: '0.30' }),
+    ]);
+    const [known, leased, byRow, unknown] = await Promise.all([
+      stack.key(rich.slug, { dailyCap: '50' }),
+      stack.key(small.slug),
+      stack.key(low.slug),
+      stack.key(rich.slug),
+    ]);
+    const told: Told[] = [];
+    const call = async (key: string, wish = {}) => {
+      const one = await client.call(key, wish);
+      told.push(one);
+      return outcome(one);
+    };
+    expect(await call(known.key)).toBe('200');
+    expect(await call(leased.key, dear)).toBe('200');
+    expect(await call(byRow.key)).toBe('200');
+    const heads: Promise<void>[] = [];
+    const running = Array.from({ length: 20 }, () => {
+      const head = Promise.withResolvers<void>();
+      heads.push(head.promise);
+      return client.call(known.key, { stream: true, directive: 'pace/40/150' }, head.resolve);
+    });
+    await Promise.all(heads);
+
+    const cutMs = performance.now();
+    stack.databaseProxy[how]();
+    const steady = { '200': 0 };
+    const inMemory = (async () => {
+      while (performance.now() - cutMs < awayMs) {
+        expect(await call(known.key)).toBe('200');
+        steady['200'] += 1;
+        await pause(100);
+      }
+    })();
+    // Its workspace is below the lease floor: each hold would be a row.
+    expect(await call(byRow.key)).toBe('500 local_quota_not_configured');
+    expect(outcome(await client.call(unknown.key))).toBe('502 auth_resolve_failed');
+    expect(outcome(await client.call(unknown.key))).toBe('429 hydrate_cooldown');
+    let fromLease = 0;
+    let refused = '';
+    for (; refused === '' && fromLease < 200; ) {
+      const answered = await call(leased.key, dear);
+      if (answered === '200') fromLease += 1;
+      else refused = answered;
+    }
+    expect(refused).toBe('500 local_quota_not_configured');
+    // Half of $3 was leased; each call of it takes $0.028.
+    expect(fromLease).toBeGreaterThan(40);
+    expect(fromLease).toBeLessThan(56);
+    const streams = await Promise.all(running);
+    expect(streams.filter((one) => one.whole && one.text.includes('data: [DONE]'))).toHaveLength(20);
+    expect((await fetch(`${stack.url}/api/health`)).status).toBe(200);
+    await inMemory;
+
+    stack.databaseProxy.restore();
+    const backMs = performance.now();
+    for (const key of [leased.key, byRow.key, unknown.key]) {
+      await expect.poll(() => call(key), { timeout: 10_000, interval: 250 }).toBe('200');
+    }
+    const answered = [...told, ...streams].filter((one) => one.status === 200);
+    const missing = async () => {
+      const booked = await readBooked(stack);
+      return answered.filter((one) => booked.get(one.mark)?.length !== 1).length;
+    };
+    await expect.poll(missing, { timeout: 30_000, interval: 100 }).toBe(0);
+    const settledMs = Math.round(performance.now() - backMs);
+    expect(settledMs).toBeLessThan(30_000);
+    const figures = {
+      how,
+      away: awayMs,
+      answered: answered.length,
+      inMemory: steady['200'],
+      fromLease,
+      settledMs,
+    };
+    process.stdout.write(`PostgreSQL away: ${JSON.stringify(figures)}\n`);
+
+    await expectBalancedBooks(stack);
+    const booked = await readBooked(stack);
+    const provided = await readProvided(stack);
+    for (const one of answered) {
+      const [row] = booked.get(one.mark) ?? [];
+      const [request] = provided.get(one.mark) ?? [];
+      expect(row).toMatchObject({ id: one.id, endReason: 'completed', costNano: request?.fairNano });
+      expect(row?.postedNano).toEqual([request?.fairNano]);
+    }
+    for (const one of told.filter(({ status }) => status === 500)) {
+      expect(booked.get(one.mark)?.[0]).toMatchObject({ endReason: 'refused', costNano: 0n });
+      expect(provided.has(one.mark)).toBe(false);
+    }
+    const command = commandLine(stack.databaseUrl, { DATA_DIR: stack.dataDir });
+    expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
+    command.close();
+  },
+);
