@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { pino } from 'pino';
 import { loadEnv } from '#lib/env';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
-import { isGatewayTarget, nodeLane } from '#lib/gateway/node-lane';
+import { isGatewayTarget, nodeLane, reachesRoutes } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
 import { openConsole } from '#lib/process/console';
 import { orExplain } from '#lib/process/explain';
@@ -31,6 +31,8 @@ const server = createServer(
     connectionsCheckingInterval: 2_000,
     // Node would answer a request without Host itself, without an id.
     requireHostHeader: false,
+    // Nothing under the gateway's paths is upgraded: such a request is answered as if it had not asked.
+    shouldUpgradeCallback: (request) => !isGatewayTarget(request.url ?? '/'),
   },
   serve,
 );
@@ -63,7 +65,7 @@ onStop(async (patienceMs) => {
 function serve(request: IncomingMessage, response: ServerResponse): void {
   if (stopping) response.setHeader('connection', 'close');
   if (request.url === '/api/health') health(response);
-  else if (env.lane === 'node' && isGatewayTarget(request.url ?? '/'))
+  else if (isGatewayTarget(request.url ?? '/') && (env.lane === 'node' || !reachesRoutes(request)))
     nodeLane(running.runtime, request, response);
   else pages.serve(request, response);
 }

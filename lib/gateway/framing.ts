@@ -1,10 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorBody, type Refusal, refusal, statusOf } from '#lib/errors';
+import { errorBody, type Refusal, refusal, shouldRetry, statusOf } from '#lib/errors';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /** How long a connection that was refused may go on sending before it is cut. */
-const LINGER_MS = 1_000;
+const LINGER_MS = 2_000;
 
 const refused = new WeakSet<Duplex>();
 const readers = new WeakMap<Duplex, (refused: Refusal) => void>();
@@ -23,20 +23,33 @@ export function onUnreadable(socket: Duplex, reader: (refused: Refusal) => void)
 export function refuseFraming(runtime: Runtime, error: Error & { code?: string }, socket: Duplex): void {
   // What still comes on a refused connection is dropped: a reset would take the answer with it.
   if (refused.has(socket)) return;
-  if (error.code === 'ECONNRESET' || !socket.writable || answerUnderWay(socket)?.headersSent) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   refused.add(socket);
-  const said = refusal('invalid_body', sentences[error.code ?? ''] ?? general);
+  refuseInTurn(runtime, socket, refusal('invalid_body', sentences[error.code ?? ''] ?? general));
+}
+
+/** Requests that had come whole are answered first: what broke stands behind them. */
+function refuseInTurn(runtime: Runtime, socket: Duplex, said: Refusal): void {
+  const running = answerUnderWay(socket);
+  if (running?.req.complete) {
+    running.once('close', () => setImmediate(() => refuseInTurn(runtime, socket, said)));
+    return;
+  }
+  if (running?.headersSent) {
+    socket.destroy();
+    return;
+  }
   const reader = readers.get(socket);
   if (reader) reader(said);
-  else answer(runtime, socket, said);
-  setTimeout(() => socket.destroy(), 2 * LINGER_MS).unref();
+  else if (socket.writable) answer(runtime, socket, said);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 /** Node keeps the answer that a connection carries now on its socket; its own error handler reads it there. */
-function answerUnderWay(socket: Duplex): ServerResponse | null {
+function answerUnderWay(socket: Duplex): ServerResponse<IncomingMessage> | null {
   return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
@@ -69,13 +82,14 @@ function answer(runtime: Runtime, socket: Duplex, refused: Refusal): void {
   const id = runtime.newId() ?? runtime.fallbackId();
   const body = errorBody(refused);
   const status = statusOf(refused);
+  const retry = shouldRetry(refused);
   const head = [
     `HTTP/1.1 ${status} ${status === 405 ? 'Method Not Allowed' : 'Bad Request'}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${id}`,
     `request-id: ${id}`,
-    'x-should-retry: false',
+    ...(retry === null ? [] : [`x-should-retry: ${retry}`]),
     ...(refused.allow ? [`allow: ${refused.allow}`] : []),
     'connection: close',
   ];

@@ -16,7 +16,7 @@ export interface WebBody extends BodySource {
 export function createWebBody(request: Request, budget: BodyBudget, stallMs: number): WebBody {
   let taken = 0;
   let dropped = false;
-  let whole = request.body === null;
+  let whole = !announcesBody(request.headers);
 
   const reserve = (bytes: number): Promise<void> | null => {
     taken += bytes;
@@ -52,6 +52,11 @@ export function createWebBody(request: Request, budget: BodyBudget, stallMs: num
       taken = 0;
     },
   };
+}
+
+/** Hosts give every method but GET and HEAD a body to read, and some an empty one. */
+function announcesBody(headers: Headers): boolean {
+  return headers.has('transfer-encoding') || !/^0*$/.test(headers.get('content-length') ?? '');
 }
 
 /** @throws Refused `invalid_body` when the body pauses for too long or its client leaves. */
