@@ -75,6 +75,7 @@ const sentences: Readonly<Record<string, string>> = {
   HPE_INVALID_METHOD: 'The method is unknown; use GET, POST or DELETE.',
   HPE_INVALID_URL: 'The request target is not a valid path; send an absolute path.',
   HPE_INVALID_CHUNK_SIZE: 'The chunked body is malformed; send it with a standard HTTP client.',
+  HPE_INVALID_EOF_STATE: 'The request ended early; send all of it before you close.',
   ERR_HTTP_REQUEST_TIMEOUT: 'The request headers took longer than 15 s; send them at once.',
 };
 

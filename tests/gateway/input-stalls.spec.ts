@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+} from 'node:http';
+import { Readable } from 'node:stream';
+import { afterAll, describe, expect, it } from 'vitest';
+import { errorBody, Refused } from '#lib/errors';
+import { createBodyBudget } from '#lib/gateway/body-budget';
+import { refuseFraming } from '#lib/gateway/framing';
+import { createNodeBody } from '#lib/gateway/node-body';
+import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
+import { createWebBody } from '#lib/gateway/web-body';
+import { expectRefusal } from '#tests/support/refusals';
+import { requestText, talk } from '#tests/support/wire';
+
+const stallMs = 250;
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+async function serving(listener: RequestListener, options: ServerOptions = {}): Promise<string> {
+  const server = createServer(options, listener).listen(0, '127.0.0.1');
+  servers.push(server);
+  server.on('clientError', (error, socket) => refuseFraming(unconfiguredRuntime(), error, socket));
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+/** Reads each body as a lane does; answers, and tells, how many bytes it had or why it was refused. */
+function reading(lane: 'node' | 'web', told: (said: string) => void = () => {}): RequestListener {
+  return (incoming, response) => {
+    const budget = createBodyBudget(1024 ** 2);
+    const body =
+      lane === 'node'
+        ? createNodeBody(incoming, budget, stallMs)
+        : createWebBody(requestOf(incoming), budget, stallMs);
+    const say = (said: string) => {
+      told(said);
+      response.end(said);
+    };
+    body.read(1_000_000).then(
+      (bytes) => say(`${bytes.length}`),
+      (error: unknown) => say(error instanceof Refused ? errorBody(error.refusal) : 'fault'),
+    );
+  };
+}
+
+/** As a host's Next makes one of Node's request; the types of a body that streams lag behind. */
+function requestOf(incoming: IncomingMessage): Request {
+  const init = {
+    method: 'POST',
+    body: Readable.toWeb(incoming),
+    headers: { 'transfer-encoding': 'chunked' },
+    duplex: 'half',
+  };
+  return new Request('http://gateway.test', init as RequestInit);
+}
+
+describe.each(['node', 'web'] as const)('a body that pauses, read as the %s lane reads', (lane) => {
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  const text = requestText('POST', '/', { 'Transfer-Encoding': 'chunked' });
+
+  it('for too long: invalid_body that says so', async () => {
+    const url = await serving(reading(lane));
+    const { answers, ms } = await talk(url, text, { afterwards: (socket) => socket.write(chunk('abc')) });
+    expect(JSON.parse(answers[0]?.body.toString() ?? '')).toMatchObject({
+      error: { message: expect.stringContaining('stalled'), code: 'invalid_body' },
+    });
+    expect(ms).toBeGreaterThan(stallMs - 20);
+  });
+
+  it('again and again, each time for less than that: it is read', async () => {
+    const url = await serving(reading(lane));
+    const { answers, ms } = await talk(url, text, {
+      afterwards: (socket) => {
+        for (let n = 1; n <= 6; n += 1) setTimeout(() => socket.write(chunk('abc')), n * 100);
+        setTimeout(() => socket.write('0\r\n\r\n'), 700);
+      },
+    });
+    expect(answers[0]?.body.toString()).toBe('18');
+    expect(ms).toBeGreaterThan(2 * stallMs);
+  });
+
+  it('and ends early: invalid_body that says so', async () => {
+    const refused = Promise.withResolvers<string>();
+    const url = await serving(reading(lane, refused.resolve));
+    await talk(url, text, {
+      patienceMs: 100,
+      afterwards: (socket) => socket.write(chunk('abc'), () => socket.destroy()),
+    });
+    expect(JSON.parse(await refused.promise)).toMatchObject({
+      error: { message: expect.stringContaining('ended early'), code: 'invalid_body' },
+    });
+  });
+});
+
+describe('headers that do not come', () => {
+  it.each([
+    ['stall in the middle', 'GET /v1/models HTTP/1.1\r\nHost: ga'],
+    ['drip', 'GET /v1/models HTTP/1.1\r\nHost: ga'],
+  ])('%s: invalid_body with an id, and the connection ends', async (name, text) => {
+    const url = await serving((_, response) => response.end(), {
+      headersTimeout: 300,
+      requestTimeout: 0,
+      connectionsCheckingInterval: 50,
+    });
+    let drip: NodeJS.Timeout | undefined;
+    const { answers, end } = await talk(url, text, {
+      answers: Number.POSITIVE_INFINITY,
+      afterwards: (socket) => {
+        if (name === 'drip') drip = setInterval(() => socket.write('t'), 60);
+      },
+    });
+    clearInterval(drip);
+    const [answer] = answers;
+    if (!answer) throw new Error('no answer');
+    expectRefusal(answer, 'invalid_body');
+    expect(['fin', 'reset']).toContain(end);
+  });
+});
