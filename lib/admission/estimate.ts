@@ -6,11 +6,11 @@ import type { Target } from '#lib/routing/target';
 
 /** What a call may cost and use, before it starts (decisions §6 "Hold"). */
 export interface Estimate {
-  /** Nano-dollars, rounded up once. */
+  /** Nano-dollars, rounded up once; a million dollars at most. */
   readonly holdNano: bigint;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** What TPM counts at admission. */
+  /** What TPM counts at admission; 10¹² at most. */
   readonly tokens: number;
 }
 
@@ -18,6 +18,9 @@ const IMAGE_TOKENS = 2_500;
 const SEARCH_TOKENS = 10_000;
 const SILENT_TOKENS = 8_192;
 const UNITS = 1_000_000n;
+/** A budget or `n` may be any number that JSON can hold; sums of holds must stay within BIGINT. */
+const MOST_NANO = 1_000_000_000_000_000n;
+const MOST_TOKENS = 1_000_000_000_000;
 
 /**
  * The hold of a call: the estimated input at the dearest input rate among the targets, plus the output
@@ -67,7 +70,13 @@ export function estimate(
     BigInt(media.sound) * soundRate +
     BigInt(outputTokens) * outputRate +
     pieces;
-  return { holdNano: divideUp(total, UNITS), inputTokens, outputTokens, tokens: inputTokens + outputTokens };
+  const exactNano = divideUp(total, UNITS);
+  return {
+    holdNano: exactNano < MOST_NANO ? exactNano : MOST_NANO,
+    inputTokens,
+    outputTokens,
+    tokens: Math.min(inputTokens + outputTokens, MOST_TOKENS),
+  };
 }
 
 /**
