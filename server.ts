@@ -6,6 +6,7 @@ import { isGatewayTarget, nodeLane, reachesRoutes } from '#lib/gateway/node-lane
 import { assemble } from '#lib/process/assemble';
 import { openConsole } from '#lib/process/console';
 import { orExplain } from '#lib/process/explain';
+import { trackSilent } from '#lib/process/silent-connections';
 import { onStop } from '#lib/process/stop';
 import { openStore } from '#lib/process/store';
 import { openUpstreams } from '#lib/process/upstreams';
@@ -41,6 +42,7 @@ server.on('checkExpectation', serve);
 server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
 server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
 pages.attach(server);
+const silent = trackSilent(server);
 
 server.listen(env.port, env.host, () => {
   process.stdout.write(welcome(env, firstRun));
@@ -78,7 +80,10 @@ function health(response: ServerResponse): void {
 
 /** Running answers end by themselves; idle connections are closed; at the deadline the rest is cut. */
 async function drainConnections(patienceMs: number): Promise<void> {
-  const idle = setInterval(() => server.closeIdleConnections(), 100);
+  const idle = setInterval(() => {
+    server.closeIdleConnections();
+    silent.end();
+  }, 100);
   const deadline = setTimeout(() => server.closeAllConnections(), patienceMs);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearInterval(idle);
