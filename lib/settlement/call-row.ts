@@ -28,6 +28,20 @@ export function callRow(call: CallRecord): string {
   );
 }
 
+/**
+ * What is known of a call that was only opened: a row with the rest left out, since nobody reads it but
+ * recovery.
+ */
+export function openRow(call: CallRecord): string {
+  return (
+    `{"id":"${call.id}","client_request_id":${text(call.clientRequestId)},"at":"${moment(call.atMs)}"` +
+    `,"workspace_id":"${call.workspaceId}","key_id":"${call.keyId}","family":"${call.family}"` +
+    `,"operation":"${call.operation}","requested_model":${text(call.requestedModel)}` +
+    `,"streamed":${call.streamed === true},"hold_nano":"${call.holdNano}"` +
+    `,"user_agent":${text(call.userAgent)}}`
+  );
+}
+
 function attemptRow(attempt: AttemptRecord, position: number): string {
   return (
     `{"position":${position},"id":"${attempt.id}","provider":${text(attempt.provider)}` +

@@ -91,8 +91,8 @@ export interface CloseEntry {
   readonly callId: string;
   readonly funding: Funding;
   readonly call: CallRecord;
-  /** Its row as JSON text, once the journal has made it: the drain sends the same text. */
-  row?: string;
+  /** Its row as JSON bytes, once the journal has written it: the drain sends the same bytes. */
+  row?: Uint8Array;
 }
 
 /** A call that was refused after its key resolved: a row of the log, no money. */
@@ -100,8 +100,8 @@ export interface RefusedEntry {
   readonly kind: 'refused';
   readonly callId: string;
   readonly call: CallRecord;
-  /** Its row as JSON text, once the journal has made it: the drain sends the same text. */
-  row?: string;
+  /** Its row as JSON bytes, once the journal has written it: the drain sends the same bytes. */
+  row?: Uint8Array;
 }
 
 export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry;

@@ -35,6 +35,12 @@ export interface OwnJournal extends Journal {
   close(): Promise<void>;
 }
 
+/** An entry of this tick, and where its row stands in the buffer. */
+interface Written {
+  readonly entry: Entry;
+  readonly row: { readonly start: number; readonly end: number };
+}
+
 /** A running call: what recovery would need of it. */
 interface Running {
   file: JournalFile;
@@ -53,15 +59,15 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   const backlog = new Backlog(files, mostHeld, onFailure);
   const running = new Map<string, Running>();
   const buffer = new RecordBuffer();
-  let tick: Entry[] = [];
+  let tick: Written[] = [];
   let waiting: PromiseWithResolvers<void> | null = null;
   let failing = false;
   let closed = false;
 
   function append(entry: Entry): Promise<void> {
     if (closed) return Promise.reject(new Error('the journal is closed'));
-    buffer.add(encodeEntry(entry));
-    tick.push(entry);
+    const row = buffer.add(encodeEntry(entry));
+    tick.push({ entry, row });
     if (!waiting) {
       waiting = Promise.withResolvers<void>();
       // A refusal's append is awaited by nobody: its failure must not end the process.
@@ -95,9 +101,9 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   }
 
   /** Keeps account of what a write held; of a failed one the ended calls, which the drain can still post. */
-  function note(entries: readonly Entry[], file: JournalFile | null, at: number): void {
+  function note(entries: readonly Written[], file: JournalFile | null, at: number): void {
     const settled: SettledEntry[] = [];
-    for (const entry of entries) {
+    for (const { entry, row } of entries) {
       if (entry.kind === 'open') {
         if (file) running.set(entry.callId, { file, open: entry, checkpoint: null });
         if (file) file.opens++;
@@ -105,6 +111,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
         const call = running.get(entry.callId);
         if (call && file) call.checkpoint = entry;
       } else {
+        // A copy of its own: the buffer is written over by the next tick.
+        entry.row = Uint8Array.prototype.slice.call(buffer.bytes(), row.start, row.end);
         settled.push(entry);
         // Until the drain has it, an end that is in no file leaves its `open` to recovery.
         if (file) leave(entry.callId);

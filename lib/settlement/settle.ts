@@ -75,13 +75,25 @@ async function insertNew(
 ): Promise<readonly SettledEntry[]> {
   const entries = [...byId.values()];
   const { rows } = await client.query<{ fresh: number; ids: string[] | null }>(sql.insertCalls, [
-    `[${entries.map((entry) => entry.row ?? callRow(entry.call)).join()}]`,
+    rowsOf(entries),
     entries.length,
   ]);
   const ids = rows[0]?.ids;
   if (rows[0]?.fresh === entries.length) return entries;
   return (ids ?? []).flatMap((id) => byId.get(id) ?? []);
 }
+
+/** The rows of these calls as one JSON array: bytes that the journal wrote, sent as they are. */
+function rowsOf(entries: readonly SettledEntry[]): Buffer {
+  const pieces: Uint8Array[] = [];
+  for (const entry of entries) {
+    pieces.push(pieces.length === 0 ? opening : comma, entry.row ?? Buffer.from(callRow(entry.call)));
+  }
+  pieces.push(closing);
+  return Buffer.concat(pieces);
+}
+
+const [opening, comma, closing] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 
 async function chargeWorkspaces(client: PoolClient, { workspaces }: Effects): Promise<void> {
   if (workspaces.length === 0) return;

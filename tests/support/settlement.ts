@@ -119,12 +119,21 @@ export function callOf(customer: Customer, given: Partial<CallRecord> = {}): Cal
 export function openOf(call: CallRecord, funding: OpenEntry['funding'] = 'lease'): OpenEntry {
   const known: CallRecord = {
     ...call,
+    answeringModel: null,
+    provider: null,
     status: 0,
+    errorCode: null,
+    latencyMs: 0,
+    firstByteMs: null,
+    overheadMs: 0,
+    endReason: 'completed',
     usageSource: 'none',
+    flags: [],
     usage: usageOf({}),
     lines: [],
     costNano: 0n,
     overHoldNano: 0n,
+    priceVersionId: null,
     attempts: [],
   };
   const { id: callId, atMs, holdNano } = call;

@@ -5,10 +5,11 @@ import { layoutVersion } from '#lib/settlement/record/encode';
 
 /** @throws Error when the payload is not one that `encodeEntry` made. */
 export function decodeEntry(payload: string): Entry {
-  const [made, kind, callId, call, funding, atMs, holdNano, tokens] = arrayOf(JSON.parse(payload));
+  const fields = arrayOf(JSON.parse(payload));
+  const [made, kind, callId, funding, atMs, holdNano, tokens] = fields;
   if (made !== layoutVersion)
     throw new Error(`journal record of version ${String(made)}, expected ${layoutVersion}`);
-  const entry = { callId: textOf(callId), call: readCall(rowOf(call)) };
+  const entry = { callId: textOf(callId), call: readCall(rowOf(fields.at(-1))) };
   switch (kind) {
     case 'open':
       return {
@@ -29,6 +30,7 @@ export function decodeEntry(payload: string): Entry {
   }
 }
 
+/** A row of a call; what an open one cannot know yet is left out of its row. */
 function readCall(row: Row): CallRecord {
   return {
     id: textOf(row.id),
@@ -41,23 +43,23 @@ function readCall(row: Row): CallRecord {
     requestedModel: textOrNull(row.requested_model),
     answeringModel: textOrNull(row.answering_model),
     provider: textOrNull(row.provider),
-    status: Number(row.status),
+    status: Number(row.status ?? 0),
     errorCode: textOrNull(row.error_code),
     streamed: row.streamed === true,
-    latencyMs: Number(row.latency_ms),
+    latencyMs: Number(row.latency_ms ?? 0),
     firstByteMs: numberOrNull(row.first_byte_ms),
-    overheadMs: Number(row.overhead_ms),
-    endReason: readEndReason(row.end_reason),
-    usageSource: readUsageSource(row.usage_source),
-    flags: arrayOf(row.flags).map(textOf),
-    usage: readUsage(rowOf(row.usage)),
-    lines: arrayOf(row.lines).map(readLine),
-    costNano: BigInt(textOf(row.cost_nano)),
+    overheadMs: Number(row.overhead_ms ?? 0),
+    endReason: readEndReason(row.end_reason ?? 'completed'),
+    usageSource: readUsageSource(row.usage_source ?? 'none'),
+    flags: arrayOf(row.flags ?? []).map(textOf),
+    usage: readUsage(rowOf(row.usage ?? {})),
+    lines: arrayOf(row.lines ?? []).map(readLine),
+    costNano: BigInt(textOf(row.cost_nano ?? '0')),
     holdNano: BigInt(textOf(row.hold_nano)),
-    overHoldNano: BigInt(textOf(row.over_hold_nano)),
+    overHoldNano: BigInt(textOf(row.over_hold_nano ?? '0')),
     priceVersionId: textOrNull(row.price_version_id),
     userAgent: textOrNull(row.user_agent),
-    attempts: arrayOf(row.attempts).map(readAttempt),
+    attempts: arrayOf(row.attempts ?? []).map(readAttempt),
   };
 }
 
@@ -146,5 +148,5 @@ function textOf(value: unknown): string {
   return value;
 }
 
-const textOrNull = (value: unknown): string | null => (value === null ? null : textOf(value));
-const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value));
+const textOrNull = (value: unknown): string | null => (value == null ? null : textOf(value));
+const numberOrNull = (value: unknown): number | null => (value == null ? null : Number(value));

@@ -1,28 +1,32 @@
-import { callRow } from '#lib/settlement/call-row';
+import { callRow, openRow } from '#lib/settlement/call-row';
 import type { Entry } from '#lib/settlement/entry';
 
 /** A changed layout takes a new version number: a start never misreads what an older one left. */
 export const layoutVersion = 2;
 
+/** A journal record's payload in two parts; the row is JSON of its own, and the payload ends behind it. */
+export interface Payload {
+  /** ASCII, up to the row. */
+  readonly head: string;
+  readonly row: string;
+}
+
 /**
- * The payload of one journal record: a JSON array by position, the call in it as the row that the drain
- * will send, so that it is written once for both.
+ * The payload of one journal record, `head + row + "]"`: a JSON array by position whose last element is
+ * the call. Of an ended call it is the row that the drain will send, so that it is written once for both.
  */
-export function encodeEntry(entry: Entry): string {
+export function encodeEntry(entry: Entry): Payload {
   const head = `[${layoutVersion},"${entry.kind}","${entry.callId}",`;
   switch (entry.kind) {
     case 'open':
-      return (
-        `${head}${callRow(entry.call)},"${entry.funding}",${entry.atMs}` +
-        `,"${entry.holdNano}",${entry.tokens}]`
-      );
+      return {
+        head: `${head}"${entry.funding}",${entry.atMs},"${entry.holdNano}",${entry.tokens},`,
+        row: openRow(entry.call),
+      };
     case 'close':
-      entry.row ??= callRow(entry.call);
-      return `${head}${entry.row},"${entry.funding}"]`;
+      return { head: `${head}"${entry.funding}",`, row: callRow(entry.call) };
     case 'refused':
-      entry.row ??= callRow(entry.call);
-      return `${head}${entry.row}]`;
     case 'checkpoint':
-      return `${head}${callRow(entry.call)}]`;
+      return { head, row: callRow(entry.call) };
   }
 }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { Payload } from '#lib/settlement/record/encode';
 
 /** Of every journal record: u32 length of the payload, u32 CRC-32 of it, little-endian (architecture §3). */
 export const headerBytes = 8;
@@ -14,20 +15,26 @@ export interface JournalEnd {
 }
 
 const firstBytes = 1024 * 1024;
+const closingBracket = 0x5d;
 
 /** Records on their way to a file, one behind the other. */
 export class RecordBuffer {
   #bytes = Buffer.allocUnsafe(firstBytes);
   #used = 0;
 
-  add(payload: string): void {
+  /** @returns where the row's bytes stand in `bytes`. */
+  add({ head, row }: Payload): { readonly start: number; readonly end: number } {
     const from = this.#used + headerBytes;
     // A UTF-16 unit takes at most three bytes of UTF-8.
-    this.#makeRoom(from + payload.length * 3);
-    const length = this.#bytes.write(payload, from, 'utf8');
-    this.#bytes.writeUInt32LE(length, this.#used);
-    this.#bytes.writeUInt32LE(crc32(this.#bytes.subarray(from, from + length)), this.#used + 4);
-    this.#used = from + length;
+    this.#makeRoom(from + head.length + row.length * 3 + 1);
+    const bytes = this.#bytes;
+    const start = from + bytes.write(head, from, 'latin1');
+    const end = start + bytes.write(row, start, 'utf8');
+    bytes[end] = closingBracket;
+    bytes.writeUInt32LE(end + 1 - from, this.#used);
+    bytes.writeUInt32LE(crc32(bytes.subarray(from, end + 1)), this.#used + 4);
+    this.#used = end + 1;
+    return { start, end };
   }
 
   /** A view: good until the next `add` or `clear`. */
