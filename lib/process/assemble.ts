@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
-import { systemClock } from '#lib/clock';
+import { type Clock, systemClock } from '#lib/clock';
 import type { Change } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 import { keepPartitions } from '#lib/data/partitions';
@@ -41,8 +41,13 @@ const MOST_DRAINS = 32;
  * Puts the gateway of this process together: first what a dead process left behind is settled, then
  * money, journal and snapshots come up; only then may a request be served.
  */
-export async function assemble(env: Env, db: Db, upstreams: Upstreams, log: Logger): Promise<Running> {
-  const clock = systemClock;
+export async function assemble(
+  env: Env,
+  db: Db,
+  upstreams: Upstreams,
+  log: Logger,
+  clock: Clock = systemClock,
+): Promise<Running> {
   const ids = createIds(clock);
   const ownerId = ids.newId() ?? crypto.randomUUID();
   const journalDir = join(env.dataDir, 'journal');

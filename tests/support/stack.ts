@@ -174,7 +174,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
 }
 
-async function fillCatalogue(db: Db): Promise<void> {
+/** The simulated provider's catalogue and the tests' own. */
+export async function fillCatalogue(db: Db): Promise<void> {
   const ids = createIds(systemClock);
   const options = { sealingKey: null, newId: () => ids.newId() ?? '' };
   await applyCatalogue(db, await readCatalogue(join(root, 'catalogue/sandbox.yaml')), options);

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Clock } from '#lib/clock';
+import { type Db, openDb } from '#lib/data/db';
+import { readEnv } from '#lib/env';
+import { nodeLane } from '#lib/gateway/node-lane';
+import { assemble } from '#lib/process/assemble';
+import { createKey } from '#lib/verbs/key-create';
+import { createWorkspace } from '#lib/verbs/workspace';
+import { createDatabase } from '#tests/support/database';
+import { type SandboxProcess, startSandboxProcess } from '#tests/support/sandbox-process';
+import { fillCatalogue, secrets } from '#tests/support/stack';
+
+/** The whole gateway in this process, over real sockets and a real database, with a clock that tests move. */
+export interface InProcess {
+  readonly url: string;
+  readonly db: Db;
+  readonly sandbox: SandboxProcess;
+  /** Moves the wall clock and the monotonic one ahead. */
+  pass(seconds: number): void;
+  /** ms since the epoch, as the gateway sees it. */
+  now(): number;
+  /** A key, in a workspace of its own with $100 unless `settings.workspace` names one. */
+  key(
+    settings?: Partial<Parameters<typeof createKey>[2]>,
+    workspace?: Partial<Parameters<typeof createWorkspace>[2]>,
+  ): Promise<{ id: string; key: string; workspace: string }>;
+  close(): Promise<void>;
+}
+
+export async function startInProcess(): Promise<InProcess> {
+  const [database, sandbox] = await Promise.all([createDatabase(), startSandboxProcess()]);
+  const db = openDb(database.url, { onError: () => {} });
+  await fillCatalogue(db);
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'));
+  const env = readEnv({ ...secrets, DATABASE_URL: database.url, DATA_DIR: dataDir });
+  const values = new Map([
+    ['SANDBOX_URL', sandbox.url],
+    ['SANDBOX_KEY', sandbox.key],
+  ]);
+  const upstreams = { envSecret: (name: string) => values.get(name) ?? null, close: async () => {} };
+  let aheadMs = 0;
+  const clock: Clock = { now: () => Date.now() + aheadMs, mono: () => performance.now() + aheadMs };
+  const running = await assemble(env, db, upstreams, pino({ level: 'silent' }), clock);
+  const server = createServer((request, response) => nodeLane(running.runtime, request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    db,
+    sandbox,
+    pass: (seconds) => {
+      aheadMs += seconds * 1000;
+    },
+    now: () => clock.now(),
+    key: async (settings = {}, workspace = {}) => {
+      const made = { name: 'Test', credit: '100', ...workspace };
+      const slug = settings.workspace ?? (await createWorkspace(db, 'test', made)).slug;
+      const created = await createKey(
+        db,
+        'test',
+        { name: 'test', ...settings, workspace: slug },
+        secrets.KEY_PEPPER,
+      );
+      await running.pollNow();
+      return { ...created, workspace: slug };
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await running.stop();
+      await sandbox.close();
+      await db.close();
+      await database.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
