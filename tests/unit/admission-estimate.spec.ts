@@ -69,6 +69,16 @@ describe('the hold of a call', () => {
     expect(holdNano).toBe(5_000n + 8_000n);
   });
 
+  it('counts the rates of nested models among them', () => {
+    const price = {
+      id: 'n',
+      price: { base: { input: dollar, output: 9n * dollar }, tiers: [], serviceTiers: {} },
+    };
+    const nested = new Map([['v/other', { upstreamModel: 'other', price }]]);
+    const asked = askOf({ weight: { textBytes: 3 }, budget: 1 });
+    expect(estimate(asked, [{ ...plain, nested }], null, false, 0).holdNano).toBe(2_000n + 9_000n);
+  });
+
   it.each([
     ['the budget of the request', 700, 500, 700],
     ['else the maximum of the key', null, 500, 500],
