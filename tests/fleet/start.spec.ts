@@ -125,6 +125,7 @@ describe('npm start on the embedded database', { timeout: 180_000 }, () => {
     const second = spawn(process.execPath, ['server.ts'], {
       cwd: root,
       stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: 30_000,
       env: { ...environment(), PORT: String(await freePort()) },
     });
     const [said] = await Promise.all([text(second.stderr), once(second, 'exit')]);

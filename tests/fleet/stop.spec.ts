@@ -120,3 +120,28 @@ it('a second signal ends it at once, and the next start settles what it left', a
   const next = await Promise.all((await startCalls(key, 20, {})).map((one) => one));
   expect(next.map((one) => one.status)).toEqual(Array(20).fill(200));
 });
+
+it('ends though PostgreSQL does not answer, and the next start settles what was not posted', async () => {
+  const { slug } = await stack.workspace(wide);
+  const { key } = await stack.key(slug);
+  expect((await client.call(key)).status).toBe(200);
+  stack.databaseProxy.freeze();
+  const told = await client.call(key);
+  expect(told).toMatchObject({ status: 200, whole: true });
+  const child = stack.gateway();
+  const exited = once(child, 'exit');
+  const stopMs = performance.now();
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([1, null]);
+  expect(performance.now() - stopMs).toBeLessThan(15_000);
+  expect(stack.log()).toContain('the next start settles what is in the journal');
+  stack.databaseProxy.restore();
+
+  await stack.start();
+  const booked = await readBooked(stack);
+  const provided = await readProvided(stack);
+  expect(booked.get(told.mark)).toMatchObject([
+    { id: told.id, endReason: 'completed', costNano: provided.get(told.mark)?.[0]?.fairNano },
+  ]);
+  await expectBalancedBooks(stack);
+});
