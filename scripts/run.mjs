@@ -38,13 +38,19 @@ export async function become(node, args, options = {}) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   let lastMs = Number.NEGATIVE_INFINITY;
-  return ended(child, (signal) => {
+  const pass = (signal) => {
     // One Ctrl-C comes twice, from the terminal and from npm; a second one comes later.
     if (performance.now() - lastMs < 1000) return;
     lastMs = performance.now();
     // A terminal signals the child too: the tether, told a moment later, passes on only what it missed.
     setTimeout(() => child.connected && child.send({ passedSignal: signal }, () => undefined), 250);
-  });
+  };
+  const npm = process.env.npm_lifecycle_event ? process.ppid : null;
+  const watch = setInterval(() => {
+    // A killed npm signals nobody. Without npm, our parent may leave: that is what `&` is for.
+    if (npm !== null && process.ppid !== npm) pass('SIGTERM');
+  }, 1000);
+  return ended(child, pass).finally(() => clearInterval(watch));
 }
 
 function ended(child, pass) {
