@@ -7,6 +7,7 @@ import { addCredit } from '#lib/verbs/credit';
 import { setKey } from '#lib/verbs/key-set';
 import { restoreKey } from '#lib/verbs/key-state';
 import { ask, askChat, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { expectRefusal } from '#tests/support/refusals';
 import type { Wire } from '#tests/support/wire';
@@ -27,10 +28,8 @@ describe('what may be spent', () => {
 
   /** The charge of a call, as soon as it is in the log. */
   async function costOf(id: string): Promise<bigint> {
-    const found = await expect
-      .poll(() => findCall(gateway.db, { workspaceId: null, id }), { timeout: 5_000 })
-      .not.toBeNull()
-      .then(() => findCall(gateway.db, { workspaceId: null, id }));
+    await eventually(async () => (await findCall(gateway.db, { workspaceId: null, id })) !== null, true);
+    const found = await findCall(gateway.db, { workspaceId: null, id });
     return parseUsd(found?.cost ?? '0');
   }
 
@@ -91,13 +90,9 @@ describe('what may be spent', () => {
     await costOf(first.id);
     expect(codeOf((await chat(key)).answer)).toBe('day_limit_reached');
     await setKey(gateway.db, 'test', { id, dailyCap: 'none' });
-    await expect
-      .poll(async () => codeOf((await chat(key)).answer), { timeout: 3_000 })
-      .toBe('d7_limit_reached');
+    await eventually(async () => codeOf((await chat(key)).answer), 'd7_limit_reached');
     await setKey(gateway.db, 'test', { id, d7Cap: 'none' });
-    await expect
-      .poll(async () => codeOf((await chat(key)).answer), { timeout: 3_000 })
-      .toBe('d30_limit_reached');
+    await eventually(async () => codeOf((await chat(key)).answer), 'd30_limit_reached');
   });
 
   it('a quota used up sets the flag for good; raising it or hand clears it', async () => {
@@ -109,14 +104,12 @@ describe('what may be spent', () => {
     const listed = await ask(gateway.url, 'GET', '/v1/models', bearer(key));
     expectRefusal(listed, 'quota_exceeded', key);
     await setKey(gateway.db, 'test', { id, quota: '1' });
-    await expect.poll(async () => (await chat(key)).answer.status, { timeout: 3_000 }).toBe(200);
+    await eventually(async () => (await chat(key)).answer.status, 200);
     await setKey(gateway.db, 'test', { id, quota: '0.000001' });
-    await expect
-      .poll(async () => codeOf((await chat(key)).answer), { timeout: 3_000 })
-      .toBe('quota_exceeded');
+    await eventually(async () => codeOf((await chat(key)).answer), 'quota_exceeded');
     await restoreKey(gateway.db, 'test', { id });
     await setKey(gateway.db, 'test', { id, quota: 'none' });
-    await expect.poll(async () => (await chat(key)).answer.status, { timeout: 3_000 }).toBe(200);
+    await eventually(async () => (await chat(key)).answer.status, 200);
   });
 
   it('the last money is spent to the crossing call, and not beyond it', async () => {
@@ -125,7 +118,7 @@ describe('what may be spent', () => {
     const price = await costOf((await chat(probe.key)).id);
     // Room for two and a half calls of that size.
     await addCredit(gateway.db, 'test', { workspace, amount: formatUsd((price * 5n) / 2n), reason: 'test' });
-    await expect.poll(async () => (await chat(key)).answer.status, { timeout: 3_000 }).toBe(200);
+    await eventually(async () => (await chat(key)).answer.status, 200);
     let admitted = 1;
     let last = await chat(key);
     for (; last.answer.status === 200 && admitted < 10; last = await chat(key)) admitted += 1;

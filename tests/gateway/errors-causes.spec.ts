@@ -7,6 +7,7 @@ import { disableKey, exhaustKey, revokeKey } from '#lib/verbs/key-state';
 import { setWorkspace } from '#lib/verbs/workspace';
 import { callsOf, expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { type Stack, secrets, startStack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
@@ -205,7 +206,7 @@ describe.each(['node', 'web'] as const)('the refusals of the %s lane, each by it
         ask(stack.url, 'POST', chatPath, bearer(key), hello),
       );
       await expectRefusedRow(stack, expectRefusal(refused, code, key), code);
-      await expect.poll(async () => (await askChat(stack.url, key, {})).answer.status).toBe(200);
+      await eventually(async () => (await askChat(stack.url, key, {})).answer.status, 200);
     });
 
     it.each([

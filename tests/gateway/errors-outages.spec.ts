@@ -11,6 +11,7 @@ import { createIds } from '#lib/ids';
 import { makeKey } from '#lib/secrets';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
 import { freePort, root, type Stack, startStack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
@@ -34,9 +35,11 @@ describe('when the database is away', () => {
 
   /** Asks until the database is known to be back. */
   async function untilServed(key: string): Promise<void> {
-    await expect
-      .poll(async () => (await ask(stack.url, 'GET', '/v1/models', bearer(key))).status, { timeout: 15_000 })
-      .toBe(200);
+    await eventually(
+      async () => (await ask(stack.url, 'GET', '/v1/models', bearer(key))).status,
+      200,
+      15_000,
+    );
   }
 
   it('a key in memory is served from its lease, another cannot be resolved, and look-ups cool down', async () => {
@@ -63,7 +66,7 @@ describe('when the database is away', () => {
     const asked = await askChat(stack.url, key, {});
     expectRefusal(asked.answer, 'local_quota_not_configured', key);
     stack.databaseProxy.restore();
-    await expect.poll(async () => (await askChat(stack.url, key, {})).answer.status).toBe(200);
+    await eventually(async () => (await askChat(stack.url, key, {})).answer.status, 200);
     expect(await stack.call(asked.id)).toMatchObject({ errorCode: 'local_quota_not_configured', cost: '0' });
   });
 

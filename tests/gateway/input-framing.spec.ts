@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
 import {
   badEscapes,
   badFraming,
@@ -144,9 +145,7 @@ describe.each(['node', 'web'] as const)('bytes on the wire of the %s lane', (lan
       await talk(stack.url, Buffer.concat([text, text, text]), {
         leaveWhen: (raw) => raw.includes('data: '),
       });
-      await expect
-        .poll(async () => (await askChat(stack.url, own.key, {})).answer.status, { timeout: 5_000 })
-        .toBe(200);
+      await eventually(async () => (await askChat(stack.url, own.key, {})).answer.status, 200);
     });
   });
 

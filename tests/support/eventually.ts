@@ -1,0 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
+
+/** Asks again until the answer is the wanted one; fails with the last answer. Works in concurrent tests too. */
+export async function eventually<Value>(
+  read: () => Value | Promise<Value>,
+  wanted: Value,
+  patienceMs = 5_000,
+): Promise<void> {
+  const untilMs = performance.now() + patienceMs;
+  let last = await read();
+  while (!isDeepStrictEqual(last, wanted) && performance.now() < untilMs) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    last = await read();
+  }
+  expect(last).toEqual(wanted);
+}
