@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants, setPriority } from 'node:os';
 
 /** Core 0 is the server's, core 1 everything else's: the server's speed is then one core's. */
 export type Place = 'server' | 'rest';
@@ -72,11 +72,15 @@ export async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What a server starts beside itself (its database) must not live on the server's core. */
+/**
+ * What a server starts beside itself (its database) must not live on the server's core, and yields to the
+ * load there: on two cores it would else take the load generator's time, not the server's.
+ */
 export function moveChildren(pid: number): void {
   if (taskset === null) return;
   for (const child of childrenOf(pid)) {
     execFileSync(taskset, ['-acp', coreOf('rest'), String(child)], { stdio: 'ignore' });
+    setPriority(child, constants.priority.PRIORITY_LOW);
     moveChildren(child);
   }
 }
