@@ -55,6 +55,9 @@ function answerUnderWay(socket: Duplex): ServerResponse<IncomingMessage> | null 
 
 /** CONNECT asks for a tunnel: 405, and the connection ends. */
 export function refuseTunnel(runtime: Runtime, socket: Duplex): void {
+  // Node has let go of this socket: without a listener a client that resets it would end the process.
+  socket.on('error', () => socket.destroy());
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
   answer(
     runtime,
     socket,

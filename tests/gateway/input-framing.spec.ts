@@ -16,7 +16,7 @@ import {
 } from '#tests/support/raw-requests';
 import { expectRefusal } from '#tests/support/refusals';
 import { type Stack, startStack } from '#tests/support/stack';
-import { headerOf, requestText, talk } from '#tests/support/wire';
+import { headerOf, requestText, resetAfter, talk } from '#tests/support/wire';
 
 const refusedFraming = [...badFraming, ...brokenBodies];
 const requests = [
@@ -136,6 +136,12 @@ describe.each(['node', 'web'] as const)('bytes on the wire of the %s lane', (lan
       const text = Buffer.concat([chat(body), Buffer.from('{"more":1}')]);
       const { answers } = await talk(stack.url, text, { answers: 2 });
       expect(answers.map((answer) => answer.status)).toEqual([200, 400]);
+    });
+
+    it('a client that resets its connection behind a CONNECT ends nothing but itself', async () => {
+      const text = Buffer.concat([requestText('CONNECT', 'a:1', {}), Buffer.alloc(5_000, 'x')]);
+      for (const waitMs of [0, 1, 5, 50]) await resetAfter(stack.url, text, waitMs);
+      await expectServing();
     });
 
     it('a client that leaves its pipelined requests behind leaves no call running', async () => {

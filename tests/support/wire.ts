@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** One HTTP/1.1 answer as the bytes on the wire tell it. */
@@ -30,6 +31,18 @@ export interface TalkOptions {
   readonly patienceMs?: number;
   /** Writes more once the connection is up; the first piece has been written then. */
   readonly afterwards?: (socket: Socket) => void;
+}
+
+/** Writes bytes, waits, and resets the connection, as a client that crashes. */
+export async function resetAfter(url: string, bytes: Buffer, waitMs: number): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(bytes);
+  await new Promise((resolve) => setTimeout(resolve, waitMs));
+  const closed = once(socket, 'close');
+  socket.resetAndDestroy();
+  await closed;
 }
 
 /** Writes bytes to a gateway as they are and reads what comes back: no client library in between. */
