@@ -3,6 +3,7 @@ import { readContentAsk } from '#lib/families/generate-content/ask';
 import { contentEdits } from '#lib/families/generate-content/edits';
 import { countFields, generateFields } from '#lib/families/generate-content/fields';
 import { contentOutputBytes } from '#lib/families/generate-content/output';
+import { contentQuery } from '#lib/families/generate-content/query';
 import { resourceName, resourcePath } from '#lib/families/generate-content/resource';
 import { contentStreamReader } from '#lib/families/generate-content/stream';
 import { readContentUsage } from '#lib/families/generate-content/usage';
@@ -48,6 +49,7 @@ export const generateContent: Family = {
   edits: contentEdits,
   injectsUsage: () => false,
   upstreamPath: (ask, offer) => `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
+  upstreamQuery: contentQuery,
   credentialHeader: (secret) => ['x-goog-api-key', secret],
   readUsage: (_ask, answer) => readContentUsage(answer),
   outputBytes: contentOutputBytes,

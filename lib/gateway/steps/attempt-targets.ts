@@ -56,7 +56,8 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
 function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
   const edits = [...family.edits(ask, target.offer, target.injectBudget), ...nestedEdits(ask, target.nested)];
   const pieces = applyEdits(ask.scan.body, edits);
-  const query = stripKey(call.query);
+  const given = stripKey(call.query);
+  const query = family.upstreamQuery?.(given) ?? given;
   return {
     method: ask.operation.method,
     path: `${family.upstreamPath(ask, target.offer)}${query ? `?${query}` : ''}`,

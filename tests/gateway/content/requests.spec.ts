@@ -46,6 +46,13 @@ describe('a request of the generate-content family', () => {
     expect(alone.status).toBe(200);
   });
 
+  it('cannot hide its usage behind a field mask', async () => {
+    const target = '/v1beta/models/sandbox/echo:generateContent?fields=candidates&$fields=candidates';
+    const asked = await askContent(stack.url, key, 'whole', {}, { target });
+    expect((await seenOf(stack, asked)).query).toBe('');
+    expect(await stack.call(asked.id)).toMatchObject({ usageSource: 'reported' });
+  });
+
   it.each([
     [{}, { generationConfig: { maxOutputTokens: 9 } }],
     [{ generation_config: { top_k: 3 } }, { generation_config: { top_k: 3, max_output_tokens: 9 } }],

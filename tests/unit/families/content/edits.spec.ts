@@ -78,6 +78,20 @@ describe('the request that travels upstream', () => {
     expect(askContent(expected).budget).toBe(50);
   });
 
+  it.each([
+    ['', ''],
+    ['alt=sse', 'alt=sse'],
+    ['x=%20y&alt=sse&prettyPrint=false&&z', 'x=%20y&alt=sse&prettyPrint=false&&z'],
+    ['$alt=json;enum-encoding=int', '$alt=json;enum-encoding=int'],
+    ['alt=sse&fields=candidates,usageMetadata.promptTokenCount', 'alt=sse'],
+    ['%66ields=candidates&a=1', 'a=1'],
+    ['$fields=candidates&%24httpHeaders=x-goog-fieldmask:candidates', ''],
+    ['callback=f&alt=proto&$alt=media', ''],
+    ['access_token=a&oauth_token=b&$key=c', ''],
+  ])('asks for nothing that hides what it used: %s', (query, expected) => {
+    expect(generateContent.upstreamQuery?.(query)).toBe(expected);
+  });
+
   it('carries the credential as the family does, and no usage has to be asked for', () => {
     expect(generateContent.credentialHeader('secret')).toEqual(['x-goog-api-key', 'secret']);
     expect(generateContent.injectsUsage(askContent({}, 'stream'), offer)).toBe(false);
