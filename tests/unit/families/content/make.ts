@@ -5,7 +5,7 @@ import { scan } from '#lib/families/scan';
 
 export type ContentVerb = 'generate' | 'stream' | 'count';
 
-export function contentOperation(verb: ContentVerb): Operation {
+function contentOperation(verb: ContentVerb): Operation {
   const operation = generateContent.operations.find(({ name }) => name === `content.${verb}`);
   if (!operation) throw new Error(`there is no content.${verb}`);
   return operation;
