@@ -1,11 +1,12 @@
 import { type NextRequest, NextResponse } from 'next/server';
+import { isDevelopment } from '#lib/env';
 
 const sessionCookies = ['next-auth.session-token', '__Secure-next-auth.session-token'];
 const publicPaths = ['/sign-in'];
 
 /** Scripts run only with this request's nonce; styles may be inline, as menus and toasts place themselves. */
 function contentSecurityPolicy(nonce: string): string {
-  const development = process.env.NODE_ENV === 'development' ? " 'unsafe-eval'" : '';
+  const development = isDevelopment() ? " 'unsafe-eval'" : '';
   return [
     "default-src 'self'",
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development}`,

@@ -105,6 +105,11 @@ export function readEnv(source: Source): Env {
   };
 }
 
+/** Whether Next compiles pages as they are asked for (`npm run dev`). */
+export function isDevelopment(): boolean {
+  return process.env.NODE_ENV === 'development';
+}
+
 /** `readEnv` of this process. */
 export function loadEnv(): Env {
   return readEnv(process.env);
