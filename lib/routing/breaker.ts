@@ -22,6 +22,8 @@ const untried: OfferHealth = {
   failures: 0,
   running: 0,
   openUntilMs: 0,
+  tripped: false,
+  probing: false,
 };
 
 /** Health in memory: a breaker, a retry budget and smoothed figures for each offer. */
@@ -58,6 +60,7 @@ class Offer implements OfferHealth {
   running = 0;
   further = 0;
   tripped = false;
+  probes = 0;
   breakerUntilMs = 0;
   retryUntilMs = 0;
   asideMs = ASIDE_MS;
@@ -66,12 +69,19 @@ class Offer implements OfferHealth {
     return Math.max(this.breakerUntilMs, this.retryUntilMs);
   }
 
+  get probing(): boolean {
+    return this.tripped && this.probes > 0;
+  }
+
   begin(nowMs: number, further: boolean): Running | null {
     if (further && this.further >= Math.max(FURTHER_FLOOR, Math.floor(this.running * FURTHER_SHARE))) {
       return null;
     }
     const probe = this.tripped && nowMs >= this.breakerUntilMs;
-    if (probe) this.breakerUntilMs = nowMs + this.asideMs;
+    if (probe) {
+      this.breakerUntilMs = nowMs + this.asideMs;
+      this.probes += 1;
+    }
     this.running += 1;
     if (further) this.further += 1;
     return new AttemptUnderWay(this, probe, further);
@@ -110,7 +120,7 @@ class Offer implements OfferHealth {
 
   shown(): OfferHealth {
     const { streamFirstByteMs, wholeMs, tokensPerSecond, cachedShare, errorRate } = this;
-    const { failures, running, openUntilMs } = this;
+    const { failures, running, openUntilMs, tripped, probing } = this;
     return {
       streamFirstByteMs,
       wholeMs,
@@ -120,6 +130,8 @@ class Offer implements OfferHealth {
       failures,
       running,
       openUntilMs,
+      tripped,
+      probing,
     };
   }
 }
@@ -154,6 +166,7 @@ class AttemptUnderWay implements Running {
     this.#over = true;
     this.#offer.running -= 1;
     if (this.#further) this.#offer.further -= 1;
+    if (this.#probe) this.#offer.probes -= 1;
   }
 }
 

@@ -22,6 +22,26 @@ export interface OfferHealth {
   readonly running: number;
   /** Set aside until then, ms since the epoch; 0: in service. */
   readonly openUntilMs: number;
+  /** Failures tripped its breaker and no attempt has succeeded since. */
+  readonly tripped: boolean;
+  /** The attempt that decides whether it is back is under way. */
+  readonly probing: boolean;
+}
+
+/** How an offer stands, for people and monitors. */
+export type OfferState = 'in service' | 'set aside' | 'probing';
+
+/**
+ * probing: its time aside is over, and the attempt that is under way, or else the next one, decides
+ * (decisions §12).
+ */
+export function offerState(
+  { openUntilMs, tripped, probing }: Pick<OfferHealth, 'openUntilMs' | 'tripped' | 'probing'>,
+  nowMs: number,
+): OfferState {
+  if (probing) return 'probing';
+  if (openUntilMs > nowMs) return 'set aside';
+  return tripped ? 'probing' : 'in service';
 }
 
 /** One attempt under way. Exactly one of `succeeded`, `failed` and `abandoned`, then `over`. */

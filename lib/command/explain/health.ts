@@ -18,6 +18,8 @@ const untried: OfferHealth = {
   failures: 0,
   running: 0,
   openUntilMs: 0,
+  tripped: false,
+  probing: false,
 };
 
 /**

@@ -84,6 +84,8 @@ export function healthOf(part: Partial<OfferHealth> = {}): OfferHealth {
     failures: 0,
     running: 0,
     openUntilMs: 0,
+    tripped: false,
+    probing: false,
     ...part,
   };
 }
