@@ -1,6 +1,6 @@
 import type { Claim, ClaimRequest, Coordinator } from '#lib/admission/claim';
 import { Desk, type DeskParts } from '#lib/admission/funds/desk';
-import { LeaseBook } from '#lib/admission/funds/lease-book';
+import { LeaseBook, type LeaseTotals } from '#lib/admission/funds/lease-book';
 import { Owner } from '#lib/admission/funds/owner';
 import { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
 import { waiterOf } from '#lib/admission/funds/waiter';
@@ -41,6 +41,8 @@ export interface RunningCoordinator extends Coordinator {
   restoreWindows(calls: readonly PastCall[]): void;
   /** Admitted calls that have not been released. */
   openCalls(): number;
+  /** What the leases of this process come to; for metrics. */
+  leaseTotals(): readonly LeaseTotals[];
   /** One round of housekeeping; `start` runs it every second. */
   tend(): Promise<void>;
 }
@@ -193,6 +195,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     },
 
     openCalls: () => calls.running,
+
+    leaseTotals: () => leases.totals(),
 
     restoreWindows(past) {
       const offsetMs = clock.mono() - clock.now();

@@ -2,6 +2,7 @@ import type { Coordinator } from '#lib/admission/claim';
 import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { RefusalPace } from '#lib/gateway/refusal-pace';
+import type { Tally } from '#lib/metrics/tally';
 import type { Health } from '#lib/routing/health';
 import type { Holders } from '#lib/routing/holders';
 import type { Journal } from '#lib/settlement/entry';
@@ -36,6 +37,8 @@ export interface Runtime {
   readonly bodies: BodyBudget;
   /** Slows keys that are refused in floods. */
   readonly refusals: RefusalPace;
+  /** Counts how calls end, for metrics. */
+  readonly tally: Tally;
   /** Answers read to their end after the client left, at most 32 a process (decisions §6). */
   readonly drains: { running: number; readonly most: number };
   /** Unexpected errors: logged with the request id, never shown. */

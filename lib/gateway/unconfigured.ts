@@ -3,6 +3,7 @@ import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import type { Runtime } from '#lib/gateway/runtime';
 import { createIds } from '#lib/ids';
+import { Tally } from '#lib/metrics/tally';
 import { createHealth } from '#lib/routing/health';
 import { createHolders } from '#lib/routing/holders';
 import { createPools } from '#lib/upstream/pools';
@@ -31,6 +32,7 @@ export function unconfiguredRuntime(): Runtime {
     bodies: createBodyBudget(0),
     drains: { running: 0, most: 0 },
     refusals: createRefusalPace(),
+    tally: new Tally(),
     report: () => {},
   };
   return made;

@@ -12,6 +12,9 @@ import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import { type Runtime, setRuntime } from '#lib/gateway/runtime';
 import { createIds } from '#lib/ids';
+import { listOffers } from '#lib/metrics/offers';
+import { type ProcessState, statusText } from '#lib/metrics/status';
+import { Tally } from '#lib/metrics/tally';
 import type { Running } from '#lib/process/running';
 import type { Upstreams } from '#lib/process/upstreams';
 import { createHealth } from '#lib/routing/health';
@@ -139,8 +142,16 @@ export async function assemble(
   reload.unref();
   await feed.start();
   const health = createHealth();
+  const offers = () => listOffers(catalogue, health, clock.now());
+  const state = (): ProcessState => ({
+    ready: coordinator.ready(),
+    callsInFlight: coordinator.openCalls(),
+    journalBacklog: journal.backlog,
+    leases: coordinator.leaseTotals(),
+  });
   const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), {
     health: () => JSON.stringify(health.list()),
+    status: () => statusText(process.pid, state(), offers()),
   });
 
   const runtime: Runtime = {
@@ -162,6 +173,7 @@ export async function assemble(
     bodies: createBodyBudget(env.bodyBudgetBytes),
     drains: { running: 0, most: MOST_DRAINS },
     refusals: createRefusalPace(),
+    tally: new Tally(),
     report,
   };
   setRuntime(runtime);
@@ -172,6 +184,8 @@ export async function assemble(
       await feed.poll();
     },
     ready: () => coordinator.ready(),
+    state,
+    offers,
     finishCalls: async (patienceMs) => {
       coordinator.halt('it is stopping, send the request again');
       const untilMs = clock.mono() + patienceMs;

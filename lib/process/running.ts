@@ -1,4 +1,6 @@
 import type { Runtime } from '#lib/gateway/runtime';
+import type { OfferStatus } from '#lib/metrics/offers';
+import type { ProcessState } from '#lib/metrics/status';
 
 /** The gateway of this process: the runtime that requests use, and how it stops. */
 export interface Running {
@@ -7,6 +9,9 @@ export interface Running {
   pollNow(): Promise<void>;
   /** Whether new calls can be admitted; /api/health answers by it. */
   ready(): boolean;
+  /** How the process and its offers stand now; for metrics. */
+  state(): ProcessState;
+  offers(): readonly OfferStatus[];
   /** Refuses new calls from now on and waits until those that run have settled, at most `patienceMs`. */
   finishCalls(patienceMs: number): Promise<void>;
   /** Posts what the journal holds, gives the leases back, closes sockets and pools. */

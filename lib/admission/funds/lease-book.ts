@@ -146,6 +146,16 @@ export class Lease {
   }
 }
 
+/** What the leases of one kind come to. */
+export interface LeaseTotals {
+  readonly kind: LeaseKind;
+  readonly count: number;
+  readonly grantedNano: bigint;
+  readonly heldNano: bigint;
+  /** Charges that are not posted yet. */
+  readonly debtNano: bigint;
+}
+
 /** All leases of this process, and the money of calls that ended but are not posted. */
 export class LeaseBook {
   readonly #workspaces = new Map<string, Lease>();
@@ -165,6 +175,22 @@ export class LeaseBook {
 
   all(): Lease[] {
     return [...this.#workspaces.values(), ...this.#keys.values()];
+  }
+
+  /** One line a kind: a key's lease is a part of its caps, not money beside the workspace's. */
+  totals(): LeaseTotals[] {
+    return (['workspace', 'key'] as const).map((kind) => {
+      const leases = this.all().filter((lease) => lease.kind === kind);
+      const sum = (amount: 'grantedNano' | 'heldNano' | 'debtNano') =>
+        leases.reduce((total, lease) => total + lease[amount], 0n);
+      return {
+        kind,
+        count: leases.length,
+        grantedNano: sum('grantedNano'),
+        heldNano: sum('heldNano'),
+        debtNano: sum('debtNano'),
+      };
+    });
   }
 
   /** Drops a lease that nothing stands in. */

@@ -9,9 +9,13 @@ import { countedTokens } from '#lib/metering/usage';
  * @throws when the journal cannot be written: the answer must then not end as if it were whole.
  */
 export async function account(runtime: Runtime, call: Call): Promise<void> {
-  if (!call.snapshot || !runtime.journal) return;
+  if (!call.snapshot || !runtime.journal) {
+    if (call.refusal) runtime.tally.turnedAway(call.refusal.code);
+    return;
+  }
   const { claim } = call;
   const record = recordOf(call, runtime.clock.mono());
+  if (call.operation) runtime.tally.ended(call.operation, record);
   try {
     await runtime.journal.append(
       claim

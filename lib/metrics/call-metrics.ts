@@ -1,0 +1,31 @@
+import { Counter, type Registry } from 'prom-client';
+import { OverheadHistogram } from '#lib/metrics/overhead';
+import type { Tally } from '#lib/metrics/tally';
+
+/** Registers what the tally counts: calls by how they ended, refusals without a row, overhead. */
+export function registerCalls(registry: Registry, tally: Tally): void {
+  const registers = [registry];
+  new Counter({
+    name: 'gateway_calls_total',
+    help: 'Calls that ended and stand in the call log.',
+    labelNames: ['family', 'operation', 'status', 'end_reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { family, operation, status, endReason, count } of tally.calls()) {
+        this.inc({ family, operation, status, end_reason: endReason }, count);
+      }
+    },
+  });
+  new Counter({
+    name: 'gateway_turned_away_total',
+    help: 'Calls that were refused without a row in the call log: no key of this gateway, or no books.',
+    labelNames: ['code'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [code, count] of tally.refusals()) this.inc({ code }, count);
+    },
+  });
+  new OverheadHistogram(tally, registry);
+}

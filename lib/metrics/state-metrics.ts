@@ -1,0 +1,55 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { LeaseTotals } from '#lib/admission/funds/lease-book';
+import type { ProcessState } from '#lib/metrics/status';
+
+/** Connections to the database as `pg` counts them. */
+export interface PoolCounts {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  /** Callers that wait for a connection. */
+  readonly waitingCount: number;
+}
+
+/** Registers how the process stands: admission, journal, leases, database. Money in dollars. */
+export function registerState(registry: Registry, read: () => ProcessState, pool: PoolCounts): void {
+  const gauge = (name: string, help: string, labelNames: readonly string[] = [], collect?: () => void) =>
+    new Gauge({
+      name: `gateway_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      ...(collect && { collect }),
+    });
+  // The first one of a scrape fills them all: the state is read once.
+  const ready = gauge('ready', '1 while new calls are admitted.', [], fill);
+  const calls = gauge('calls_in_flight', 'Calls that were admitted and have not ended.');
+  const backlog = gauge('journal_backlog_calls', 'Ended calls that the database does not have yet.');
+  const leases = gauge('leases', 'Leases of workspaces, and of keys with caps.', ['kind']);
+  const granted = gauge('leases_granted_dollars', 'What the leases allow to spend.', ['kind']);
+  const held = gauge('leases_held_dollars', 'Holds of running calls in the leases.', ['kind']);
+  const unposted = gauge('leases_unposted_dollars', 'Charges that are not in the ledger yet.', ['kind']);
+  const connections = gauge('database_connections', 'Open, idle, and callers that wait for one.', ['state']);
+
+  function fill(): void {
+    const state = read();
+    ready.set(state.ready ? 1 : 0);
+    calls.set(state.callsInFlight);
+    backlog.set(state.journalBacklog);
+    for (const totals of state.leases) fillLeases(totals);
+    connections.set({ state: 'open' }, pool.totalCount);
+    connections.set({ state: 'idle' }, pool.idleCount);
+    connections.set({ state: 'waiting' }, pool.waitingCount);
+  }
+
+  function fillLeases({ kind, count, grantedNano, heldNano, debtNano }: LeaseTotals): void {
+    leases.set({ kind }, count);
+    granted.set({ kind }, dollars(grantedNano));
+    held.set({ kind }, dollars(heldNano));
+    unposted.set({ kind }, dollars(debtNano));
+  }
+}
+
+/** For a graph, not for books: a gauge is a floating point number. */
+function dollars(nano: bigint): number {
+  return Number(nano) / 1e9;
+}

@@ -1,0 +1,27 @@
+import type { LeaseTotals } from '#lib/admission/funds/lease-book';
+import type { OfferStatus } from '#lib/metrics/offers';
+
+/** How a gateway process stands, read when it is asked for. */
+export interface ProcessState {
+  /** Whether it admits new calls. */
+  readonly ready: boolean;
+  readonly callsInFlight: number;
+  /** Ended calls that the database does not have yet. */
+  readonly journalBacklog: number;
+  readonly leases: readonly LeaseTotals[];
+}
+
+/** What it says on its run socket when it is asked for its `status`, as JSON. */
+export interface ProcessStatus extends Omit<ProcessState, 'leases'> {
+  readonly pid: number;
+  readonly offers: readonly OfferStatus[];
+}
+
+export function statusText(
+  pid: number,
+  { ready, callsInFlight, journalBacklog }: ProcessState,
+  offers: readonly OfferStatus[],
+): string {
+  const status: ProcessStatus = { pid, ready, callsInFlight, journalBacklog, offers };
+  return JSON.stringify(status);
+}
