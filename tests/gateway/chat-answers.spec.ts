@@ -63,6 +63,7 @@ const wholeOnly: readonly Case[] = [
   { directive: 'fault/reset@3', ...broken, torn: true },
   { directive: 'fault/wrong-length?by=10', ...broken, torn: true, charged: 'reported' },
   { directive: 'fault/end', charged: 'estimated' },
+  { directive: 'fault/error-body', charged: 'none', end: 'upstream_error' },
 ];
 const streamOnly: readonly Case[] = [
   { directive: 'fault/cut@3', ...broken },

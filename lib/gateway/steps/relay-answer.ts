@@ -165,9 +165,11 @@ class AnswerRelay {
       return;
     }
     this.#done = true;
-    const { call, streamed, headers } = this.#p;
-    this.#settle(call.gone ? 'client_gone' : this.#p.tap.failed() ? 'upstream_error' : 'completed');
-    const rest = this.#p.tap.end();
+    const { call, meter, tap, streamed, headers } = this.#p;
+    // What an answer says at its very end, and a whole one at all, is read only now.
+    meter?.end();
+    this.#settle(call.gone ? 'client_gone' : tap.failed() ? 'upstream_error' : 'completed');
+    const rest = tap.end();
     if (!streamed) {
       const last = joined([...(this.#last ? [this.#last] : []), ...rest]);
       const started = this.#started;
@@ -191,7 +193,8 @@ class AnswerRelay {
   #fail(error: Error): void {
     if (this.#done) return;
     this.#done = true;
-    const { call, tap, streamed, headers } = this.#p;
+    const { call, meter, tap, streamed, headers } = this.#p;
+    meter?.end();
     const name = failureName(error);
     const exhausted = error instanceof HoldExhausted;
     this.#settle(call.gone ? 'client_gone' : name.endsWith('_timeout') ? 'timeout' : 'upstream_error');
@@ -217,7 +220,6 @@ class AnswerRelay {
 
   #settle(reason: Call['endReason']): void {
     const { call, runtime, meter, exchange } = this.#p;
-    meter?.end();
     call.endReason = reason;
     call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
     chargeCall(call, meter, exchange.sentWhole);

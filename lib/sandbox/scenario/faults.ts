@@ -32,6 +32,7 @@ const retryAfter = (name: ModelName): Readonly<Record<string, string>> => {
 
 export const faults: Readonly<Record<string, Fault>> = {
   'invalid-key-400': { about: '400 that names an invalid API key', behave: () => status(400, 'xai-key') },
+  'error-body': { about: '200 with the body of an error', behave: () => status(200) },
   garbage: {
     about: '200 with HTML; ?kind=json: JSON cut in the middle, with an honest length',
     behave: (name) => status(200, name.params.get('kind') === 'json' ? 'json' : 'html'),
