@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -46,6 +47,19 @@ const environment = () => ({
   PORT: String(port),
 });
 
+/** A server that is expected to refuse its start. @returns what it says. */
+async function refusedStart(settings: { PORT: string }): Promise<string> {
+  const server = spawn(process.execPath, ['server.ts'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 30_000,
+    env: { ...environment(), LOG_LEVEL: 'error', ...settings },
+  });
+  const [said] = await Promise.all([text(server.stderr), once(server, 'exit')]);
+  expect(server.exitCode).toBe(1);
+  return said;
+}
+
 /** `npm start` on the embedded database, in a process group of its own as a terminal would give it. */
 async function npmStart(): Promise<ChildProcess> {
   const npm = spawn('npm', ['start'], {
@@ -88,6 +102,17 @@ async function startStream() {
 }
 
 describe('npm start on the embedded database', { timeout: 180_000 }, () => {
+  it('says that its port is taken, and shows the key at the start that succeeds', async () => {
+    const listener = createServer().listen(port, '127.0.0.1');
+    await once(listener, 'listening');
+    expect(await refusedStart({ PORT: String(port) })).toBe(
+      `Port ${port} of 127.0.0.1 is in use: stop what listens there, or set another PORT.\n`,
+    );
+    listener.close();
+    await npmStart();
+    expect((await client.call(key)).status).toBe(200);
+  });
+
   it('ends at Ctrl-C with every process that it started, after the running answers', async () => {
     const npm = await npmStart();
     const tree = processTree(npm.pid ?? 0);
@@ -122,14 +147,7 @@ describe('npm start on the embedded database', { timeout: 180_000 }, () => {
   it('refuses a second server on its DATA_DIR, obeys the command line at once', async () => {
     const npm = await npmStart();
     const server = partOf(processTree(npm.pid ?? 0), 'server.ts');
-    const second = spawn(process.execPath, ['server.ts'], {
-      cwd: root,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: 30_000,
-      env: { ...environment(), PORT: String(await freePort()) },
-    });
-    const [said] = await Promise.all([text(second.stderr), once(second, 'exit')]);
-    expect(second.exitCode).toBe(1);
+    const said = await refusedStart({ PORT: String(await freePort()) });
     expect(said).toContain(`in use by the server with process id ${server.pid}: stop it`);
 
     const { id } = await gateway('key', 'create', '--workspace', 'demo', '--name', 'other').then(
