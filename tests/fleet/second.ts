@@ -35,7 +35,7 @@ export async function startSecond(stack: Stack): Promise<Second> {
 }
 
 /** Waits until a gateway answers 200 on /api/health. */
-export async function isReady(url: string, child: ChildProcess): Promise<void> {
+async function isReady(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 1200; tries += 1) {
     if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode} at its start`);
     const health = await fetch(`${url}/api/health`).catch(() => null);
