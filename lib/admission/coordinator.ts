@@ -69,6 +69,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     leases,
     owner,
     flushSettlement: () => parts.flushSettlement(),
+    owes: (workspaceId) => calls.owes(workspaceId),
+    rowsRemoved: () => unwanted.remove([]),
     removeRow: (callId) => void unwanted.remove([callId]),
     report,
   };

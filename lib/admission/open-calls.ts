@@ -20,6 +20,7 @@ export interface OpenCall {
 }
 
 interface Debt {
+  readonly workspaceId: string;
   readonly chargeNano: bigint;
   readonly lease: Lease | null;
   readonly keyLease: Lease | null;
@@ -96,9 +97,22 @@ export class OpenCalls {
     if (owed) {
       const workspaceLease = this.#leases.find('workspace', claim.workspaceId);
       if (workspaceLease) workspaceLease.undrained++;
-      this.#debts.set(callId, { chargeNano: outcome.chargeNano, lease, keyLease, workspaceLease });
+      const { workspaceId } = claim;
+      this.#debts.set(callId, {
+        workspaceId,
+        chargeNano: outcome.chargeNano,
+        lease,
+        keyLease,
+        workspaceLease,
+      });
     }
     return true;
+  }
+
+  /** Whether charges of the workspace are not posted yet: their hold rows still stand until then. */
+  owes(workspaceId: string): boolean {
+    for (const debt of this.#debts.values()) if (debt.workspaceId === workspaceId) return true;
+    return false;
   }
 
   /**

@@ -132,6 +132,24 @@ describe('what may be spent', () => {
     expect(BigInt(rows[0]?.balance ?? 0)).toBeGreaterThan(-price);
   });
 
+  it('holds larger than the balance follow each other at once: what has ended holds nothing', async () => {
+    const { key } = await gateway.key({}, { credit: '0.01' });
+    for (let n = 0; n < 8; n += 1) {
+      const asked = await askChat(gateway.url, key, {});
+      expect(asked.answer.status, `call ${n}: ${asked.answer.body}`).toBe(200);
+    }
+    // An answer that costs nothing gives its hold back as well.
+    for (let n = 0; n < 8; n += 1) {
+      const asked = await askChat(gateway.url, key, { directive: 'fault/status-400' });
+      expect(asked.answer.status, `call ${n}: ${asked.answer.body}`).toBe(400);
+    }
+    const capped = await gateway.key({ dailyCap: '0.01', d7Cap: '0.01', quota: '0.01' });
+    for (let n = 0; n < 8; n += 1) {
+      const asked = await askChat(gateway.url, capped.key, n % 2 ? { directive: 'fault/status-400' } : {});
+      expect(asked.answer.status, `call ${n}: ${asked.answer.body}`).toBe(n % 2 ? 400 : 200);
+    }
+  });
+
   it('a workspace without funds still reads its models', async () => {
     const { key } = await gateway.key({}, { credit: '0' });
     expect((await ask(gateway.url, 'GET', '/v1/models', bearer(key))).status).toBe(200);

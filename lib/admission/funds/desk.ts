@@ -8,6 +8,10 @@ import { refusal } from '#lib/errors';
 export interface DeskParts extends LineParts {
   /** Brings this process's closed calls to the ledger; resolves when those of now are posted. */
   flushSettlement(): Promise<void>;
+  /** Whether closed calls of the workspace wait to be posted. */
+  owes(workspaceId: string): boolean;
+  /** Resolves once the rows of calls that ended without a charge are gone. */
+  rowsRemoved(): Promise<void>;
   /** Removes a hold row that came too late to be of use. */
   removeRow(callId: string): void;
   report(error: unknown): void;
@@ -83,7 +87,8 @@ export class Desk {
     while (this.#short.length > 0) {
       const batch = this.#short.splice(0);
       try {
-        if (this.#parts.leases.find('workspace', this.#id)?.undrained) {
+        await this.#parts.rowsRemoved();
+        if (this.#parts.owes(this.#id)) {
           await within(this.#parts.flushSettlement(), FLUSH_MS);
         }
         await this.#reclaim(batch);
