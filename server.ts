@@ -6,8 +6,9 @@ import { isGatewayTarget, nodeLane, reachesRoutes } from '#lib/gateway/node-lane
 import { assemble } from '#lib/process/assemble';
 import { openConsole } from '#lib/process/console';
 import { orExplain } from '#lib/process/explain';
-import { trackSilent } from '#lib/process/silent-connections';
+import { isMetricsTarget, openMetrics } from '#lib/process/metrics';
 import { checkPort } from '#lib/process/port';
+import { trackSilent } from '#lib/process/silent-connections';
 import { onStop } from '#lib/process/stop';
 import { openStore } from '#lib/process/store';
 import { openUpstreams } from '#lib/process/upstreams';
@@ -22,6 +23,7 @@ await orExplain(() => checkPort(env));
 const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;
 const upstreams = await openUpstreams(env);
 const running = await assemble(env, store.db, upstreams, log);
+const metrics = await openMetrics(env, store.db.pool, running);
 const pages = await openConsole(env, store.db, running, log, process.argv.includes('--dev'));
 let stopping = false;
 
@@ -71,6 +73,7 @@ onStop({
 function serve(request: IncomingMessage, response: ServerResponse): void {
   if (stopping) response.setHeader('connection', 'close');
   if (request.url === '/api/health') health(response);
+  else if (isMetricsTarget(request.url ?? '')) metrics(request, response);
   else if (isGatewayTarget(request.url ?? '/') && (env.lane === 'node' || !reachesRoutes(request)))
     nodeLane(running.runtime, request, response);
   else pages.serve(request, response);

@@ -19,6 +19,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   usage: async () => (await import('#lib/command/money')).usage,
   ledger: async () => (await import('#lib/command/money')).ledger,
   sandbox: async () => (await import('#lib/command/sandbox')).sandbox,
+  health: async () => (await import('#lib/command/live/health')).health,
   doctor: async () => (await import('#lib/command/doctor')).doctor,
 };
 

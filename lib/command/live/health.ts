@@ -1,0 +1,60 @@
+import { type Command, CommandRefused } from '#lib/command/command';
+import { tableLines } from '#lib/command/text';
+import type { OfferStatus } from '#lib/metrics/offers';
+import type { ProcessStatus } from '#lib/metrics/status';
+import { askProcesses } from '#lib/snapshot/announce';
+
+export const health: readonly Command[] = [
+  {
+    name: 'health',
+    usage: '',
+    positionals: [],
+    options: [],
+    required: [],
+    run: async (context) => {
+      const { dataDir } = context.env();
+      const processes = (await askProcesses(dataDir, 'status')).flatMap(readStatus);
+      if (processes.length === 0) {
+        throw new CommandRefused(`no gateway process runs on ${dataDir}; start one with "npm start"`);
+      }
+      const stopped = processes.filter((one) => !one.ready);
+      const failed = `processes that admit no new calls: ${stopped.map((one) => one.pid).join(', ')}`;
+      return {
+        json: { processes },
+        text: processes.map(textOf).join('\n\n'),
+        ...(stopped.length > 0 && { failed }),
+      };
+    },
+  },
+];
+
+/** A process of this very program answers so; one of an older version says something else. */
+function readStatus(answer: string): ProcessStatus[] {
+  try {
+    return [JSON.parse(answer)];
+  } catch {
+    return [];
+  }
+}
+
+function textOf({ pid, ready, callsInFlight, journalBacklog, offers }: ProcessStatus): string {
+  const titles = ['MODEL', 'PROVIDER', 'STATE', 'ERRORS', 'STREAM', 'WHOLE', 'TOKENS/S', 'RUNNING'];
+  return [
+    `process ${pid} ${ready ? 'admits calls' : 'admits no new calls'}: ${callsInFlight} in flight, ${journalBacklog} ended ones not in the database yet`,
+    tableLines(titles, offers.map(rowOf), 'it has tried no offer since its start'),
+  ].join('\n');
+}
+
+function rowOf(offer: OfferStatus): unknown[] {
+  const ms = (value: number | null) => (value === null ? null : `${Math.round(value)} ms`);
+  return [
+    offer.model,
+    offer.provider,
+    offer.state === 'set aside' ? `${offer.state}, ${Math.ceil(offer.backInSeconds)} s` : offer.state,
+    `${Math.round(offer.errorRate * 100)} %`,
+    ms(offer.streamFirstByteMs),
+    ms(offer.wholeMs),
+    offer.tokensPerSecond === null ? null : Math.round(offer.tokensPerSecond),
+    offer.running,
+  ];
+}

@@ -1,0 +1,66 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Registry } from 'prom-client';
+import type { Env } from '#lib/env';
+import type { PoolCounts } from '#lib/metrics/state-metrics';
+import type { Running } from '#lib/process/running';
+
+/** Answers `/api/metrics`. */
+export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * The metrics of this process in Prometheus' text format, for whoever sends METRICS_TOKEN as a bearer
+ * token. Without a token set they are refused to everybody, loopback clients included: behind a proxy on
+ * the same machine every client is one, so that an open default would publish models, providers and
+ * traffic. People on the machine have `gateway health`, which needs no token. Nothing is collected then.
+ */
+export async function openMetrics(
+  env: Pick<Env, 'metricsToken'>,
+  pool: PoolCounts,
+  running: Running,
+): Promise<ServeMetrics> {
+  const { metricsToken } = env;
+  if (metricsToken === null) {
+    return (_, response) =>
+      say(response, 403, 'Metrics are off. Set METRICS_TOKEN, restart, and send it as a bearer token.');
+  }
+  const { createRegistry } = await import('#lib/metrics/registry');
+  const { state, offers, runtime } = running;
+  const registry = createRegistry({ tally: runtime.tally, pool, state, offers });
+  return (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      say(response, 405, 'Metrics are read with GET.', { allow: 'GET, HEAD' });
+    } else if (!isToken(request.headers.authorization, metricsToken)) {
+      const how = { 'www-authenticate': 'Bearer' };
+      say(response, 401, 'Send the METRICS_TOKEN of this gateway: "Authorization: Bearer <token>".', how);
+    } else {
+      scrape(registry, response).catch((error: unknown) => {
+        runtime.report(error, null);
+        say(response, 500, 'The metrics could not be read; the log of the gateway says why.');
+      });
+    }
+  };
+}
+
+/** Whether a request target is that of the metrics, with or without a query. */
+export function isMetricsTarget(target: string): boolean {
+  return /^\/api\/metrics(?:\?|$)/.test(target);
+}
+
+async function scrape(registry: Registry, response: ServerResponse): Promise<void> {
+  const text = await registry.metrics();
+  response.writeHead(200, { 'content-type': registry.contentType, 'cache-control': 'no-store' });
+  response.end(text);
+}
+
+/** Compares digests: neither the length nor the first difference shows in the time it takes. */
+function isToken(header: string | undefined, token: string): boolean {
+  const [, sent = ''] = /^Bearer +(.+)$/i.exec(header ?? '') ?? [];
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(sent), digest(token));
+}
+
+function say(response: ServerResponse, status: number, text: string, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...headers });
+  response.end(`${text}\n`);
+}
