@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHealth, type Health } from '#lib/routing/health';
+import { createHealth, type Health, offerState } from '#lib/routing/health';
 
 const t0 = 1_800_000_000_000;
 
@@ -80,6 +80,25 @@ describe('the breaker', () => {
     begin(health, t0 + 10_000);
     expect(health.isAside('o', t0 + 19_999)).toBe(true);
     expect(health.isAside('o', t0 + 20_000)).toBe(false);
+  });
+
+  it('tells how the offer stands, from the time aside to the attempt that decides', () => {
+    const health = createHealth();
+    const stateAt = (nowMs: number) => offerState(health.of('o'), nowMs);
+    expect(stateAt(t0)).toBe('in service');
+    fail(health, 5, t0);
+    expect([stateAt(t0 + 9_999), stateAt(t0 + 10_000)]).toEqual(['set aside', 'probing']);
+    const failing = begin(health, t0 + 10_000);
+    expect(stateAt(t0 + 10_100)).toBe('probing');
+    failing.failed(null, t0 + 10_100);
+    failing.over();
+    expect([stateAt(t0 + 10_101), stateAt(t0 + 30_100)]).toEqual(['set aside', 'probing']);
+    const healing = begin(health, t0 + 30_100);
+    healing.succeeded(100, true, t0 + 30_200);
+    // Its answer may be relayed for minutes yet.
+    expect(stateAt(t0 + 30_200)).toBe('in service');
+    fail(health, 1, t0 + 30_300, 2_000);
+    expect([stateAt(t0 + 30_300), stateAt(t0 + 32_300)]).toEqual(['set aside', 'in service']);
   });
 
   it("sets an offer aside for a 429's Retry-After, which a success elsewhere in time does not shorten", () => {
