@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { run } from './run.mjs';
 
@@ -48,13 +48,21 @@ const flags = [
 export async function installDependencies(root) {
   process.stderr.write('Installing the packages (once)…\n');
   const [command, ...first] = npm(root);
-  const writable = process.env.HOME && existsSync(process.env.HOME);
-  const cache = writable ? [] : [`--cache=${join(tmpdir(), 'model-gateway-npm')}`];
+  const cache = isWritable(homedir()) ? [] : [`--cache=${join(tmpdir(), 'model-gateway-npm')}`];
   await run(command, [...first, 'ci', ...flags, ...cache], {
     cwd: root,
     env: { ...process.env, PATH: pathWithout(root), NODE_ENV: 'development' },
     output: 'onFailure',
   });
+}
+
+function isWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
