@@ -40,10 +40,18 @@ export function createNodeBody(request: IncomingMessage, budget: BodyBudget, sta
 
   const collect = (limit: number) =>
     new Promise<Uint8Array>((resolve, reject) => {
+      // Who left while waiting for the budget says nothing any more: others wait for its share.
+      if (request.destroyed) {
+        reject(endedEarly());
+        return;
+      }
       const chunks: Buffer[] = [];
       let size = 0;
-      const stall = setTimeout(() => done(() => reject(stalled(stallMs))), stallMs);
+      let over = false;
+      const watch = () => setTimeout(() => done(() => reject(stalled(stallMs))), stallMs);
+      let stall = watch();
       const done = (settle: () => void) => {
+        over = true;
         clearTimeout(stall);
         request.removeListener('data', onData).removeListener('end', onEnd);
         request.removeListener('error', onCut).removeListener('close', onCut);
@@ -62,8 +70,14 @@ export function createNodeBody(request: IncomingMessage, budget: BodyBudget, sta
         if (declared !== null || size <= Math.max(taken, FREE_BYTES)) return;
         const wait = reserve(Math.max(1024 * 1024, chunk.length));
         if (wait === null) return;
+        // The pause is ours, not the client's.
         request.pause();
-        void wait.then(() => request.resume());
+        clearTimeout(stall);
+        void wait.then(() => {
+          if (over) return;
+          stall = watch();
+          request.resume();
+        });
       };
       const onEnd = () => {
         const [only] = chunks;
