@@ -12,7 +12,7 @@ import { Scenarios } from '#lib/sandbox/scenario/plan';
 import { type Sandbox, startSandbox } from '#lib/sandbox/server';
 import type { BeginLine, EndLine, TruthLine } from '#lib/sandbox/truth-log';
 import { catalogueShape } from '#lib/schemas/catalogue';
-import { contents, ended, post, unchunk } from '#tests/unit/sandbox-socket';
+import { contents, ended, post, unchunk } from '#tests/unit/sandbox/socket';
 
 let sandbox: Sandbox;
 let folder: string;
