@@ -1,0 +1,206 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Db, openDb } from '#lib/data/db';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { type CommandLine, commandLine } from '#tests/support/command';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+let database: TestDatabase;
+let db: Db;
+let gateway: CommandLine;
+let made = 0;
+/** Ids of a test's own provider and model. */
+let own = '';
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+  gateway = commandLine(database.url);
+});
+afterAll(async () => {
+  gateway.close();
+  await db.close();
+  await database.drop();
+});
+beforeEach(() => {
+  made += 1;
+  own = `p${made}`;
+});
+
+interface Wanted {
+  price?: string;
+  credential?: string;
+  offers?: boolean;
+}
+
+function yaml({ price = '{ input: "2" }', credential = '{ env: KEY }', offers = true }: Wanted = {}): string {
+  const offer = `
+    offers:
+      - provider: ${own}
+        upstreamModel: m
+        families: [chat]${price ? `\n        price: ${price}` : ''}`;
+  return `providers:
+  - id: ${own}
+    name: Provider
+    families: { chat: https://${own}.test/v1 }
+    credential: ${credential}
+models:
+  - id: ${own}/model
+    name: Model
+    contextTokens: 1000
+    maxOutputTokens: 100
+    input: [text]
+    output: [text]${offers ? offer : '\n    offers: []'}
+`;
+}
+
+function write(text: string): string {
+  const path = join(gateway.dir, `${own}.yaml`);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function apply(text: string): Promise<string[]> {
+  const path = write(text);
+  const ran = await gateway.here('catalogue', 'apply', path, '--json');
+  if (ran.exit !== 0) throw new Error(ran.err);
+  return JSON.parse(ran.out).changes;
+}
+
+async function prices(): Promise<unknown[]> {
+  const { rows } = await db.pool.query(
+    `SELECT v.price FROM price_version v JOIN offer o ON o.id = v.offer_id
+     WHERE o.provider_id = $1 ORDER BY v.effective_at`,
+    [own],
+  );
+  return rows.map((row) => row.price.base);
+}
+
+async function inForce() {
+  const catalogue = await loadCatalogue(db.pool, {
+    envSecret: () => 'set',
+    sealingKey: Buffer.alloc(32, 0xbb),
+  });
+  return catalogue.models.get(`${own}/model`)?.offers ?? [];
+}
+
+describe('catalogue apply', () => {
+  it('says what it adds, and no change the second time', async () => {
+    const path = write(yaml());
+    const first = await gateway.run('catalogue', 'apply', path);
+    expect(first).toMatchObject({ exit: 0, err: '' });
+    expect(first.out.split('\n')).toEqual([
+      `+ provider ${own}`,
+      `+ model ${own}/model`,
+      `+ offer ${own}/model at ${own}: 2 in`,
+      '',
+    ]);
+    expect(await gateway.run('catalogue', 'apply', path)).toEqual({ exit: 0, out: 'no change\n', err: '' });
+  });
+
+  it('adds a price version for a changed price alone', async () => {
+    await apply(yaml());
+    expect(await apply(yaml({ price: '{ input: "3" }' }))).toEqual([
+      `~ offer ${own}/model at ${own}: price 2 in → 3 in`,
+    ]);
+    await apply(yaml({ price: '{ input: "3" }' }).replace('name: Model', 'name: Renamed'));
+    expect(await prices()).toEqual([{ input: '2000000000' }, { input: '3000000000' }]);
+    expect((await inForce())[0]?.price?.price.base.input).toBe(3_000_000_000n);
+  });
+
+  it('leaves one set of prices when two apply at the same time', async () => {
+    const path = write(yaml());
+    const ran = await Promise.all([1, 2, 3].map(() => gateway.run('catalogue', 'apply', path)));
+    expect(ran.map((one) => one.exit)).toEqual([0, 0, 0]);
+    expect(ran.filter((one) => one.out === 'no change\n')).toHaveLength(2);
+    expect(await prices()).toEqual([{ input: '2000000000' }]);
+  });
+
+  it('withdraws an offer that the file leaves out, and offers it again', async () => {
+    await apply(yaml());
+    expect(await apply(yaml({ offers: false }))).toEqual([`- offer ${own}/model at ${own}: withdrawn`]);
+    expect(await inForce()).toEqual([]);
+    expect(await apply(yaml())).toEqual([`~ offer ${own}/model at ${own}: offered again`]);
+    expect(await inForce()).toHaveLength(1);
+    expect(await prices()).toHaveLength(1);
+  });
+
+  it('unprices an offer that the file gives no price any more', async () => {
+    await apply(yaml());
+    expect(await apply(yaml({ price: '' }))).toEqual([
+      `~ offer ${own}/model at ${own}: price 2 in → unpriced`,
+    ]);
+    expect((await inForce())[0]?.price).toBeNull();
+    expect(await apply(yaml({ price: '' }))).toEqual([]);
+  });
+
+  it('leaves what other files brought alone', async () => {
+    await apply(yaml());
+    const first = own;
+    own = `${own}b`;
+    await apply(yaml());
+    own = first;
+    expect(await inForce()).toHaveLength(1);
+  });
+
+  it('stores a credential sealed, and knows it again', async () => {
+    await apply(yaml({ credential: '{ value: s3cret-of-ours }' }));
+    const { rows } = await db.pool.query('SELECT credential::text FROM provider WHERE id = $1', [own]);
+    expect(rows[0].credential).not.toContain('s3cret');
+    expect((await inForce())[0]?.provider.credential).toBe('s3cret-of-ours');
+    expect(await apply(yaml({ credential: '{ value: s3cret-of-ours }' }))).toEqual([]);
+    expect(await apply(yaml({ credential: '{ value: another }' }))).toEqual([
+      `~ provider ${own}: credential`,
+    ]);
+  });
+
+  it('changes nothing for a bad file, and names its line', async () => {
+    await apply(yaml());
+    const bad = yaml({ price: '{ input: "3" }' }).replace('contextTokens: 1000', 'contextTokens: -1');
+    const path = write(bad);
+    const ran = await gateway.run('catalogue', 'apply', path);
+    expect(ran).toMatchObject({ exit: 1, out: '' });
+    expect(ran.err).toContain(`${path}:9: models[0].contextTokens: `);
+    expect(await prices()).toEqual([{ input: '2000000000' }]);
+  });
+
+  it('names the line of an offer at a provider that is nowhere', async () => {
+    const text = yaml();
+    const path = write(text.slice(text.indexOf('models:')));
+    const ran = await gateway.here('catalogue', 'apply', path);
+    expect(ran).toMatchObject({
+      exit: 1,
+      err: expect.stringContaining(`${path}:9: provider "${own}" is in no file`),
+    });
+  });
+
+  it('tells every process once, in the same transaction', async () => {
+    const count = async () =>
+      Number((await db.pool.query("SELECT count(*) FROM change WHERE kind = 'catalogue'")).rows[0].count);
+    const before = await count();
+    await apply(yaml());
+    await apply(yaml());
+    expect(await count()).toBe(before + 1);
+  });
+});
+
+describe('catalogue list', () => {
+  it('shows each offer with its price, and why one cannot be used', async () => {
+    await apply(yaml({ credential: '{ env: NO_SUCH_KEY }' }));
+    const { models } = await gateway.json<{ models: { id: string; offers: unknown[] }[] }>(
+      'catalogue',
+      'list',
+    );
+    expect(models.find((model) => model.id === `${own}/model`)?.offers).toEqual([
+      {
+        provider: own,
+        upstreamModel: 'm',
+        families: ['chat'],
+        price: { input: '2', output: null, text: '2 in' },
+        available: false,
+        why: 'set NO_SUCH_KEY',
+      },
+    ]);
+  });
+});

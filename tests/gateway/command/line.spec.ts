@@ -1,0 +1,239 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from '#tests/support/command';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+const catalogue = `providers:
+  - { id: one, name: One, families: { chat: https://one.test/v1 }, credential: { env: ONE_KEY } }
+  - { id: two, name: Two, families: { chat: https://two.test/v1 }, credential: { env: TWO_KEY } }
+models:
+  - id: acme/large
+    name: Large
+    contextTokens: 1000
+    maxOutputTokens: 100
+    input: [text]
+    output: [text]
+    offers:
+      - { provider: one, upstreamModel: large-1, families: [chat], price: { input: "2", output: "8" } }
+      - { provider: two, upstreamModel: large-2, families: [chat], price: { input: "1", output: "4" } }
+`;
+
+let database: TestDatabase;
+let gateway: CommandLine;
+
+function file(name: string, text: string): string {
+  const path = join(gateway.dir, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  gateway = commandLine(database.url, { ONE_KEY: 'x' });
+  expect((await gateway.run('catalogue', 'apply', file('catalogue.yaml', catalogue))).exit).toBe(0);
+});
+afterAll(async () => {
+  gateway.close();
+  await database.drop();
+});
+
+describe('the command line', () => {
+  it('makes, changes and shows a workspace', async () => {
+    const made = await gateway.json(
+      'workspace',
+      'create',
+      '--name',
+      'Acme Labs',
+      '--credit',
+      '5',
+      '--rpm',
+      '9',
+    );
+    expect(made).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), slug: 'acme-labs' });
+    await gateway.json('workspace', 'set', 'acme-labs', '--rpm', 'none', '--time-zone', 'Europe/Berlin');
+    await gateway.json('credit', 'add', 'acme-labs', '10', '--reason', 'start');
+    await gateway.json('credit', 'add', 'acme-labs', '-2.5', '--reason', 'too much');
+    expect(await gateway.json('workspace', 'show', 'acme-labs')).toMatchObject({
+      id: made.id,
+      slug: 'acme-labs',
+      name: 'Acme Labs',
+      timeZone: 'Europe/Berlin',
+      balance: '7.5',
+      credit: '5',
+      held: '0',
+      available: '12.5',
+      rpm: null,
+      tpm: 4_000_000,
+      concurrency: 50,
+      keys: [],
+    });
+  });
+
+  it('takes a key through all its states', async () => {
+    await gateway.json('workspace', 'create', '--name', 'Keys');
+    const flags = ['--models', 'acme/large', '--daily-cap', '0.5', '--max-output-tokens', '50'];
+    const made = await gateway.json<{ id: string; key: string }>(
+      ...['key', 'create', '--workspace', 'keys', '--name', 'ci', ...flags],
+    );
+    expect(made.key).toMatch(/^mg_[0-9A-Za-z]{49}$/);
+    expect(await gateway.json('key', 'show', made.id)).toMatchObject({
+      id: made.id,
+      name: 'ci',
+      workspace: 'keys',
+      status: 'active',
+      quotaExhausted: false,
+      models: ['acme/large'],
+      maxOutputTokens: 50,
+      dailyCap: '0.5',
+      d7Cap: null,
+      quota: null,
+      rpm: null,
+      expiresAt: null,
+      spent: { day: '0', d7: '0', d30: '0' },
+      lastUsedAt: null,
+      display: `${made.key.slice(0, 7)}…${made.key.slice(-4)}`,
+    });
+    await gateway.json('key', 'set', made.id, '--daily-cap', 'none', '--rpm', '7');
+    expect(await gateway.json('key', 'disable', made.id)).toMatchObject({ status: 'inactive' });
+    expect(await gateway.json('key', 'enable', made.id)).toMatchObject({ status: 'active' });
+    expect(await gateway.json('key', 'exhaust', made.id)).toMatchObject({ quotaExhausted: true });
+    expect(await gateway.json('key', 'restore', made.id)).toMatchObject({ quotaExhausted: false });
+    const rotated = await gateway.json<typeof made>('key', 'rotate', made.id, '--overlap', '60');
+    expect(rotated.id).toBe(made.id);
+    expect(rotated.key).not.toBe(made.key);
+    expect(await gateway.json('key', 'revoke', made.id)).toMatchObject({ status: 'revoked' });
+    expect(await gateway.json('key', 'show', made.id)).toMatchObject({ rpm: 7, dailyCap: null });
+    expect((await gateway.run('key', 'enable', made.id)).exit).toBe(1);
+  });
+
+  it('sets a policy that route explain then follows', async () => {
+    await gateway.json('workspace', 'create', '--name', 'Routes');
+    const explain = () =>
+      gateway.json<{ candidates: { provider: string }[]; skipped: { provider: string; why: string }[] }>(
+        ...['route', 'explain', '--workspace', 'routes', '--model', 'acme/large'],
+      );
+    const before = await explain();
+    expect(before.candidates.map((one) => one.provider)).toEqual(['one']);
+    expect(before.skipped).toEqual([
+      { provider: 'two', model: 'acme/large', why: expect.stringContaining('TWO_KEY') },
+    ]);
+    await gateway.json('policy', 'set', 'routes', '--file', file('policy.yaml', 'ignore: [one]'));
+    expect((await explain()).candidates).toEqual([]);
+    expect(await gateway.json('policy', 'show', 'routes')).toMatchObject({ default: { ignore: ['one'] } });
+  });
+
+  it('makes a user who belongs to a workspace', async () => {
+    await gateway.json('workspace', 'create', '--name', 'People');
+    const flags = ['--email', 'A@Example.com', '--password', 'correct horse', '--workspace', 'people'];
+    const made = await gateway.json('user', 'create', ...flags, '--role', 'admin');
+    expect(made).toMatchObject({ email: 'a@example.com' });
+    expect((await gateway.run('user', 'create', ...flags)).err).toContain('already');
+  });
+
+  it.each([
+    ['a limit of 0', ['workspace', 'create', '--name', 'X', '--rpm', '0'], 'rpm'],
+    ['a negative limit', ['workspace', 'create', '--name', 'X', '--tpm', '-1'], 'tpm'],
+    [
+      'an unknown time zone',
+      ['workspace', 'create', '--name', 'X', '--time-zone', 'Mars/Base'],
+      'Europe/Berlin',
+    ],
+    ['bad money', ['workspace', 'create', '--name', 'X', '--credit', 'ten'], '0.25'],
+    ['an unknown workspace', ['workspace', 'show', 'nowhere'], 'check its slug'],
+    [
+      'a key of an unknown workspace',
+      ['key', 'create', '--workspace', 'nowhere', '--name', 'k'],
+      'check its slug',
+    ],
+    [
+      'an unknown model',
+      ['key', 'create', '--workspace', 'x', '--name', 'k', '--models', 'a/b'],
+      'catalogue list',
+    ],
+    ['an unknown key', ['key', 'show', 'nothing'], 'check its id'],
+    ['an unknown call', ['call', 'show', 'nothing'], 'X-Request-Id'],
+    ['a credit of 0', ['credit', 'add', 'nowhere', '0', '--reason', 'r'], 'changes nothing'],
+    [
+      'a time that is none',
+      ['usage', '--workspace', 'x', '--from', 'noon', '--to', 'x', '--by', 'day'],
+      '--from',
+    ],
+  ])('refuses %s with exit 1 and says what to do', async (_, argv, advice) => {
+    const ran = await gateway.here(...argv, '--json');
+    expect(ran).toMatchObject({ exit: 1, out: '', err: expect.stringContaining(advice) });
+  });
+
+  it.each([
+    ['nothing', [], 'gateway workspace create'],
+    ['an unknown noun', ['frob'], 'gateway doctor'],
+    ['a noun alone', ['key'], 'gateway key rotate ID'],
+    ['a missing argument', ['workspace', 'show'], 'gateway workspace show SLUG'],
+    ['a missing option', ['key', 'create', '--name', 'k'], 'gateway key create --workspace SLUG'],
+    ['an unknown option', ['call', 'list', '--workspce', 'x'], 'gateway call list --workspace SLUG'],
+    ['one argument too many', ['key', 'show', 'a', 'b'], 'gateway key show ID'],
+  ])('answers %s with exit 2 and the right usage line', async (_, argv, usage) => {
+    const ran = await gateway.here(...argv);
+    expect(ran).toMatchObject({ exit: 2, out: '', err: expect.stringContaining(usage) });
+  });
+
+  it('refuses a policy that names what the catalogue does not hold, by its line where it can', async () => {
+    await gateway.json('workspace', 'create', '--name', 'Refused');
+    const set = (text: string) => gateway.run('policy', 'set', 'refused', '--file', file('p.json', text));
+    expect(await set('{ "order": ["nobody"] }')).toMatchObject({
+      exit: 1,
+      err: expect.stringContaining('"nobody"'),
+    });
+    expect(await set('{\n "orders": [] }')).toMatchObject({
+      exit: 1,
+      err: expect.stringContaining('p.json:2: orders'),
+    });
+    expect(await gateway.json('policy', 'show', 'refused')).toMatchObject({ default: {} });
+  });
+
+  it('verifies a sound ledger, and fails on one that was tampered with', async () => {
+    expect(await gateway.json('ledger', 'verify')).toMatchObject({ ok: true });
+    const { openDb } = await import('#lib/data/db');
+    const db = openDb(database.url);
+    await db.pool.query('UPDATE workspace SET balance_nano = balance_nano + 1 WHERE slug = $1', [
+      'acme-labs',
+    ]);
+    const ran = await gateway.run('ledger', 'verify');
+    await db.pool.query('UPDATE workspace SET balance_nano = balance_nano - 1 WHERE slug = $1', [
+      'acme-labs',
+    ]);
+    await db.close();
+    expect(ran).toMatchObject({
+      exit: 1,
+      out: expect.stringContaining('BROKEN'),
+      err: expect.stringContaining('1 of'),
+    });
+  });
+
+  it('tells what is configured, reachable and missing', async () => {
+    const { checks } = await gateway.json<{ checks: { name: string; state: string; detail: string }[] }>(
+      'doctor',
+    );
+    const state = (name: string) => checks.find((check) => check.name === name);
+    expect(state('database')).toMatchObject({ state: 'ok' });
+    expect(state('provider one')).toMatchObject({ state: 'ok' });
+    expect(state('provider two')).toMatchObject({ state: 'off', detail: 'set TWO_KEY' });
+    expect(state('stripe')).toMatchObject({ state: 'off' });
+  });
+
+  it('names a missing setting instead of starting', async () => {
+    const bare = commandLine(database.url, { KEY_PEPPER: '' });
+    const ran = await bare.run('workspace', 'show', 'acme-labs');
+    bare.close();
+    expect(ran).toMatchObject({ exit: 1, err: expect.stringContaining('KEY_PEPPER') });
+  });
+});
+
+describe('the command line without a server or a DATABASE_URL', () => {
+  it('works on the embedded database, one command after the other', async () => {
+    const alone = commandLine(null);
+    await alone.json('workspace', 'create', '--name', 'Alone');
+    expect(await alone.json('workspace', 'show', 'alone')).toMatchObject({ slug: 'alone', balance: '0' });
+    alone.close();
+  });
+});

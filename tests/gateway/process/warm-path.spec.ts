@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { FrameReader } from '#lib/data/embedded-frames';
+import { Client } from '#tests/fleet/client';
+import { expectBalancedBooks } from '#tests/support/books';
+import { type Stack, startStack } from '#tests/support/stack';
+
+/** Every statement that the gateway sends to PostgreSQL, by its text. */
+let statements: string[] = [];
+let stack: Stack;
+let client: Client;
+beforeAll(async () => {
+  stack = await startStack({ watchDatabase });
+  client = new Client(stack.url);
+});
+afterAll(async () => {
+  client.close();
+  await stack.close();
+});
+
+/** Reads one connection: a simple query is `Q`, a prepared one begins with `P`. */
+function watchDatabase(): (bytes: Buffer) => void {
+  const reader = new FrameReader();
+  return (bytes) => {
+    reader.push(bytes);
+    for (let frame = reader.next(); frame; frame = reader.next()) {
+      if (frame.type === '') reader.started();
+      if (frame.type === 'B') statements.push('one more execution');
+      if (frame.type === 'Q') statements.push(textOf(frame.bytes.subarray(5)));
+      // A statement's name stands before its text.
+      if (frame.type === 'P') statements.push(textOf(frame.bytes.subarray(frame.bytes.indexOf(0, 5) + 1)));
+    }
+  };
+}
+
+/** Up to the closing NUL, literals left out: only the shape of a statement counts. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8', 0, bytes.indexOf(0));
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/'[^']*'/g, "'…'")
+    .trim();
+}
+
+const windowMs = 6_000;
+
+/**
+ * Sends calls one after the other, evenly over one window.
+ * @returns how often each statement was sent meanwhile.
+ */
+async function countOver(calls: number, send: () => Promise<void>): Promise<Map<string, number>> {
+  statements = [];
+  const startMs = performance.now();
+  for (let call = 0; call < calls; call += 1) {
+    await pause(Math.max(0, startMs + (windowMs * call) / calls - performance.now()));
+    await send();
+  }
+  expect(performance.now() - startMs, 'the calls fit into the window').toBeLessThan(windowMs + 400);
+  await pause(Math.max(0, startMs + windowMs + 500 - performance.now()));
+  const counts = new Map<string, number>();
+  for (const text of statements) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+it('on the warm path a call sends no SQL: what is sent at all does not grow with the calls', async () => {
+  const { slug } = await stack.workspace({ rpm: 100_000, tpm: null });
+  const [plain, capped] = await Promise.all([
+    stack.key(slug, { rpm: 50_000, concurrency: 5 }),
+    stack.key(slug, { dailyCap: '50', d7Cap: '60', d30Cap: '70', quota: '80' }),
+  ]);
+  let sent = 0;
+  const send = async () => {
+    sent += 1;
+    const told = await client.call(sent % 2 ? plain.key : capped.key, {
+      maxTokens: 20,
+      ...(sent % 3 === 0 ? { stream: true } : {}),
+    });
+    expect(told).toMatchObject({ status: 200, whole: true });
+  };
+  // Key, lease and cap come into memory.
+  for (let call = 0; call < 10; call += 1) await send();
+  await pause(1_500);
+
+  const few = await countOver(50, send);
+  const many = await countOver(400, send);
+  const total = (counts: Map<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0);
+  process.stdout.write(`statements in one window: ${total(few)} with 50 calls, ${total(many)} with 400\n`);
+  // Rounds of the drain, the heartbeat and the change feed may fall in or out of a window, calls may not.
+  const rounds = 6;
+  const executions = many.get('one more execution') ?? 0;
+  expect(executions).toBeLessThan((few.get('one more execution') ?? 0) + 6 * rounds);
+  for (const counts of [few, many]) counts.delete('one more execution');
+  const grown = [...many].filter(([text, count]) => count > (few.get(text) ?? 0) + rounds);
+  expect(grown).toEqual([]);
+  const strangers = [...many.keys()].filter((text) => !few.has(text));
+  expect(strangers.map((text) => [text, many.get(text)]).filter(([, count]) => Number(count) > 2)).toEqual(
+    [],
+  );
+  expect(many.size).toBeGreaterThan(5);
+  await expectBalancedBooks(stack);
+});

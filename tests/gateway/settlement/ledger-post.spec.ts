@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Posting, postLine } from '#lib/billing/ledger';
+import { sqlOf } from '#lib/data/change';
+import { type Db, openDb } from '#lib/data/db';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { createCustomer, newId } from '#tests/support/settlement';
+
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const posting = (workspaceId: string, given: Partial<Posting> = {}): Posting => ({
+  workspaceId,
+  kind: 'topup',
+  ref: `pi_${newId()}`,
+  amountNano: 5_000_000_000n,
+  reason: null,
+  ...given,
+});
+
+const post = (line: Posting) => db.prisma.$transaction((tx) => postLine(sqlOf(tx), line));
+
+async function balanceOf(workspaceId: string): Promise<bigint> {
+  return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;
+}
+
+const changesOf = (subject: string) =>
+  db.prisma.change.findMany({ where: { subject }, select: { kind: true, subject: true } });
+
+describe('a ledger line', () => {
+  it('moves the balance with it, and tells every process', async () => {
+    const { workspaceId } = await createCustomer(db.pool, { balanceNano: 1n });
+    expect(await post(posting(workspaceId, { reason: 'paid' }))).toBe(true);
+    expect(await balanceOf(workspaceId)).toBe(5_000_000_001n);
+    expect(await db.prisma.ledgerLine.findMany({ where: { workspaceId, kind: 'topup' } })).toMatchObject([
+      { amountNano: 5_000_000_000n, reason: 'paid' },
+    ]);
+    expect(await changesOf(workspaceId)).toEqual([{ kind: 'workspace', subject: workspaceId }]);
+  });
+
+  it('is posted once per kind and ref, however many post it at the same moment', async () => {
+    const { workspaceId } = await createCustomer(db.pool, { balanceNano: 0n });
+    const line = posting(workspaceId);
+    const posted = await Promise.all(Array.from({ length: 8 }, () => post(line)));
+    expect(posted.filter(Boolean)).toHaveLength(1);
+    expect(await balanceOf(workspaceId)).toBe(5_000_000_000n);
+    expect(await post({ ...line, kind: 'refund', amountNano: -5_000_000_000n })).toBe(true);
+    expect(await balanceOf(workspaceId)).toBe(0n);
+  });
+
+  it('that takes money asks the leases of that workspace back, of no other, and may end below zero', async () => {
+    const [mine, other] = [
+      await createCustomer(db.pool, { balanceNano: 10n }),
+      await createCustomer(db.pool),
+    ];
+    const ownerId = newId();
+    await db.pool.query(
+      `INSERT INTO owner (id, machine, pid, expires_at) VALUES ($1, 'm', 1, now() + interval '1 hour')`,
+      [ownerId],
+    );
+    for (const { workspaceId } of [mine, other]) {
+      await db.pool.query(
+        `INSERT INTO lease (owner_id, kind, subject_id, granted_nano) VALUES ($1, 'workspace', $2, 5)`,
+        [ownerId, workspaceId],
+      );
+    }
+    await post(posting(mine.workspaceId));
+    expect((await db.prisma.lease.findMany({ where: { ownerId, recalledAt: { not: null } } })).length).toBe(
+      0,
+    );
+    await post(posting(mine.workspaceId, { kind: 'dispute', amountNano: -6_000_000_000n }));
+    expect(await balanceOf(mine.workspaceId)).toBe(-999_999_990n);
+    const recalled = await db.prisma.lease.findMany({ where: { ownerId, recalledAt: { not: null } } });
+    expect(recalled.map((lease) => lease.subjectId)).toEqual([mine.workspaceId]);
+    expect(await changesOf(`workspace:${mine.workspaceId}`)).toEqual([
+      { kind: 'lease', subject: `workspace:${mine.workspaceId}` },
+    ]);
+  });
+
+  it('leaves nothing behind when its transaction fails, and needs a workspace', async () => {
+    const { workspaceId } = await createCustomer(db.pool, { balanceNano: 0n });
+    const failed = db.prisma.$transaction(async (tx) => {
+      await postLine(sqlOf(tx), posting(workspaceId));
+      throw new Error('the rest failed');
+    });
+    await expect(failed).rejects.toThrow('the rest failed');
+    expect(await balanceOf(workspaceId)).toBe(0n);
+    expect(await db.prisma.ledgerLine.count({ where: { workspaceId, kind: 'topup' } })).toBe(0);
+    await expect(post(posting(newId()))).rejects.toThrow();
+  });
+
+  it('is final: it can be neither changed nor deleted', async () => {
+    const { workspaceId } = await createCustomer(db.pool);
+    const change = db.pool.query('UPDATE ledger_line SET amount_nano = 1 WHERE workspace_id = $1', [
+      workspaceId,
+    ]);
+    await expect(change).rejects.toThrow('append-only');
+    const removal = db.pool.query('DELETE FROM ledger_line WHERE workspace_id = $1', [workspaceId]);
+    await expect(removal).rejects.toThrow('append-only');
+  });
+});

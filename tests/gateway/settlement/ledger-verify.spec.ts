@@ -1,0 +1,210 @@
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLedger } from '#lib/billing/verify';
+import { makePartitions } from '#lib/data/partitions';
+import type { CallRecord } from '#lib/settlement/entry';
+import { settle } from '#lib/settlement/settle';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { type Customer, callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = new Pool({ connectionString: database.url });
+  await makePartitions(pool, Date.now());
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+interface Scene {
+  readonly customer: Customer;
+  readonly call: CallRecord;
+}
+
+/** What goes wrong, and the check that must see it. */
+const faults: readonly (readonly [what: string, check: string, sql: (scene: Scene) => string])[] = [
+  [
+    'a balance that moved without a line',
+    'the balance of each workspace is the sum of its ledger',
+    ({ customer }) =>
+      `UPDATE workspace SET balance_nano = balance_nano + 1 WHERE id = '${customer.workspaceId}'`,
+  ],
+  [
+    'a charge that differs from its line',
+    'each call with a charge has one ledger line of that amount, workspace and key',
+    ({ call }) => `UPDATE call SET cost_nano = cost_nano + 1 WHERE id = '${call.id}'`,
+  ],
+  [
+    'a line whose call is gone',
+    'each ledger line of a call has its call',
+    ({ call }) => `DELETE FROM call WHERE id = '${call.id}'`,
+  ],
+  [
+    'a call that gave money',
+    'calls only ever take money',
+    ({ customer }) =>
+      `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano) VALUES (gen_random_uuid(), '${customer.workspaceId}', 'call', 'x', 5)`,
+  ],
+  [
+    'a spend that the ledger does not show',
+    'the spend of each key is the sum of its ledger lines',
+    ({ customer }) => `UPDATE api_key SET spent_nano = spent_nano - 1 WHERE id = '${customer.keyId}'`,
+  ],
+  [
+    'a used-up quota without its flag',
+    'a key whose spend reached its quota carries the flag, unless it was changed by hand',
+    ({ customer }) => `UPDATE api_key SET quota_nano = spent_nano WHERE id = '${customer.keyId}'`,
+  ],
+  [
+    'a minute that counts too little',
+    'the minutes of spend agree with the calls',
+    ({ customer }) =>
+      `UPDATE spend_minute SET spent_nano = spent_nano - 1 WHERE key_id = '${customer.keyId}'`,
+  ],
+  [
+    'a minute that is missing',
+    'the minutes of spend agree with the calls',
+    ({ customer }) => `DELETE FROM spend_minute WHERE key_id = '${customer.keyId}'`,
+  ],
+  [
+    'an hour that counts a call twice',
+    'the hours of usage agree with the calls',
+    ({ customer }) => `UPDATE usage_hour SET calls = calls + 1 WHERE key_id = '${customer.keyId}'`,
+  ],
+  [
+    'an hour that is missing',
+    'the hours of usage agree with the calls',
+    ({ customer }) => `DELETE FROM usage_hour WHERE key_id = '${customer.keyId}'`,
+  ],
+  [
+    'a charge that its lines do not explain',
+    'each charge is the sum of its lines rounded up once, or its hold where that is less',
+    ({ call }) => `UPDATE call SET lines = jsonb_set(lines, '{0,quantity}', '19') WHERE id = '${call.id}'`,
+  ],
+  [
+    'a line whose share is wrong',
+    'the share of each line is its quantity times its price',
+    ({ call }) =>
+      `UPDATE call SET lines = jsonb_set(lines, '{0,cost}', '"20.000001"') WHERE id = '${call.id}'`,
+  ],
+  [
+    'an excess over the hold that is not recorded',
+    'what a charge exceeds its hold by is recorded, and nothing is charged to refused calls',
+    ({ call }) => `UPDATE call SET hold_nano = cost_nano - 1 WHERE id = '${call.id}'`,
+  ],
+  [
+    'a strict workspace charged above a hold',
+    'a charge of a strict workspace never exceeds its hold',
+    ({ call, customer }) =>
+      `WITH c AS (UPDATE call SET hold_nano = cost_nano - 1, over_hold_nano = 1 WHERE id = '${call.id}')
+       UPDATE workspace SET strict = true WHERE id = '${customer.workspaceId}'`,
+  ],
+  [
+    'an attempt that is missing',
+    'each call has as many attempts as it says',
+    ({ call }) => `DELETE FROM attempt WHERE call_id = '${call.id}'`,
+  ],
+  [
+    'a hold of a process that is gone',
+    'holds and leases belong to living processes',
+    ({ customer }) =>
+      `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
+       VALUES (gen_random_uuid(), gen_random_uuid(), '${customer.workspaceId}', '${customer.keyId}', 1, now())`,
+  ],
+  [
+    'a lease of a process that is silent',
+    'holds and leases belong to living processes',
+    ({ customer }) =>
+      `WITH o AS (INSERT INTO owner (id, machine, pid, expires_at)
+         VALUES (gen_random_uuid(), 'm', 1, now() - interval '2 minutes') RETURNING id)
+       INSERT INTO lease (owner_id, kind, subject_id, granted_nano)
+       SELECT id, 'workspace', '${customer.workspaceId}', 1 FROM o`,
+  ],
+  [
+    'a hold that outlived its call',
+    'a hold row ends with its call',
+    ({ call, customer }) =>
+      `WITH o AS (INSERT INTO owner (id, machine, pid, expires_at)
+         VALUES (gen_random_uuid(), 'm', 1, now() + interval '1 hour') RETURNING id)
+       INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
+       SELECT '${call.id}', id, '${customer.workspaceId}', '${customer.keyId}', 1, now() FROM o`,
+  ],
+  [
+    'a lease that holds less than nothing',
+    'what is held and leased is never below zero',
+    ({ customer }) =>
+      `WITH o AS (INSERT INTO owner (id, machine, pid, expires_at)
+         VALUES (gen_random_uuid(), 'm', 1, now() + interval '1 hour') RETURNING id)
+       INSERT INTO lease (owner_id, kind, subject_id, granted_nano, held_nano)
+       SELECT id, 'workspace', '${customer.workspaceId}', 1, -1 FROM o`,
+  ],
+];
+
+/** A pool of one transaction that is rolled back at the end: each fault has the database to itself. */
+async function inScratch(work: (scratch: Pool) => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  const quiet = {
+    query: async (text: string, values?: unknown[]) =>
+      /^(BEGIN|COMMIT)/.test(text) ? { rows: [], rowCount: 0 } : client.query(text, values),
+    release: () => {},
+  };
+  try {
+    await work(poolOf(quiet));
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+}
+
+/** `verifyLedger` asks a pool for a client and the client for `query` and `release`, nothing else. */
+function poolOf(quiet: { query: unknown; release: unknown }): Pool {
+  return { connect: async () => quiet, query: quiet.query } as unknown as Pool;
+}
+
+async function settled(): Promise<Scene> {
+  const customer = await createCustomer(pool);
+  const call = callOf(customer);
+  await settle(pool, newId(), [closeOf(call)]);
+  return { customer, call };
+}
+
+describe('ledger verify', () => {
+  it('finds nothing where calls were settled, and adds up what exceeded the holds', async () => {
+    const { customer } = await settled();
+    await settle(pool, newId(), [
+      closeOf(callOf(customer, { costNano: 50n, holdNano: 30n, overHoldNano: 20n })),
+    ]);
+    const found = await verifyLedger({ pool });
+    expect(found.checks.filter((check) => check.rows.length > 0)).toEqual([]);
+    expect(found.ok).toBe(true);
+    expect(found.overHoldNano).toBe(20n);
+  });
+
+  it.each(faults)('finds %s', async (_, check, sql) => {
+    const scene = await settled();
+    await inScratch(async (scratch) => {
+      await scratch.query(sql(scene));
+      const found = await verifyLedger({ pool: scratch });
+      expect(found.ok).toBe(false);
+      const broken = found.checks.find((one) => one.name === check);
+      expect(broken?.rows).toHaveLength(1);
+    });
+  });
+
+  it('knows that retention drops calls but never ledger lines', async () => {
+    const customer = await createCustomer(pool);
+    const old = '01800000-0000-7000-8000-000000000001';
+    const call = callOf(customer, { id: old, atMs: 1_649_267_441_664 });
+    await settle(pool, newId(), [closeOf(call)]);
+    await pool.query('DELETE FROM call WHERE id = $1', [old]);
+    await pool.query('DELETE FROM attempt WHERE call_id = $1', [old]);
+    const found = await verifyLedger({ pool });
+    expect(found.checks.filter((check) => check.rows.length > 0)).toEqual([]);
+  });
+});

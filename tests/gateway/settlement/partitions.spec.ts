@@ -1,0 +1,104 @@
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dropPartitions, keepPartitions, makePartitions } from '#lib/data/partitions';
+import { idFloor } from '#lib/ids';
+import { settle } from '#lib/settlement/settle';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
+
+let database: TestDatabase;
+let pool: Pool;
+/** A Wednesday. */
+const nowMs = Date.UTC(2026, 10, 18, 12);
+const dayMs = 24 * 3_600_000;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = new Pool({ connectionString: database.url });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+async function partitions(parent: string): Promise<string[]> {
+  const found = await pool.query<{ name: string }>(
+    'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1',
+    [parent],
+  );
+  return found.rows.map((row) => row.name);
+}
+
+/** A call whose id was made at that moment. */
+async function log(atMs: number): Promise<string> {
+  const id = idFloor(atMs).replace('-0000-0000-', '-7abc-8abc-').slice(0, -12) + newId().slice(-12);
+  await settle(pool, newId(), [closeOf(callOf(await createCustomer(pool), { id, atMs }))]);
+  return id;
+}
+
+async function placeOf(id: string): Promise<string[]> {
+  const found = await pool.query<{ place: string }>(
+    `SELECT tableoid::regclass::text AS place FROM call WHERE id = $1
+     UNION ALL SELECT tableoid::regclass::text FROM attempt WHERE call_id = $1`,
+    [id],
+  );
+  return found.rows.map((row) => row.place);
+}
+
+describe('the weeks of the call log', () => {
+  it('are made from the last one to four ahead, by many processes at once, and move what came before them', async () => {
+    const early = await log(nowMs - dayMs);
+    expect(await placeOf(early)).toEqual(['call_default', 'attempt_default']);
+    await Promise.all(Array.from({ length: 4 }, () => makePartitions(pool, nowMs)));
+    const weeks = ['20261109', '20261116', '20261123', '20261130', '20261207', '20261214'];
+    for (const parent of ['call', 'attempt']) {
+      expect(await partitions(parent)).toEqual([
+        `${parent}_default`,
+        ...weeks.map((week) => `${parent}_w${week}`),
+      ]);
+    }
+    expect(await placeOf(early)).toEqual(['call_w20261116', 'attempt_w20261116']);
+  });
+
+  it('hold the first and the last id of their week, and the default one what fits no week', async () => {
+    const monday = Date.UTC(2026, 10, 23);
+    expect(await placeOf(await log(monday - 1))).toEqual(['call_w20261116', 'attempt_w20261116']);
+    expect(await placeOf(await log(monday))).toEqual(['call_w20261123', 'attempt_w20261123']);
+    expect(await placeOf(await log(Date.UTC(2099, 0, 1)))).toEqual(['call_default', 'attempt_default']);
+  });
+
+  it('let a look-up by id touch one partition', async () => {
+    const plan = await pool.query<{ 'QUERY PLAN': string }>('EXPLAIN SELECT * FROM call WHERE id = $1', [
+      await log(nowMs),
+    ]);
+    const scans = plan.rows
+      .filter((row) => row['QUERY PLAN'].includes('Scan'))
+      .map((row) => row['QUERY PLAN']);
+    expect(scans.join()).toContain('call_w20261116');
+    expect(scans.join()).not.toContain('call_default');
+  });
+
+  it('are dropped when all of them is older than the retention, with old rows of the default one', async () => {
+    const [old, kept, odd] = [await log(nowMs - 5 * dayMs), await log(nowMs), await log(nowMs - 300 * dayMs)];
+    expect(await placeOf(old)).toEqual(['call_w20261109', 'attempt_w20261109']);
+    await dropPartitions(pool, nowMs + 6 * dayMs, 7);
+    expect(await placeOf(old)).toEqual([]);
+    expect(await placeOf(odd)).toEqual([]);
+    expect(await placeOf(kept)).toEqual(['call_w20261116', 'attempt_w20261116']);
+    expect(await partitions('call')).not.toContain('call_w20261109');
+  });
+
+  it('are kept at start; a failure is reported and stops nothing', async () => {
+    const reports: Error[] = [];
+    const care = await keepPartitions(pool, { nowMs: () => nowMs, report: (error) => reports.push(error) });
+    care.stop();
+    expect(reports).toEqual([]);
+    expect(await partitions('call')).toContain('call_w20261109');
+    const away = new Pool({ connectionString: 'postgresql://nobody@127.0.0.1:9/none' });
+    const failed = await keepPartitions(away, { nowMs: () => nowMs, report: (error) => reports.push(error) });
+    failed.stop();
+    expect(reports).toHaveLength(1);
+    await away.end();
+  });
+});

@@ -1,0 +1,281 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLedger } from '#lib/billing/verify';
+import type { Entry } from '#lib/settlement/entry';
+import { openJournal } from '#lib/settlement/journal';
+import { recover } from '#lib/settlement/recover';
+import { settle } from '#lib/settlement/settle';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+import {
+  type Customer,
+  callOf,
+  closeOf,
+  createCustomer,
+  newDirectory,
+  newId,
+  openOf,
+  refusedOf,
+} from '#tests/support/settlement';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = new Pool({ connectionString: database.url });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** What a process that was killed leaves: its journal, and its rows in the database. */
+async function leaveBehind(dir: string, entries: readonly Entry[]): Promise<string> {
+  const ownerId = newId();
+  const journal = openJournal(dir, ownerId, {
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  await Promise.all(entries.map((entry) => journal.append(entry)));
+  await pool.query(
+    `INSERT INTO owner (id, machine, pid, expires_at) VALUES ($1, 'm', 1, now() + interval '1 hour')`,
+    [ownerId],
+  );
+  return ownerId;
+}
+
+function recoverFrom(dir: string, given: { nowMs?: number; alive?: Set<string> } = {}) {
+  const reports: string[] = [];
+  const recovered = recover({
+    pool,
+    dir,
+    nowMs: given.nowMs ?? Date.now(),
+    ...(given.alive ? { alive: given.alive } : {}),
+    report: (error) => reports.push(error.message),
+  });
+  return recovered.then((recovery) => ({ ...recovery, reports }));
+}
+
+async function callRow(id: string): Promise<Record<string, unknown>> {
+  return (await pool.query('SELECT * FROM call WHERE id = $1', [id])).rows[0] ?? {};
+}
+
+async function spentBy(customer: Customer): Promise<bigint> {
+  const found = await pool.query('SELECT balance_nano FROM workspace WHERE id = $1', [customer.workspaceId]);
+  return 1_000_000_000_000n - BigInt(found.rows[0]?.balance_nano);
+}
+
+async function expectSound(): Promise<void> {
+  expect((await verifyLedger({ pool })).checks.filter((check) => check.rows.length > 0)).toEqual([]);
+}
+
+describe('recovery after a kill', () => {
+  it('posts what had ended, and ends what was open by its last checkpoint, never above its hold', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const ended = callOf(customer, { costNano: 11n });
+    const silent = callOf(customer, { costNano: 500n, holdNano: 1000n });
+    const seen = callOf(customer, { costNano: 300n, holdNano: 1000n });
+    const excess = callOf(customer, { costNano: 1300n, holdNano: 1000n });
+    const refused = refusedOf(customer);
+    const ownerId = await leaveBehind(dir, [
+      openOf(ended),
+      openOf(silent),
+      openOf(seen),
+      openOf(excess),
+      { kind: 'checkpoint', callId: seen.id, call: { ...seen, costNano: 1n } },
+      { kind: 'checkpoint', callId: seen.id, call: seen },
+      { kind: 'checkpoint', callId: excess.id, call: excess },
+      closeOf(ended),
+      refused,
+    ]);
+    await pool.query(
+      `INSERT INTO lease (owner_id, kind, subject_id, granted_nano) VALUES ($1, 'workspace', $2, 5)`,
+      [ownerId, customer.workspaceId],
+    );
+    await pool.query(
+      `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at) VALUES ($1, $2, $3, $4, 5, now())`,
+      [silent.id, ownerId, customer.workspaceId, customer.keyId],
+    );
+
+    const { owners, settled, interrupted } = await recoverFrom(dir);
+    expect({ owners, settled, interrupted }).toEqual({ owners: [ownerId], settled: 2, interrupted: 3 });
+    expect(await callRow(ended.id)).toMatchObject({ end_reason: 'completed', cost_nano: '11' });
+    expect(await callRow(silent.id)).toMatchObject({
+      end_reason: 'interrupted',
+      status: 500,
+      cost_nano: '0',
+      usage_source: 'none',
+    });
+    expect(await callRow(seen.id)).toMatchObject({
+      end_reason: 'interrupted',
+      status: 200,
+      cost_nano: '300',
+    });
+    expect(await callRow(excess.id)).toMatchObject({ cost_nano: '1000', over_hold_nano: '0' });
+    expect(await callRow(refused.callId)).toMatchObject({ end_reason: 'refused' });
+    expect(await spentBy(customer)).toBe(1311n);
+    const rows = await pool.query(
+      'SELECT 1 FROM owner WHERE id = $1 UNION ALL SELECT 1 FROM lease WHERE owner_id = $1 UNION ALL SELECT 1 FROM hold WHERE owner_id = $1',
+      [ownerId],
+    );
+    expect(rows.rowCount).toBe(0);
+    expect(readdirSync(dir)).toEqual([]);
+    await expectSound();
+  });
+
+  it('charges a checkpoint against the hold as it had grown', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const call = callOf(customer, { costNano: 1500n, holdNano: 1000n });
+    const grown = { ...call, holdNano: 2000n, overHoldNano: 0n };
+    await leaveBehind(dir, [openOf(call), { kind: 'checkpoint', callId: call.id, call: grown }]);
+    await recoverFrom(dir);
+    expect(await callRow(call.id)).toMatchObject({ cost_nano: '1500', hold_nano: '2000' });
+    await expectSound();
+  });
+
+  it('posts nothing twice when it was itself killed before the files were gone, or half-way', async () => {
+    const customer = await createCustomer(pool);
+    const [dir, again, half] = [newDirectory(), newDirectory(), newDirectory()];
+    const ended = Array.from({ length: 20 }, () => callOf(customer, { costNano: 10n }));
+    const open = callOf(customer, { costNano: 7n });
+    await leaveBehind(dir, [
+      openOf(open),
+      { kind: 'checkpoint', callId: open.id, call: open },
+      ...ended.map((call) => closeOf(call)),
+    ]);
+    cpSync(dir, again, { recursive: true });
+    cpSync(dir, half, { recursive: true });
+    await settle(
+      pool,
+      newId(),
+      ended.slice(0, 9).map((call) => closeOf(call)),
+    );
+    await recoverFrom(dir);
+    await recoverFrom(again);
+    await recoverFrom(half);
+    await recoverFrom(half);
+    expect(await spentBy(customer)).toBe(207n);
+    await expectSound();
+  });
+
+  it('leaves the journals of living processes alone', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const open = callOf(customer);
+    const ownerId = await leaveBehind(dir, [openOf(open)]);
+    const recovery = await recoverFrom(dir, { alive: new Set([ownerId]) });
+    expect(recovery.owners).toEqual([]);
+    expect(await callRow(open.id)).toEqual({});
+    expect(readdirSync(dir)).toHaveLength(1);
+  });
+
+  it('tells which calls were admitted in the last minute, with the estimate where none was metered', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const nowMs = Date.now();
+    const old = callOf(customer, { atMs: nowMs - 61_000 });
+    const recent = callOf(customer, { atMs: nowMs - 30_000, costNano: 20n });
+    const running = callOf(customer, { atMs: nowMs - 1000 });
+    const refused = refusedOf(customer);
+    await leaveBehind(dir, [closeOf(old), closeOf(recent), openOf(running), refused]);
+    const found = (await recoverFrom(dir, { nowMs })).recent.filter((one) => one.keyId === customer.keyId);
+    expect(found).toEqual([
+      { callId: recent.id, ...customer, atMs: nowMs - 30_000, tokens: 23 },
+      { callId: running.id, ...customer, atMs: nowMs - 1000, tokens: 50 },
+    ]);
+  });
+
+  it('drops a torn last record in silence, but reports and keeps a damaged file', async () => {
+    const customer = await createCustomer(pool);
+    const [torn, damaged] = [newDirectory(), newDirectory()];
+    const calls = Array.from({ length: 3 }, () => callOf(customer, { costNano: 10n }));
+    await leaveBehind(
+      torn,
+      calls.map((call) => closeOf(call)),
+    );
+    cpSync(torn, damaged, { recursive: true });
+    const file = (dir: string) => join(dir, readdirSync(dir)[0] ?? '');
+    const bytes = readFileSync(file(torn));
+    writeFileSync(file(torn), bytes.subarray(0, bytes.length - 1));
+    expect((await recoverFrom(torn)).reports).toEqual([]);
+    expect(await spentBy(customer)).toBe(20n);
+
+    const at = Math.floor(bytes.length / 2);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(file(damaged), bytes);
+    const { reports } = await recoverFrom(damaged);
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toContain('damaged at byte');
+    expect(readdirSync(damaged)).toEqual([expect.stringMatching(/\.log\.corrupt$/)]);
+    expect(await spentBy(customer)).toBe(20n);
+  });
+
+  it('keeps what the database refuses for the next start, and posts it once it is taken', async () => {
+    const customer = { workspaceId: newId(), keyId: newId() };
+    const dir = newDirectory();
+    const orphan = callOf(customer, { costNano: 10n });
+    await leaveBehind(dir, [openOf(orphan), closeOf(orphan)]);
+    expect((await recoverFrom(dir)).reports).toHaveLength(1);
+    expect(readdirSync(dir)).toEqual([expect.stringMatching(/\.rejected$/)]);
+    await pool.query(`INSERT INTO workspace (id, slug, name) VALUES ($1, 'late', 'late')`, [
+      customer.workspaceId,
+    ]);
+    expect((await recoverFrom(dir)).reports).toEqual([]);
+    expect(readdirSync(dir)).toEqual([]);
+    const ledger = await pool.query('SELECT amount_nano FROM ledger_line WHERE workspace_id = $1', [
+      customer.workspaceId,
+    ]);
+    expect(ledger.rows).toEqual([{ amount_nano: '-10' }]);
+    await expectSound();
+  });
+
+  it('loses no acknowledged call and doubles none when a process is killed at any moment', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const program = fileURLToPath(new URL('../support/settlement-process.ts', import.meta.url));
+    const charges = new Map<string, bigint>();
+    const opened = new Set<string>();
+    for (const linesBeforeKill of [40, 150, 400, 1000, 2500]) {
+      const child = spawn(
+        process.execPath,
+        [program, database.url, dir, customer.workspaceId, customer.keyId],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      let text = '';
+      child.stdout.on('data', (chunk) => {
+        text += chunk;
+        if (text.split('\n').length > linesBeforeKill) child.kill('SIGKILL');
+      });
+      await once(child, 'close');
+      // A line cut by the kill is no acknowledgement.
+      for (const line of text.split('\n').slice(0, -1)) {
+        const [kind, id = '', cost = '0'] = line.split(' ');
+        if (kind === 'close') charges.set(id, BigInt(cost));
+        else opened.add(id);
+      }
+      await recoverFrom(dir);
+    }
+    expect(charges.size).toBeGreaterThan(1000);
+    const logged = await pool.query('SELECT id, cost_nano, end_reason FROM call WHERE key_id = $1', [
+      customer.keyId,
+    ]);
+    const byId = new Map(logged.rows.map((row) => [row.id, row]));
+    for (const [id, cost] of charges) expect(byId.get(id)?.cost_nano).toBe(`${cost}`);
+    for (const id of opened) expect(byId.has(id)).toBe(true);
+    const sum = logged.rows.reduce((total, row) => total + BigInt(row.cost_nano), 0n);
+    expect(await spentBy(customer)).toBe(sum);
+    expect(existsSync(dir) && readdirSync(dir)).toEqual([]);
+    await expectSound();
+  });
+});

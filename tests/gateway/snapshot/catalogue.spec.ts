@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Db, openDb } from '#lib/data/db';
+import { credentialContext, seal } from '#lib/secrets';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+const sealingKey = Buffer.alloc(32, 5);
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+  const families = {
+    chat: 'https://a.example/v1',
+    responses: { env: 'A_URL' },
+    messages: { env: 'UNSET_URL' },
+    images: { env: 'BAD_URL' },
+    videos: { env: 'FILE_URL' },
+  };
+  await db.prisma.provider.createMany({
+    data: [
+      { id: 'a', name: 'A', families, credential: { env: 'A_KEY' }, onDisconnect: 'drain' },
+      { id: 'b', name: 'B', families: { chat: 'https://b.example' }, credential: { env: 'B_KEY' } },
+      {
+        id: 'c',
+        name: 'C',
+        families: { chat: 'https://c.example' },
+        credential: { sealed: seal('sk-c', sealingKey, credentialContext('c')) },
+      },
+      {
+        id: 'd',
+        name: 'D',
+        families: { chat: 'https://d.example' },
+        credential: { sealed: seal('sk-d', sealingKey, credentialContext('c')) },
+      },
+      { id: 'e', name: 'E', families: { chat: 'https://e.example' } },
+    ],
+  });
+  const sizes = { contextTokens: 1000, maxOutputTokens: 100, input: ['text'], output: ['text'] };
+  await db.prisma.model.createMany({
+    data: [
+      { id: 'm/one', name: 'One', ...sizes },
+      { id: 'm/none', name: 'None', ...sizes },
+    ],
+  });
+  const uuid = (n: number) => `00000000-0000-7000-8000-00000000000${n}`;
+  const offer = { modelId: 'm/one', upstreamModel: 'one', families: ['chat'] };
+  await db.prisma.offer.createMany({
+    data: [
+      { id: uuid(1), ...offer, providerId: 'a', position: 2, streamUsage: 'never', denyBetas: ['x'] },
+      { id: uuid(2), ...offer, providerId: 'b', position: 1, outputBudgetField: 'max_tokens' },
+      { id: uuid(3), ...offer, providerId: 'c', position: 3, withdrawnAt: new Date() },
+      { id: uuid(4), ...offer, providerId: 'd', position: 4 },
+    ],
+  });
+  const rate = (input: string) => ({ base: { input }, tiers: [], serviceTiers: {} });
+  await db.prisma.priceVersion.createMany({
+    data: [
+      { id: uuid(5), offerId: uuid(1), price: rate('1'), effectiveAt: new Date('2026-01-01') },
+      { id: uuid(6), offerId: uuid(1), price: rate('2'), effectiveAt: new Date('2026-02-01') },
+      { id: uuid(7), offerId: uuid(1), price: rate('3'), effectiveAt: new Date('2999-01-01') },
+      { id: uuid(8), offerId: uuid(2), price: { base: 'broken' } },
+    ],
+  });
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+function load(key: Uint8Array | null = sealingKey, reports: unknown[] = []) {
+  const values: Record<string, string> = {
+    A_KEY: 'sk-a',
+    A_URL: ' http://10.0.0.1:8080/v1 ',
+    BAD_URL: 'not a url',
+    FILE_URL: 'file:///etc/passwd',
+    B_KEY: '',
+  };
+  return loadCatalogue(db.pool, {
+    envSecret: (name) => values[name],
+    sealingKey: key,
+    report: (error) => reports.push(error),
+  });
+}
+
+describe('the catalogue in force', () => {
+  it('tells ready, missing and invalid addresses apart and why, without their text', async () => {
+    const { providers } = await load();
+    const addresses = providers.get('a')?.families;
+    expect(addresses?.get('chat')).toMatchObject({ state: 'ready', url: new URL('https://a.example/v1') });
+    expect(addresses?.get('responses')).toMatchObject({ url: new URL('http://10.0.0.1:8080/v1') });
+    expect(addresses?.get('messages')).toEqual({
+      state: 'missing',
+      why: 'the environment variable UNSET_URL is not set',
+    });
+    expect(addresses?.get('images')).toEqual({
+      state: 'invalid',
+      why: 'the environment variable BAD_URL is not a URL',
+    });
+    expect(addresses?.get('videos')).toMatchObject({ state: 'invalid' });
+    expect(addresses?.has('generate-content')).toBe(false);
+  });
+
+  it('resolves credentials from the environment and from sealed values', async () => {
+    const reports: unknown[] = [];
+    const { providers } = await load(sealingKey, reports);
+    const credentials = [...providers.values()].map((one) => [one.id, one.credential, one.credentialEnv]);
+    expect(credentials).toEqual([
+      ['a', 'sk-a', 'A_KEY'],
+      ['b', null, 'B_KEY'],
+      ['c', 'sk-c', null],
+      ['d', null, null],
+      ['e', null, null],
+    ]);
+    expect(reports.map(String).join()).toContain('does not open');
+    expect((await load(null)).providers.get('c')?.credential).toBeNull();
+  });
+
+  it('lists offers in catalogue order without the withdrawn, at the newest price effective now', async () => {
+    const { models } = await load();
+    const offers = models.get('m/one')?.offers ?? [];
+    expect(offers.map((offer) => offer.provider.id)).toEqual(['b', 'a', 'd']);
+    expect(offers.map((offer) => offer.price?.price.base.input ?? null)).toEqual([null, 2n, null]);
+    expect(offers[1]).toMatchObject({
+      upstreamModel: 'one',
+      families: new Set(['chat']),
+      streamUsage: 'never',
+      outputBudgetField: null,
+      denyBetas: ['x'],
+    });
+    expect(offers[0]?.outputBudgetField).toBe('max_tokens');
+    expect(offers[1]?.provider.onDisconnect).toBe('drain');
+    expect(models.get('m/none')?.offers).toEqual([]);
+  });
+});

@@ -1,0 +1,324 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Db, openDb } from '#lib/data/db';
+import { findKey, listKeys } from '#lib/queries/keys';
+import { hashKey, isWellFormedKey } from '#lib/secrets';
+import { loadKey } from '#lib/snapshot/load';
+import { type CreateKeyInput, createKey, rotateKey } from '#lib/verbs/key-create';
+import { setKey } from '#lib/verbs/key-set';
+import { disableKey, enableKey, exhaustKey, restoreKey, revokeKey } from '#lib/verbs/key-state';
+import { createUser } from '#lib/verbs/user';
+import { VerbRefused } from '#lib/verbs/verb';
+import { createWorkspace } from '#lib/verbs/workspace';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+const pepper = 'pepper';
+const actor = 'command line';
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+type Settings = Omit<CreateKeyInput, 'workspace' | 'name'> & { name?: string };
+
+async function newKey(settings: Settings = {}) {
+  const workspace = await createWorkspace(db, actor, { name: 'Keys' });
+  const made = await createKey(db, actor, { workspace: workspace.slug, name: 'first', ...settings }, pepper);
+  return { ...made, workspace };
+}
+
+function load(secret: string) {
+  return loadKey(db.pool, hashKey(secret, pepper));
+}
+
+async function trailOf(subject: string): Promise<string[]> {
+  const { rows } = await db.pool.query<{ action: string }>(
+    'SELECT action FROM audit WHERE subject = $1 ORDER BY at, id',
+    [subject],
+  );
+  return rows.map((row) => row.action);
+}
+
+async function changesOf(subject: string): Promise<number> {
+  const { rows } = await db.pool.query('SELECT 1 FROM change WHERE subject = $1', [subject]);
+  return rows.length;
+}
+
+function refusalOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'not refused',
+    (error: unknown) => {
+      if (error instanceof VerbRefused) return error.message;
+      throw error;
+    },
+  );
+}
+
+describe('creating a key', () => {
+  it('gives a well-formed key once, stored as its hash and 11 characters', async () => {
+    const { id, key } = await newKey();
+    expect(isWellFormedKey(key)).toBe(true);
+    const { rows } = await db.pool.query('SELECT to_jsonb(k)::text AS row FROM api_key k WHERE id = $1', [
+      id,
+    ]);
+    expect(rows[0].row).not.toContain(key.slice(7, -4));
+    expect(await findKey(db, id)).toMatchObject({ display: `${key.slice(0, 7)}…${key.slice(-4)}` });
+    const audit = await db.pool.query('SELECT detail::text FROM audit WHERE subject = $1', [id]);
+    expect(audit.rows[0].detail).not.toContain(key);
+  });
+
+  it('makes it active without limits, caps or scope', async () => {
+    const { id, workspace } = await newKey();
+    expect(await findKey(db, id)).toMatchObject({
+      id,
+      name: 'first',
+      workspace: workspace.slug,
+      status: 'active',
+      quotaExhausted: false,
+      models: null,
+      maxOutputTokens: null,
+      dailyCap: null,
+      d7Cap: null,
+      d30Cap: null,
+      quota: null,
+      rpm: null,
+      tpm: null,
+      concurrency: null,
+      expiresAt: null,
+      spent: { day: '0', d7: '0', d30: '0' },
+      lastUsedAt: null,
+    });
+  });
+
+  it('stores all settings and the snapshot carries them', async () => {
+    const { id, key, workspace } = await newKey({
+      models: 'a/b, c',
+      maxOutputTokens: 100,
+      dailyCap: '1.5',
+      d7Cap: '2',
+      d30Cap: '0.000000001',
+      quota: '10',
+      rpm: '60',
+      tpm: 1000,
+      concurrency: 2,
+      expiresAt: '2027-01-31T12:00:00Z',
+    });
+    const shown = { models: ['a/b', 'c'], dailyCap: '1.5', d30Cap: '0.000000001', quota: '10', rpm: 60 };
+    expect(await findKey(db, id)).toMatchObject({ ...shown, expiresAt: '2027-01-31T12:00:00.000Z' });
+    expect(await load(key)).toEqual({
+      key: {
+        id,
+        name: 'first',
+        status: 'active',
+        quotaExhausted: false,
+        models: new Set(['a/b', 'c']),
+        maxOutputTokens: 100,
+        caps: { dayNano: 1_500_000_000n, d7Nano: 2_000_000_000n, d30Nano: 1n, quotaNano: 10_000_000_000n },
+        limits: { rpm: 60, tpm: 1000, concurrency: 2 },
+        expiresAtMs: Date.UTC(2027, 0, 31, 12),
+        ownerRemoved: false,
+      },
+      workspace: {
+        id: workspace.id,
+        slug: workspace.slug,
+        timeZone: 'UTC',
+        strict: false,
+        suspended: false,
+        limits: { rpm: 600, tpm: 4_000_000, concurrency: 50 },
+      },
+      policies: new Map(),
+      secretUntilMs: null,
+    });
+  });
+
+  it.each<[string, Settings, RegExp]>([
+    ['a limit of 0', { rpm: 0 }, /^rpm: a limit is a whole number/],
+    ['a negative limit', { tpm: -1 }, /^tpm: /],
+    ['a fraction', { concurrency: 1.5 }, /^concurrency: /],
+    ['a limit that no column holds', { maxOutputTokens: 2_147_483_648 }, /^maxOutputTokens: /],
+    ['a word as a limit', { rpm: '10/min' }, /^rpm: /],
+    ['a cap of 0', { dailyCap: '0' }, /^dailyCap: .*more than 0/],
+    ['a negative quota', { quota: '-5' }, /^quota: .*more than 0/],
+    ['a cap that is no amount', { d7Cap: 'much' }, /^d7Cap: .*dollars/],
+    ['an empty scope', { models: ' , ' }, /^models: name at least one model/],
+    ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: write a time like/],
+    ['a nameless key', { name: ' ' }, /^name: a name is needed/],
+  ])('refuses %s and says what to write', async (_name, settings, message) => {
+    expect(await refusalOf(newKey(settings))).toMatch(message);
+  });
+
+  it('refuses an unknown workspace', async () => {
+    const made = createKey(db, actor, { workspace: 'absent', name: 'k' }, pepper);
+    expect(await refusalOf(made)).toContain('no workspace "absent"');
+  });
+
+  it('belongs to the member who makes it, and stops when that member leaves', async () => {
+    const { workspace } = await newKey();
+    const user = await createUser(db, actor, {
+      email: 'maker@example.com',
+      password: 'long enough',
+      workspace: workspace.slug,
+    });
+    const { key } = await createKey(db, user.id, { workspace: workspace.id, name: 'own' }, pepper);
+    expect((await load(key))?.key.ownerRemoved).toBe(false);
+    await db.prisma.member.deleteMany({ where: { userId: user.id } });
+    expect((await load(key))?.key.ownerRemoved).toBe(true);
+  });
+});
+
+describe('setting a key', () => {
+  it('changes what is given, removes with "none" or null, and leaves the rest', async () => {
+    const { id } = await newKey({ models: ['a'], rpm: 5, tpm: 7, dailyCap: '1', expiresAt: '2027-01-31' });
+    await setKey(db, actor, { id, rpm: 'none', models: null, dailyCap: 'none', name: 'renamed' });
+    expect(await findKey(db, id)).toMatchObject({
+      name: 'renamed',
+      rpm: null,
+      tpm: 7,
+      models: null,
+      dailyCap: null,
+      expiresAt: '2027-01-31T00:00:00.000Z',
+    });
+    expect(await trailOf(id)).toEqual(['key.create', 'key.set']);
+  });
+
+  it('clears the quota flag when the quota is raised, and sets it when spend has reached the new one', async () => {
+    const { id } = await newKey({ quota: '1' });
+    await db.pool.query('UPDATE api_key SET quota_exhausted = true, spent_nano = 1000000000 WHERE id = $1', [
+      id,
+    ]);
+    await setKey(db, actor, { id, rpm: 5 });
+    expect(await findKey(db, id)).toMatchObject({ quotaExhausted: true });
+    await setKey(db, actor, { id, quota: '2' });
+    expect(await findKey(db, id)).toMatchObject({ quotaExhausted: false, quota: '2' });
+    await setKey(db, actor, { id, quota: '0.5' });
+    expect(await findKey(db, id)).toMatchObject({ quotaExhausted: true });
+    await setKey(db, actor, { id, quota: 'none' });
+    expect(await findKey(db, id)).toMatchObject({ quotaExhausted: false, quota: null });
+  });
+
+  it('recalls the leases of a key whose caps change', async () => {
+    const { id } = await newKey();
+    await setKey(db, actor, { id, dailyCap: '1' });
+    expect(await changesOf(`key:${id}`)).toBe(1);
+  });
+});
+
+describe('the states of a key', () => {
+  it('goes active, inactive, active, each step in the audit and the change feed', async () => {
+    const { id, key } = await newKey();
+    expect(await disableKey(db, actor, { id })).toEqual({ id, status: 'inactive', quotaExhausted: false });
+    expect((await load(key))?.key.status).toBe('inactive');
+    expect(await enableKey(db, actor, { id })).toMatchObject({ status: 'active' });
+    expect(await exhaustKey(db, actor, { id })).toMatchObject({ status: 'active', quotaExhausted: true });
+    expect(await restoreKey(db, actor, { id })).toMatchObject({ quotaExhausted: false });
+    expect(await trailOf(id)).toEqual([
+      'key.create',
+      'key.disable',
+      'key.enable',
+      'key.exhaust',
+      'key.restore',
+    ]);
+    expect(await changesOf(id)).toBe(5);
+  });
+
+  it('changes nothing when it is there already', async () => {
+    const { id } = await newKey();
+    await enableKey(db, actor, { id });
+    expect(await trailOf(id)).toEqual(['key.create']);
+  });
+
+  it('is final once revoked', async () => {
+    const { id } = await newKey();
+    await revokeKey(db, actor, { id });
+    await revokeKey(db, actor, { id });
+    const verbs = [enableKey, disableKey, exhaustKey].map((verb) => refusalOf(verb(db, actor, { id })));
+    const others = [setKey(db, actor, { id, rpm: 1 }), rotateKey(db, actor, { id }, pepper)].map(refusalOf);
+    for (const message of await Promise.all([...verbs, ...others])) expect(message).toMatch(/revoked/);
+    expect(await findKey(db, id)).toMatchObject({ status: 'revoked', rpm: null });
+    expect(await trailOf(id)).toEqual(['key.create', 'key.revoke']);
+  });
+
+  it('lets one of two racing opposites come last, never a revoked key back', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { id } = await newKey();
+      await Promise.all([
+        revokeKey(db, actor, { id }),
+        refusalOf(disableKey(db, actor, { id })),
+        refusalOf(enableKey(db, actor, { id })),
+      ]);
+      expect(await findKey(db, id)).toMatchObject({ status: 'revoked' });
+    }
+  });
+
+  it('cannot be touched from another workspace', async () => {
+    const { id } = await newKey();
+    const { workspace } = await newKey();
+    const scope = { id, workspaceId: workspace.id };
+    for (const verb of [enableKey, disableKey, revokeKey, setKey]) {
+      expect(await refusalOf(verb(db, actor, scope))).toContain('no API key');
+    }
+    expect(await refusalOf(rotateKey(db, actor, scope, pepper))).toContain('no API key');
+    expect(await findKey(db, id, workspace.id)).toBeNull();
+    expect(await refusalOf(revokeKey(db, actor, { id: 'no-uuid' }))).toContain('no API key');
+  });
+});
+
+describe('rotating a key', () => {
+  it('keeps id, limits and spend, and lets the old secret work until the overlap ends', async () => {
+    const { id, key } = await newKey({ rpm: 9 });
+    const before = Date.now();
+    const rotated = await rotateKey(db, actor, { id, overlapSeconds: 60 }, pepper);
+    expect(rotated.id).toBe(id);
+    const [old, current] = await Promise.all([load(key), load(rotated.key)]);
+    expect(current).toMatchObject({ key: { id, limits: { rpm: 9 } }, secretUntilMs: null });
+    expect(old?.key.id).toBe(id);
+    expect(old?.secretUntilMs).toBeGreaterThanOrEqual(before + 60_000);
+    expect(old?.secretUntilMs).toBeLessThan(Date.now() + 60_001);
+    expect(await changesOf(id)).toBe(2);
+  });
+
+  it('stops the old secret at once without an overlap, and the oldest at a second rotation', async () => {
+    const { id, key } = await newKey();
+    const second = await rotateKey(db, actor, { id, overlapSeconds: 60 }, pepper);
+    const third = await rotateKey(db, actor, { id, overlapSeconds: 60 }, pepper);
+    expect(await load(key)).toBeNull();
+    expect(await load(second.key)).not.toBeNull();
+    const fourth = await rotateKey(db, actor, { id }, pepper);
+    expect(await load(third.key)).toBeNull();
+    expect((await load(fourth.key))?.key.id).toBe(id);
+    const tooLong = rotateKey(db, actor, { id, overlapSeconds: 1e9 }, pepper);
+    expect(await refusalOf(tooLong)).toContain('30 days');
+  });
+});
+
+describe('showing keys', () => {
+  it('sums spend of the day in the time zone of the workspace, of 168 and of 720 hours', async () => {
+    const { id, workspace } = await newKey();
+    const spend = (hoursAgo: number, nano: bigint) =>
+      db.pool.query(
+        `INSERT INTO spend_minute VALUES ($1, date_trunc('minute', now()) - $2 * interval '1 hour', $3)`,
+        [id, hoursAgo, nano],
+      );
+    await spend(0, 1n);
+    await spend(26, 10n);
+    await spend(169, 100n);
+    await spend(721, 1000n);
+    const spent = { day: '0.000000001', d7: '0.000000011', d30: '0.000000111' };
+    expect(await findKey(db, id)).toMatchObject({ spent });
+    // Written past the verbs: the page still shows.
+    await db.pool.query(`UPDATE workspace SET time_zone = 'Mars/Base' WHERE id = $1`, [workspace.id]);
+    expect(await findKey(db, id)).toMatchObject({ spent });
+  });
+
+  it('lists the keys of one workspace, newest first', async () => {
+    const { id, workspace } = await newKey();
+    const second = await createKey(db, actor, { workspace: workspace.id, name: 'second' }, pepper);
+    expect((await listKeys(db, workspace.id)).map((key) => key.id)).toEqual([second.id, id]);
+  });
+});
