@@ -241,7 +241,7 @@ describe('recovery after a kill', () => {
   it('loses no acknowledged call and doubles none when a process is killed at any moment', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
-    const program = fileURLToPath(new URL('../support/settlement-process.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../../support/settlement-process.ts', import.meta.url));
     const charges = new Map<string, bigint>();
     const opened = new Set<string>();
     for (const linesBeforeKill of [40, 150, 400, 1000, 2500]) {
