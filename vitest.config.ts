@@ -4,7 +4,14 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['tests/unit/**/*.spec.ts'], testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['tests/unit/**/*.spec.ts'],
+          testTimeout: 20_000,
+          globalSetup: ['tests/support/temporary.ts'],
+        },
+      },
       {
         test: {
           name: 'gateway',
@@ -12,7 +19,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 1,
-          globalSetup: ['tests/support/database.ts'],
+          globalSetup: ['tests/support/temporary.ts', 'tests/support/database.ts'],
         },
       },
       {
@@ -22,7 +29,7 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 120_000,
           maxWorkers: 1,
-          globalSetup: ['tests/support/database.ts'],
+          globalSetup: ['tests/support/temporary.ts', 'tests/support/database.ts'],
         },
       },
     ],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -103,8 +103,10 @@ describe('the embedded database', () => {
   it('has its sockets elsewhere when the path of its directory is too long for one', async () => {
     const dataDir = join(temporary(), 'deep'.repeat(20), 'deeper'.repeat(10));
     const embedded = await openHere(dataDir);
-    expect(runDirectory(dataDir)).toMatch(/^\/tmp\/model-gateway-/);
+    const sockets = runDirectory(dataDir);
+    expect(sockets).toMatch(/^\/tmp\/model-gateway-/);
     expect(await query(embedded.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    rmSync(sockets, { recursive: true });
   });
 });
 
