@@ -12,7 +12,7 @@ import { assemble } from '#lib/process/assemble';
 import { createKey } from '#lib/verbs/key-create';
 import { createWorkspace } from '#lib/verbs/workspace';
 import { createDatabase } from '#tests/support/database';
-import { type SandboxProcess, startSandboxProcess } from '#tests/support/sandbox-process';
+import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
 import { fillCatalogue, secrets } from '#tests/support/stack';
 
 /** The whole gateway in this process, over real sockets and a real database, with a clock that tests move. */

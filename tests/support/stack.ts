@@ -14,9 +14,9 @@ import { type CallDetail, findCall } from '#lib/queries/calls';
 import { announce } from '#lib/snapshot/announce';
 import { createKey } from '#lib/verbs/key-create';
 import { createWorkspace } from '#lib/verbs/workspace';
-import { catalogueEnv, testCatalogue } from '#tests/support/catalogue';
 import { createDatabase } from '#tests/support/database';
-import { type SandboxProcess, startSandboxProcess } from '#tests/support/sandbox-process';
+import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
+import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -80,5 +80,7 @@ export function testCatalogue(): CatalogueSet {
       offers: list.map((offer) => ({ upstreamModel: 'echo', families: ['chat'], ...offer })),
     })),
   };
-  return joinCatalogues([readDocument('tests/support/catalogue.ts', JSON.stringify(file), catalogueShape)]);
+  return joinCatalogues([
+    readDocument('tests/support/provider/catalogue.ts', JSON.stringify(file), catalogueShape),
+  ]);
 }

@@ -18,7 +18,7 @@ export interface SandboxProcess {
   close(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL('../../lib/sandbox/main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../../lib/sandbox/main.ts', import.meta.url));
 
 export async function startSandboxProcess(): Promise<SandboxProcess> {
   const key = 'sandbox-test-key';
