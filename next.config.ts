@@ -20,7 +20,6 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   serverExternalPackages: [
     '@electric-sql/pglite',
-    '@electric-sql/pglite-socket',
     '@node-rs/argon2',
     '@prisma/adapter-pg',
     '@prisma/client',

@@ -1,5 +1,5 @@
 /** Nano-dollars in a dollar. All money in the gateway is an integer number of them (decisions §6). */
-export const NANO_PER_USD = 1_000_000_000n;
+const NANO_PER_USD = 1_000_000_000n;
 
 /**
  * Reads a decimal string of dollars ("10", "-0.25", "0.000000001") as nano-dollars.

@@ -60,12 +60,6 @@ export async function findWorkspace(db: Db, workspace: string): Promise<FoundWor
   return rows[0] === undefined ? null : shown(rows[0]);
 }
 
-/** All workspaces, by slug: for the people who run the gateway. */
-export async function listWorkspaces(db: Db): Promise<FoundWorkspace[]> {
-  const { rows } = await db.pool.query<Row>(`${select} ORDER BY w.slug`);
-  return rows.map(shown);
-}
-
 function shown(row: Row): FoundWorkspace {
   const balanceNano = BigInt(row.balance_nano);
   const creditNano = BigInt(row.credit_nano);

@@ -18,7 +18,7 @@ const plain: SandboxModel = {
 };
 
 /** The models without faults; names as the provider knows them. */
-export const models: Readonly<Record<string, SandboxModel>> = {
+const models: Readonly<Record<string, SandboxModel>> = {
   echo: plain,
   mini: { ...plain, contextTokens: 4_096, maxOutputTokens: 256 },
   'priced-cache': { ...plain, reportsCacheWrites: true },

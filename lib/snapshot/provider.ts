@@ -73,7 +73,7 @@ function addressFromEnv(name: string, value: string | undefined): Address {
 }
 
 /** A versioned root (operations.md "Catalogue file"). `where` names its source; the text is not quoted. */
-export function readAddress(text: string, where: string): Address {
+function readAddress(text: string, where: string): Address {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) return { state: 'invalid', why: `${where} is not a URL` };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

@@ -12,7 +12,7 @@ export function isUuid(text: string): boolean {
 }
 
 /** Whether a text names an IANA time zone ("UTC" included; offsets such as "+01:00" are none). */
-export function isTimeZone(zone: string): boolean {
+function isTimeZone(zone: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';

@@ -3,7 +3,7 @@ import { formatUsd } from '#lib/money';
 import { cap, limit, modelScope, moment, name } from '#lib/verbs/inputs';
 
 /** What may be set of a key, all optional; null or "none" removes (decisions §8). */
-export const keySettings = {
+const keySettings = {
   models: modelScope.optional(),
   maxOutputTokens: limit.optional(),
   dailyCap: cap.optional(),

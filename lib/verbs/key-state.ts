@@ -42,7 +42,7 @@ async function transit(db: Db, actor: string, action: string, input: KeyInput, t
 }
 
 /** The stored status; anything that is no status counts as inactive, so that it never admits. */
-export function statusOf(stored: string): KeyState['status'] {
+function statusOf(stored: string): KeyState['status'] {
   return stored === 'active' || stored === 'revoked' ? stored : 'inactive';
 }
 

@@ -6,7 +6,7 @@ import type { Db } from '#lib/data/db';
 import { lockWorkspace } from '#lib/verbs/subject';
 import { newRowId, parseInput, runVerb, VerbRefused } from '#lib/verbs/verb';
 
-export const password = z
+const password = z
   .string()
   .min(8, 'a password has at least 8 characters')
   .max(1024, 'a password has at most 1024 characters');
@@ -22,7 +22,7 @@ const schema = z.strictObject({
 export type CreateUserInput = z.input<typeof schema>;
 
 /** A password for storage: Argon2id, 19 MiB, two passes. */
-export function hashPassword(text: string): Promise<string> {
+function hashPassword(text: string): Promise<string> {
   return hash(text, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
 }
 

@@ -35,7 +35,7 @@ const reserved = new Set(
 );
 
 /** A slug from a name: "Ünited Labs!" → "united-labs". */
-export function slugOf(text: string): string {
+function slugOf(text: string): string {
   const slug = text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -6,7 +6,7 @@ import type { Exchange } from '#lib/upstream/exchange';
 const DRAIN_STREAM_MS = 15_000;
 const DRAIN_WHOLE_MS = 60_000;
 
-export class ClientGone extends Error {
+class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 

@@ -31,7 +31,7 @@ const words = [
 ];
 
 /** FNV-1a over the UTF-16 units: the same prompt always gives the same answer. */
-export function seedOf(text: string): number {
+function seedOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;

@@ -45,7 +45,7 @@ export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
   };
 }
 
-export function chatOperation(): Operation {
+function chatOperation(): Operation {
   const [operation] = chat.operations;
   if (!operation) throw new Error('the chat family has one operation');
   return operation;

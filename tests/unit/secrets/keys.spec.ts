@@ -5,7 +5,7 @@ import { displayOf, hashKey, isWellFormedKey, makeKey, open, readSealingKey, sea
 const zeros = `mg_${'0'.repeat(43)}`;
 
 /** An independent reading of six base62 digits. */
-function valueOf(digits: string): number {
+function numberOf(digits: string): number {
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   return [...digits].reduce((value, digit) => value * 62 + alphabet.indexOf(digit), 0);
 }
@@ -15,7 +15,7 @@ describe('an API key', () => {
     const key = makeKey(() => new Uint8Array(32));
     expect(key.slice(0, 46)).toBe(zeros);
     expect(key).toHaveLength(52);
-    expect(valueOf(key.slice(46))).toBe(crc32(zeros));
+    expect(numberOf(key.slice(46))).toBe(crc32(zeros));
   });
 
   it('carries all 256 bits', () => {
