@@ -27,7 +27,7 @@ export function casesOf({ seconds, rounds, streams }: Sizes): Case[] {
     name: 'throughput',
     about: '32 connections, each asks again when answered',
     rounds,
-    plan: (target) => ({ ...base(target), kind: 'closed', warmUpSeconds: 2, seconds }),
+    plan: (target) => ({ ...base(target), kind: 'closed', warmUpSeconds: 8, seconds }),
   };
   const added: Case = {
     name: 'added-latency',
