@@ -25,6 +25,9 @@ export interface Composition {
   readonly truth: Truth;
 }
 
+/** More would be composed at once: one request could take all memory of the process. */
+const mostChoices = 128;
+
 /**
  * Decides the answer of a request.
  * @throws ProviderFault 404 for an unknown model, 400 where budget or context do not fit it.
@@ -39,6 +42,10 @@ export function compose(ask: ChatAsk, base: string, behaviour: Behaviour, cache:
       'invalid_value',
       'max_tokens',
     );
+  }
+  if (ask.choices > mostChoices) {
+    const message = `Invalid 'n': expected at most ${mostChoices}, got ${ask.choices}.`;
+    throw new ProviderFault(400, message, 'integer_above_max_value', 'n');
   }
   if (ask.inputTokens > model.contextTokens) {
     const most = `This model's maximum context length is ${model.contextTokens} tokens`;

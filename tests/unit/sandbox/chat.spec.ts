@@ -155,6 +155,12 @@ test('a model that does not exist, a budget and a prompt too big for it are refu
   });
 });
 
+test('more answers than providers give are refused and not composed', async () => {
+  const ask = (n: number) => client.chat.completions.create({ model: 'echo', messages: hello, n });
+  await expect(ask(129)).rejects.toMatchObject({ status: 400, code: 'integer_above_max_value' });
+  expect((await ask(128)).choices).toHaveLength(128);
+});
+
 test('the answer echoes the credential, a cookie and the account limits beside the request id', async () => {
   const { response, request_id } = await client.chat.completions
     .create({ model: 'echo', messages: hello })
