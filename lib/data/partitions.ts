@@ -29,7 +29,9 @@ export async function keepPartitions(
   const round = async () => {
     try {
       await makePartitions(pool, options.nowMs());
-      await dropPartitions(pool, options.nowMs(), options.retentionDays ?? defaultRetentionDays);
+      // A clock that ran ahead must not delete the log: of two clocks the earlier one decides.
+      const earlierMs = Math.min(options.nowMs(), await databaseNowMs(pool));
+      await dropPartitions(pool, earlierMs, options.retentionDays ?? defaultRetentionDays);
     } catch (error) {
       options.report(error instanceof Error ? error : new Error(String(error)));
     }
@@ -38,6 +40,11 @@ export async function keepPartitions(
   const timer = setInterval(round, dayMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
+}
+
+async function databaseNowMs(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ now: Date }>('SELECT now()');
+  return rows[0]?.now.getTime() ?? 0;
 }
 
 /** Makes the weekly partitions of `call` and `attempt` from the last week to four weeks ahead. */

@@ -10,7 +10,7 @@ import type { KeyReader } from '#lib/snapshot/read';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import type { Pools } from '#lib/upstream/pools';
 
-/** All live state of the process, made once at start by `lib/assemble` (architecture §3). */
+/** All live state of the process, made once at start by `lib/process/assemble` (architecture §3). */
 export interface Runtime {
   readonly clock: Clock;
   /** A new call or attempt id (UUIDv7); null when the wall clock is outside 2025–2100. */

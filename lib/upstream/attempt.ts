@@ -107,7 +107,13 @@ async function tryTarget(
   running: Running,
 ): Promise<Tried> {
   const beganMono = deps.clock.mono();
-  const exchange = open(deps, run, target, beganMono, () => running.over());
+  let exchange: Exchange;
+  try {
+    exchange = open(deps, run, target, beganMono, () => running.over());
+  } catch (error) {
+    running.over();
+    throw error;
+  }
   run.underway(exchange);
   let error: string | null = null;
   let verdict: 'answer' | 'next' = 'next';
@@ -145,6 +151,8 @@ function open(
   onOver: () => void,
 ): Exchange {
   const limits = run.timeLimits;
+  // First of all: when this throws, there is no exchange yet whose timers would have to be stopped.
+  const out = run.outgoing(target);
   const exchange = new Exchange(
     {
       firstByteMs: limits.firstByteMs,
@@ -153,7 +161,6 @@ function open(
     },
     onOver,
   );
-  const out = run.outgoing(target);
   const { origin, root } = placeOf(target.address);
   deps.pools
     .for(origin, limits.connectMs)
@@ -192,7 +199,7 @@ function recordAttempt(
     error,
     startMs: Math.round(beganMono - run.startMono),
     durationMs: Math.round(endMono - beganMono),
-    upstreamRequestId: providerRequestId(exchange.headers),
+    upstreamRequestId: providerRequestId(exchange.headers, target.credential),
     possibleDuplicate: error === 'first_byte_timeout',
   };
 }

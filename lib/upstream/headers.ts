@@ -35,6 +35,9 @@ const clientHeaders = new Set([
   'x-accel-buffering',
 ]);
 
+/** Headers of the `x-stainless-*` and `if-*` kinds; SDKs send about ten, a flood would be refused upstream. */
+const MOST_MORE = 32;
+
 export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
@@ -52,7 +55,8 @@ export function headersToProvider(
   for (const name of upstreamHeaders) {
     const value = client[name];
     if (typeof value !== 'string') continue;
-    if (name === 'content-type' && json) continue;
+    // A range is asked of content, which no JSON call gives (decisions §4).
+    if (json && (name === 'content-type' || name === 'range')) continue;
     if (name === 'anthropic-beta' && denyBetas.length > 0) {
       const kept = value.split(',').filter((beta) => !denyBetas.includes(beta.trim()));
       if (kept.length > 0) list.push(name, kept.join(','));
@@ -61,10 +65,11 @@ export function headersToProvider(
     list.push(name, value);
   }
   if (json) list.push('content-type', 'application/json');
+  let room = MOST_MORE;
   for (const name in client) {
-    if (!name.startsWith('x-stainless-') && !name.startsWith('if-')) continue;
+    if (!name.startsWith('x-stainless-') && (json || !name.startsWith('if-'))) continue;
     const value = client[name];
-    if (typeof value === 'string') list.push(name, value);
+    if (typeof value === 'string' && room-- > 0) list.push(name, value);
   }
   return list;
 }
@@ -81,10 +86,11 @@ export function headersToClient(provider: HeaderBag): Record<string, string> {
   return kept;
 }
 
-/** The provider's own id of the request, whatever it calls it. */
-export function providerRequestId(provider: HeaderBag): string | null {
+/** The provider's own id of the request, whatever it calls it; never our credential, should it echo that. */
+export function providerRequestId(provider: HeaderBag, credential: string): string | null {
   const value = provider['x-request-id'] ?? provider['request-id'] ?? provider['x-goog-request-id'];
-  return typeof value === 'string' && /^[\x21-\x7e]{1,256}$/.test(value) ? value : null;
+  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(value)) return null;
+  return value.includes(credential) ? null : value;
 }
 
 /** A 429's or 503's `retry-after` (or `retry-after-ms`) as ms; null when absent or unusable. */

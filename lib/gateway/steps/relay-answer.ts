@@ -239,7 +239,7 @@ function answerHeaders(call: Call, answer: Answer, streamed: boolean): HeaderLis
     'x-attempts': String(call.attempts.length),
   };
   // Not the newest attempt's: an earlier answer passes when the last attempt got none.
-  const upstreamId = providerRequestId(answer.exchange.headers);
+  const upstreamId = providerRequestId(answer.exchange.headers, answer.target.credential);
   if (upstreamId) headers['x-upstream-request-id'] = upstreamId;
   if (streamed) {
     // Its length is not known before the end: an event may be removed and an error may be added.
