@@ -6,6 +6,7 @@ import type { BodySource } from '#lib/gateway/lane';
 
 const DROP_BYTES = 1024 * 1024;
 const DROP_MS = 1_000;
+const LINGER_MS = 250;
 
 export interface NodeBody extends BodySource {
   /** The request is refused and some of its body was not read: the connection must end with the answer. */
@@ -112,7 +113,11 @@ function dropRest(request: IncomingMessage): Promise<void> {
     };
     request.on('data', (chunk: Buffer) => {
       left -= chunk.length;
-      if (left <= 0) finish();
+      if (left > 0 || request.isPaused()) return;
+      // Closing with bytes unread resets the connection: the client first gets time to read its answer.
+      request.pause();
+      clearTimeout(timer);
+      setTimeout(finish, LINGER_MS);
     });
     request.on('end', finish).on('close', finish).on('error', finish);
     request.resume();
