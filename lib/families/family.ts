@@ -1,6 +1,8 @@
 import type { Refusal } from '#lib/errors';
 import type { FieldSpec, Found, Scan } from '#lib/families/scan';
+import type { JobFacts, JobReader } from '#lib/jobs/job';
 import type { UsageReport } from '#lib/metering/usage';
+import type { ResourceKind, ResourceReference, ShownResource } from '#lib/resources/resource';
 import type { FamilyId, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
 
 /** Which checks of decisions §3 apply: see "Which steps apply" there. */
@@ -21,6 +23,15 @@ export interface Operation {
   readonly steps: Steps;
   /** What the gateway reads of a JSON body; null for operations without one. */
   readonly fields: FieldSpec | null;
+  /**
+   * The path parameter that names a resource of the workspace: unknown is 404 `not_found`, and the call
+   * is pinned to who keeps it. A remix takes its model from there.
+   */
+  readonly resource?: { readonly kind: ResourceKind; readonly param: string };
+  /** What a stored operation does to its resource beyond reading it. */
+  readonly ends?: 'delete' | 'cancel';
+  /** The body may be multipart/form-data: its text parts are read as `fields`. */
+  readonly multipart?: boolean;
 }
 
 /** What a request asks for: values read once from the bytes that will be sent. */
@@ -40,6 +51,10 @@ export interface Ask {
   readonly weight: InputWeight;
   /** Slugs of further models that the body names, where they stand (decisions §3); absent: none. */
   readonly nested?: readonly NestedModel[];
+  /** Resources that the request continues: they pin it to who keeps them (decisions §11). */
+  readonly references?: readonly ResourceReference[];
+  /** The answer will be a job, charged when it completes: what its end is priced by. */
+  readonly job?: JobFacts;
   readonly scan: Scan;
 }
 
@@ -78,6 +93,10 @@ export interface StreamReader {
   finished(): boolean;
   /** The stream carried an error event of the provider. */
   failed(): boolean;
+  /** Resources that the events so far have shown; absent: the family's streams show none. */
+  shown?(): readonly ShownResource[];
+  /** The newest object of the stream that tells a job's state, parsed; absent: none. */
+  jobAnswer?(): unknown;
 }
 
 /**
@@ -114,6 +133,10 @@ export interface Family {
   isOperatorFault(status: number, body: unknown): boolean;
   /** The in-band end of a stream that broke (decisions §12); null: cut the connection instead. */
   breakFrame(error: { code: string; message: string }, sequence: number): string | null;
+  /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
+  shown?(operation: Operation, answer: unknown): readonly ShownResource[];
+  /** How the family's jobs are read; absent: it has none. */
+  readonly jobs?: JobReader;
   /** Where a client that asked for a model without an offer in this family should go instead. */
   readonly clientPath: string;
 }

@@ -2,7 +2,9 @@ import type { Coordinator } from '#lib/admission/claim';
 import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { RefusalPace } from '#lib/gateway/refusal-pace';
+import type { Jobs } from '#lib/jobs/job';
 import type { Tally } from '#lib/metrics/tally';
+import type { Resources } from '#lib/resources/resource';
 import type { Health } from '#lib/routing/health';
 import type { Holders } from '#lib/routing/holders';
 import type { Journal } from '#lib/settlement/entry';
@@ -23,6 +25,10 @@ export interface Runtime {
   /** null: the coordinator could not start. */
   readonly coordinator: Coordinator | null;
   readonly journal: Journal | null;
+  /** What providers keep for workspaces; null: this process cannot keep anything. */
+  readonly resources: Resources | null;
+  /** Videos, long-running operations, background responses; null as above. */
+  readonly jobs: Jobs | null;
   readonly pools: Pools;
   readonly health: Health;
   /** Which providers hold the prompt caches of running conversations. */

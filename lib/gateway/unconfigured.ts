@@ -25,6 +25,8 @@ export function unconfiguredRuntime(): Runtime {
     catalogue: () => ({ models: new Map(), providers: new Map() }),
     coordinator: null,
     journal: null,
+    resources: null,
+    jobs: null,
     pools: createPools(),
     health: createHealth(),
     holders: createHolders(),

@@ -162,6 +162,8 @@ export async function assemble(
     catalogue: () => catalogue,
     coordinator,
     journal,
+    resources: null,
+    jobs: null,
     pools: createPools(),
     health,
     holders: createHolders(),

@@ -1,0 +1,72 @@
+import type { UsageReport } from '#lib/metering/usage';
+import type { ResourceKind } from '#lib/resources/resource';
+import type { FamilyId } from '#lib/snapshot/snapshot';
+
+/** What of a create request its end is priced by ("seconds", "size", "samples"); plain JSON. */
+export type JobFacts = Readonly<Record<string, string | number>>;
+
+/** What a provider says of a job. `queued` has not run yet; the last three are ends. */
+export type JobState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+/** A job as one answer of its provider shows it. */
+export interface JobSight {
+  readonly state: JobState;
+  /** What it used, once it completed (or was cancelled and says so); null: nothing said. */
+  readonly report: UsageReport | null;
+  /** What lists show of it, prompts left out; null where the family has no list. */
+  readonly view: Readonly<Record<string, unknown>> | null;
+}
+
+/** A family's jobs: pure. The create answer and every poll answer are read alike. */
+export interface JobReader {
+  readonly kind: ResourceKind;
+  /** Path and query after the provider's versioned root where the job's state is read with GET. */
+  pollPath(job: { readonly id: string; readonly upstreamModel: string }): string;
+  /** null: the answer is none of a job (another shape, an error page). */
+  read(facts: JobFacts, answer: unknown): JobSight | null;
+}
+
+/** A job as it begins: written before its create answer goes to the client (decisions §11 "Jobs"). */
+export interface NewJob {
+  /** The create call's id: the job's id and its hold's. */
+  readonly callId: string;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly family: FamilyId;
+  readonly kind: ResourceKind;
+  /** The provider's id of it. */
+  readonly id: string;
+  readonly providerId: string;
+  readonly modelId: string;
+  readonly upstreamModel: string;
+  readonly offerId: string;
+  readonly priceVersionId: string;
+  readonly holdNano: bigint;
+  readonly facts: JobFacts;
+  readonly sight: JobSight;
+  readonly createdAtMs: number;
+}
+
+/** What the pipeline asks of the jobs of this gateway; money moves behind it, once per job. */
+export interface Jobs {
+  /** One transaction: the job, its resource, and its hold, which from now on survives every process. */
+  open(job: NewJob): Promise<void>;
+  /** An answer showed the job's state to a client: an end is settled now; `callId` is the job's. */
+  saw(callId: string, sight: JobSight): Promise<void>;
+  /**
+   * Before DELETE or cancel goes to the provider: its state is read and, at an end, settled.
+   * @returns the state last read.
+   */
+  readFirst(callId: string): Promise<JobState>;
+  /**
+   * The provider has deleted or cancelled it: what ran is charged as `sight` reports, else its hold; what
+   * was still queued is released.
+   */
+  removed(callId: string, before: JobState, sight: JobSight | null): Promise<void>;
+  /** What lists show, newest first (`order` asc: oldest first); `after` is a provider's id. */
+  list(
+    workspaceId: string,
+    kind: ResourceKind,
+    page: { readonly after: string | null; readonly limit: number; readonly order: 'asc' | 'desc' },
+  ): Promise<{ readonly views: readonly Readonly<Record<string, unknown>>[]; readonly more: boolean }>;
+}
