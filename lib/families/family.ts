@@ -131,7 +131,7 @@ export interface Family {
   /** Path after the provider's versioned root, "/chat/completions". */
   upstreamPath(ask: Ask, offer: OfferFacts): string;
   /** What of the client's query, credentials already gone, may travel upstream; absent: all of it. */
-  upstreamQuery?(query: string): string;
+  upstreamQuery?(query: string, operation: Operation): string;
   /** The header that carries the operator's credential. */
   credentialHeader(secret: string): readonly [name: string, value: string];
   /** Usage of a whole answer (parsed JSON); null when it has none. */

@@ -7,7 +7,7 @@ import { responses } from '#lib/families/responses';
 import { videos } from '#lib/families/videos';
 
 /** Every protocol family that the gateway serves: one line each. */
-export const families: readonly Family[] = [chat, responses, messages, generateContent];
+export const families: readonly Family[] = [chat, responses, messages, videos, generateContent];
 
 /** The gateway's whole table of routes (decisions §11). */
 export const operations: readonly Operation[] = [
