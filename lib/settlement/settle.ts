@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { publish } from '#lib/data/change';
+import { type Change, publish } from '#lib/data/change';
 import { apply, type Effects } from '#lib/settlement/apply';
 import { callRow } from '#lib/settlement/call-row';
 import type { SettledEntry } from '#lib/settlement/entry';
@@ -56,16 +56,20 @@ async function settleIn(
   const funded = entries.filter((entry) => entry.kind === 'close' && entry.funding === 'row');
   if (funded.length > 0) await client.query(sql.deleteHolds, [funded.map((entry) => entry.callId)]);
   await addSums(client, effects);
-  if (exhausted.length > 0) {
-    await client.query(sql.insertAudits, [
-      exhausted.map((key) => key.workspace_id),
-      exhausted.map((key) => key.id),
-    ]);
-    await publish(
-      { query: (text, values) => client.query(text, values) },
-      exhausted.map((key) => ({ kind: 'key', subject: key.id })),
-    );
-  }
+  await publish(
+    { query: (text, values) => client.query(text, values) },
+    await auditExhausted(client, exhausted),
+  );
+}
+
+/** @returns what must be published in the same transaction, as its last statement. */
+export async function auditExhausted(client: PoolClient, exhausted: readonly LockedKey[]): Promise<Change[]> {
+  if (exhausted.length === 0) return [];
+  await client.query(sql.insertAudits, [
+    exhausted.map((key) => key.workspace_id),
+    exhausted.map((key) => key.id),
+  ]);
+  return exhausted.map((key) => ({ kind: 'key', subject: key.id }));
 }
 
 /** @returns the entries whose rows are new; none of the others may have effects. */
@@ -95,14 +99,18 @@ function rowsOf(entries: readonly SettledEntry[]): Buffer {
 
 const [opening, comma, closing] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 
-async function chargeWorkspaces(client: PoolClient, { workspaces }: Effects): Promise<void> {
+/** Takes what was spent from the balances. */
+export async function chargeWorkspaces(
+  client: PoolClient,
+  { workspaces }: Pick<Effects, 'workspaces'>,
+): Promise<void> {
   if (workspaces.length === 0) return;
   const ids = workspaces.map((workspace) => workspace.id);
   await client.query(sql.lockWorkspaces, [ids]);
   await client.query(sql.takeFromBalances, [ids, workspaces.map((workspace) => `${workspace.spentNano}`)]);
 }
 
-interface LockedKey {
+export interface LockedKey {
   readonly id: string;
   readonly workspace_id: string;
   readonly quota_nano: string | null;
@@ -111,7 +119,7 @@ interface LockedKey {
 }
 
 /** @returns keys whose settled spend reaches their quota now (decisions §7). */
-async function chargeKeys(client: PoolClient, { keys }: Effects): Promise<LockedKey[]> {
+export async function chargeKeys(client: PoolClient, { keys }: Pick<Effects, 'keys'>): Promise<LockedKey[]> {
   if (keys.length === 0) return [];
   const ids = keys.map((key) => key.id);
   const spent = new Map(keys.map((key) => [key.id, key.spentNano]));
@@ -143,7 +151,11 @@ async function shrinkLeases(client: PoolClient, ownerId: string, { leases }: Eff
   ]);
 }
 
-async function addSums(client: PoolClient, { minutes, hours }: Effects): Promise<void> {
+/** Adds to the sums by minute of admission and by hour. */
+export async function addSums(
+  client: PoolClient,
+  { minutes, hours }: Pick<Effects, 'minutes' | 'hours'>,
+): Promise<void> {
   if (minutes.length > 0) {
     await client.query(sql.addMinutes, [
       minutes.map((row) => row.keyId),
