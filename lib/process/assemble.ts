@@ -15,6 +15,7 @@ import { createIds } from '#lib/ids';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
+import { openJobs } from '#lib/process/jobs';
 import type { Running } from '#lib/process/running';
 import type { Upstreams } from '#lib/process/upstreams';
 import { createHealth } from '#lib/routing/health';
@@ -154,6 +155,8 @@ export async function assemble(
     status: () => statusText(process.pid, state(), offers()),
   });
 
+  const pools = createPools();
+  const { jobs, stop: stopJobs } = openJobs({ pool: db.pool, pools, clock, catalogue: () => catalogue, report });
   const runtime: Runtime = {
     clock,
     newId: ids.newId,
@@ -163,8 +166,8 @@ export async function assemble(
     coordinator,
     journal,
     resources: null,
-    jobs: null,
-    pools: createPools(),
+    jobs,
+    pools,
     health,
     holders: createHolders(),
     limits: {
@@ -197,6 +200,7 @@ export async function assemble(
       setRuntime(null);
       clearInterval(reload);
       await stopListening();
+      await stopJobs();
       await feed.close();
       await drain.drainNow().catch((error: unknown) => report(error, null));
       await drain.stop();
