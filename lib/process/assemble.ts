@@ -18,6 +18,8 @@ import { Tally } from '#lib/metrics/tally';
 import { openJobs } from '#lib/process/jobs';
 import type { Running } from '#lib/process/running';
 import type { Upstreams } from '#lib/process/upstreams';
+import { createResources } from '#lib/resources/resources';
+import { forgetResource, readResources } from '#lib/resources/stored';
 import { createHealth } from '#lib/routing/health';
 import { createHolders } from '#lib/routing/holders';
 import { hashKey, readSealingKey } from '#lib/secrets';
@@ -102,6 +104,13 @@ export async function assemble(
     report: (error) => report(error, null),
   });
 
+  const resources = createResources({
+    clock,
+    journal,
+    read: (names) => readResources(db.pool, names),
+    forget: (resource) => forgetResource(db.pool, resource),
+  });
+
   const apply = async (changes: readonly Change[]) => {
     for (const change of changes) {
       if (change.kind === 'key') {
@@ -111,6 +120,8 @@ export async function assemble(
         keys.forget({ workspace: change.subject });
       } else if (change.kind === 'lease') {
         recallLease(change.subject);
+      } else if (change.kind === 'resource') {
+        resources.drop(change.subject);
       }
     }
     if (changes.some((change) => change.kind === 'catalogue'))
@@ -126,6 +137,7 @@ export async function assemble(
     onChange: apply,
     onLost: async () => {
       keys.forget('all');
+      resources.clear();
       catalogue = await loadCatalogue(db.pool, sources);
     },
     onPolled: (startedAtMs) => keys.confirm(startedAtMs),
@@ -165,7 +177,7 @@ export async function assemble(
     catalogue: () => catalogue,
     coordinator,
     journal,
-    resources: null,
+    resources,
     jobs,
     pools,
     health,

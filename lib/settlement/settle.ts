@@ -1,23 +1,24 @@
 import type { Pool, PoolClient } from 'pg';
 import { type Change, publish } from '#lib/data/change';
+import { keepResources } from '#lib/resources/insert';
 import { apply, type Effects } from '#lib/settlement/apply';
 import { callRow } from '#lib/settlement/call-row';
-import type { SettledEntry } from '#lib/settlement/entry';
+import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/settlement/entry';
 import * as sql from '#lib/settlement/statements';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
 const limitMs = 20_000;
 
 /**
- * Brings ended calls to the database in one transaction: rows, ledger, balances, sums. Calls that are
- * there already change nothing, so that it may be repeated with the same entries at any time.
+ * Brings ended calls to the database in one transaction: rows, ledger, balances, sums; and what providers
+ * keep. What is there already changes nothing: it may be repeated with the same entries at any time.
  *
- * Locks are taken in one order everywhere: calls, workspaces, keys, leases, holds, sums, change feed;
- * within each by id.
+ * Locks are taken in one order everywhere: calls, resources, workspaces, keys, leases, holds, sums, change
+ * feed; within each by id.
  * @param ownerId the process whose leases paid for the calls.
  * @throws Error of the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
  */
-export async function settle(pool: Pool, ownerId: string, entries: readonly SettledEntry[]): Promise<void> {
+export async function settle(pool: Pool, ownerId: string, entries: readonly DrainedEntry[]): Promise<void> {
   const client = await pool.connect();
   let lost = false;
   // A server that went away without a word answers nothing: only closing the connection ends the wait.
@@ -42,14 +43,21 @@ export async function settle(pool: Pool, ownerId: string, entries: readonly Sett
 async function settleIn(
   client: PoolClient,
   ownerId: string,
-  entries: readonly SettledEntry[],
+  entries: readonly DrainedEntry[],
 ): Promise<void> {
   const byId = new Map<string, SettledEntry>();
+  const kept: KeepEntry[] = [];
   for (const entry of entries) {
+    if (entry.kind === 'keep') {
+      kept.push(entry);
+      continue;
+    }
     const id = entry.call.id.toLowerCase();
     if (!byId.has(id)) byId.set(id, entry);
   }
-  const effects = apply(await insertNew(client, byId));
+  const fresh = byId.size > 0 ? await insertNew(client, byId) : [];
+  if (kept.length > 0) await keepResources(client, kept);
+  const effects = apply(fresh);
   await chargeWorkspaces(client, effects);
   const exhausted = await chargeKeys(client, effects);
   await shrinkLeases(client, ownerId, effects);
