@@ -1,8 +1,4 @@
-/** One invariant of money or logs: a query that must return no row. */
-export interface Check {
-  readonly name: string;
-  readonly sql: string;
-}
+import { type Check, jobChecks } from '#lib/billing/job-checks';
 
 /** First call id that retention cannot have dropped; older ledger lines stand without their call. */
 const keptFrom = `(
@@ -22,6 +18,7 @@ const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', '
 
 /** Everything about money and logs that the database alone can show. */
 export const checks: readonly Check[] = [
+  ...jobChecks,
   {
     name: 'the balance of each workspace is the sum of its ledger',
     sql: `SELECT w.id AS workspace, w.balance_nano::text AS balance, coalesce(sum(l.amount_nano), 0)::text AS ledger
@@ -58,32 +55,41 @@ export const checks: readonly Check[] = [
         SELECT 1 FROM audit a WHERE a.subject = k.id::text AND a.action IN ('key.restore', 'key.set'))`,
   },
   {
-    name: 'the minutes of spend agree with the calls',
+    name: 'the minutes of spend agree with the calls and jobs',
     sql: `WITH said AS (
         SELECT key_id, minute, spent_nano FROM spend_minute WHERE minute > now() - interval '31 days'
       ), done AS (
-        SELECT key_id, date_trunc('minute', at) AS minute, sum(cost_nano) AS spent_nano FROM call
+        SELECT key_id, date_trunc('minute', at) AS minute, sum(cost_nano) AS spent_nano FROM (
+          SELECT key_id, at, cost_nano FROM call
+          UNION ALL SELECT key_id, created_at, cost_nano FROM job
+        ) AS spent
         WHERE cost_nano > 0 AND at >= date_trunc('minute', now() - interval '31 days') + interval '1 minute'
         GROUP BY 1, 2
       )
-      SELECT key_id AS key, minute, said.spent_nano::text AS said, done.spent_nano::text AS calls
+      SELECT key_id AS key, minute, said.spent_nano::text AS said, done.spent_nano::text AS charged
       FROM said FULL JOIN done USING (key_id, minute)
       WHERE said.spent_nano IS DISTINCT FROM done.spent_nano
         AND minute > ${timeOf(keptFrom)} + interval '1 hour'`,
   },
   {
-    name: 'the hours of usage agree with the calls',
-    sql: `WITH done AS (
-        SELECT workspace_id, date_trunc('hour', at, 'UTC') AS hour, key_id, ${countedModel} AS model,
-          coalesce(provider, '') AS provider, count(*) AS calls, count(*) FILTER (WHERE ${isError}) AS errors,
-          sum(${counted('input')}) AS input, sum(${counted('cachedInput')}) AS cached,
+    name: 'the hours of usage agree with the calls and jobs',
+    sql: `WITH parts AS (
+        SELECT workspace_id, at, key_id, ${countedModel} AS model, coalesce(provider, '') AS provider, 1 AS calls,
+          (${isError})::int AS errors, usage, cost_nano
+        FROM call
+        UNION ALL
+        SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, usage, cost_nano
+        FROM job WHERE settled_at IS NOT NULL
+      ), done AS (
+        SELECT workspace_id, date_trunc('hour', at, 'UTC') AS hour, key_id, model, provider, sum(calls) AS calls,
+          sum(errors) AS errors, sum(${counted('input')}) AS input, sum(${counted('cachedInput')}) AS cached,
           sum(${counted('output')}) AS output, sum(cost_nano) AS cost
-        FROM call GROUP BY 1, 2, 3, 4, 5
+        FROM parts GROUP BY 1, 2, 3, 4, 5
       )
       SELECT workspace_id AS workspace, hour, key_id AS key, model, provider, u.calls, done.calls::int AS logged,
         u.cost_nano::text AS cost, done.cost::text AS charged
       FROM usage_hour u FULL JOIN done USING (workspace_id, hour, key_id, model, provider)
-      WHERE hour > ${timeOf(keptFrom)} + interval '1 hour'
+      WHERE hour > ${timeOf(keptFrom)} + interval '1 hour' AND (u.hour IS NOT NULL OR done.calls > 0 OR done.cost > 0)
         AND (u.calls, u.errors, u.input_tokens, u.cached_tokens, u.output_tokens, u.cost_nano)
           IS DISTINCT FROM (done.calls, done.errors, done.input, done.cached, done.output, done.cost)`,
   },

@@ -6,7 +6,7 @@ export interface Verification {
   readonly ok: boolean;
   /** The rows that break an invariant, at most 100 a check; amounts are decimal strings of nano-dollars. */
   readonly checks: readonly { readonly name: string; readonly rows: readonly unknown[] }[];
-  /** What calls were charged above their holds, all together: the bound of the overshoot (decisions §6). */
+  /** What calls and jobs were charged above their holds, all together: the bound of the overshoot (decisions §6). */
   readonly overHoldNano: bigint;
 }
 
@@ -25,7 +25,8 @@ export async function verifyLedger(db: Pick<Db, 'pool'>): Promise<Verification> 
       found.push({ name, rows });
     }
     const over = await client.query<{ sum: string }>(
-      'SELECT coalesce(sum(over_hold_nano), 0)::text AS sum FROM call',
+      `SELECT coalesce(sum(over_hold_nano), 0)::text AS sum
+       FROM (SELECT over_hold_nano FROM call UNION ALL SELECT over_hold_nano FROM job) AS charged`,
     );
     await client.query('COMMIT');
     client.release();
