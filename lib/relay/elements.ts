@@ -28,6 +28,8 @@ export class ElementSplitter {
   #overflowed = false;
   #bytes = 0;
   #elements = 0;
+  /** The answer begins like no JSON: compressed bytes hold brackets by chance. */
+  #alien = false;
 
   constructor(maxElementBytes = MAX_ELEMENT_BYTES) {
     this.#maxElementBytes = maxElementBytes;
@@ -47,6 +49,8 @@ export class ElementSplitter {
   push(chunk: Uint8Array): readonly { readonly name: null; readonly data: string }[] {
     const found: { name: null; data: string }[] = [];
     this.#bytes += chunk.length;
+    this.#alien ||= this.#base < 0 && !opensJson(chunk);
+    if (this.#alien) return found;
     let from = this.#base >= 0 && this.#depth > this.#base ? 0 : -1;
     for (let i = 0; i < chunk.length; i++) {
       const c = chunk[i];
@@ -96,4 +100,10 @@ export class ElementSplitter {
     this.#elements++;
     return text;
   }
+}
+
+/** Whether the first byte that is no space opens an array or an object; true while there is none. */
+function opensJson(chunk: Uint8Array): boolean {
+  const first = chunk.find((c) => c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09);
+  return first === undefined || first === OPEN_ARRAY || first === OPEN_OBJECT;
 }

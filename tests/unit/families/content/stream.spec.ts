@@ -171,6 +171,7 @@ describe('a streamed array', () => {
   it('counts by all its bytes when nothing in it could be read', () => {
     expect(read('[{"candidates":[{"content"')).toEqual([null, 0, false, false, 26, []]);
     expect(read('no JSON at all')).toEqual([null, 0, false, false, 14, []]);
+    expect(read('\x1f{"a":1}[2] {}')).toEqual([null, 0, false, false, 14, []]);
     expect(read('[]')).toEqual([null, 0, false, false, 2, []]);
   });
 
