@@ -7,7 +7,7 @@ import { headerOf, requestText, type TalkOptions, talk } from '#tests/support/wi
 /** The three ways to ask for an answer: whole, SSE, and a stream that is one JSON array. */
 export type Shape = 'whole' | 'sse' | 'array';
 
-export const methods: Readonly<Record<Shape, string>> = {
+const methods: Readonly<Record<Shape, string>> = {
   whole: 'generateContent',
   sse: 'streamGenerateContent?alt=sse',
   array: 'streamGenerateContent',
@@ -53,27 +53,6 @@ export function fairContentNano(end: EndLine): bigint {
     cached * rates.cached +
     (count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount)) * rates.output
   );
-}
-
-/** UTF-8 bytes of generated text in an answer of any framing; of what cannot be read, all bytes. */
-export function outputBytesOf(text: string): number {
-  const events = text.split(/\r\n|\r|\n/).filter((line) => line.startsWith('data: '));
-  const whole = events.length > 0 ? `[${events.map((line) => line.slice(6)).join(',')}]` : text;
-  let chunks: unknown[];
-  try {
-    chunks = [JSON.parse(whole)].flat();
-  } catch {
-    return Buffer.byteLength(text);
-  }
-  let bytes = 0;
-  for (const chunk of chunks.map(record)) {
-    for (const candidate of [chunk.candidates ?? []].flat().map(record)) {
-      for (const part of [record(candidate.content).parts ?? []].flat().map(record)) {
-        if (typeof part.text === 'string') bytes += Buffer.byteLength(part.text);
-      }
-    }
-  }
-  return bytes;
 }
 
 function count(value: unknown): bigint {

@@ -130,4 +130,25 @@ describe('a request of the generate-content family', () => {
     await stack.call(generating.id);
     expect(await callsOf(stack, poor.id)).toBe(2);
   });
+
+  it('counts thoughts as output beside the candidates, and what tools read as input', async () => {
+    const fields = { directive: 'echo?tokens=7&reasoning=5', say: 'search', tools: [{ googleSearch: {} }] };
+    const asked = await askContent(stack.url, key, 'sse', fields);
+    const end = await stack.sandbox.ended((await seenOf(stack, asked)).id);
+    const { usage } = await stack.call(asked.id);
+    expect(usage).toMatchObject({ output: 12, reasoning: 5, input: end.inputTokens, webSearches: 1 });
+  });
+
+  it('falls back before the first byte, also from a refused credential', async () => {
+    const asked = await askContent(stack.url, key, 'sse', { model: 'test/content-falls-back' });
+    expect(asked.answer.status).toBe(200);
+    expect(await stack.call(asked.id)).toMatchObject({
+      provider: 'drained',
+      attempts: [
+        { provider: 'closed', status: null, error: 'connection_refused' },
+        { provider: 'miskeyed', status: 401 },
+        { provider: 'drained', status: 200 },
+      ],
+    });
+  });
 });

@@ -45,31 +45,6 @@ export function brokenMessagesNano(end: EndLine, outputBytes: number): bigint {
   return count(usage.input_tokens) * rates.input + BigInt(Math.ceil(outputBytes / 4)) * rates.output;
 }
 
-/** UTF-8 bytes of generated text in a whole answer or a stream; of what cannot be read, all bytes. */
-export function outputBytesOf(text: string): number {
-  if (!text.includes('data: {')) {
-    const content = isJson(text) ? [record(JSON.parse(text)).content].flat().map(record) : null;
-    if (content === null) return Buffer.byteLength(text);
-    return content.reduce((sum, { text: said }) => sum + Buffer.byteLength(String(said ?? '')), 0);
-  }
-  let bytes = 0;
-  for (const line of text.split(/\r\n|\r|\n/)) {
-    if (!line.startsWith('data: {') || !isJson(line.slice(6))) continue;
-    const { text: said } = record(record(JSON.parse(line.slice(6))).delta);
-    if (typeof said === 'string') bytes += Buffer.byteLength(said);
-  }
-  return bytes;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function count(value: unknown): bigint {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? BigInt(value) : 0n;
 }

@@ -1,0 +1,76 @@
+import { expect } from 'vitest';
+import { record } from '#lib/sandbox/content/tool-call';
+import type { Speaker } from '#tests/gateway/contract/speaker';
+import { droppedHeaders } from '#tests/gateway/known-differences';
+import { headerOf, type Wire } from '#tests/support/wire';
+
+/** What may stand in the head of an answer: an allow-list, as the gateway's own is. */
+const allowedHeaders = new Set(
+  `content-type content-length transfer-encoding content-encoding cache-control connection keep-alive date vary
+  retry-after x-should-retry x-accel-buffering openai-processing-ms openai-version
+  x-request-id request-id x-upstream-request-id x-answered-model x-answered-provider x-attempts
+  x-ratelimit-limit-requests x-ratelimit-remaining-requests x-ratelimit-limit-tokens x-ratelimit-remaining-tokens`.split(
+    /\s+/,
+  ),
+);
+
+/** No header that is not known to be harmless, and no trace of the operator's credential. */
+export function expectAllowedHead(answer: Wire, secret: string): void {
+  const names = answer.headers.map(([name]) => name);
+  expect(names.filter((name) => !allowedHeaders.has(name))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
+  expect(JSON.stringify(answer.headers)).not.toContain(secret);
+}
+
+/** The headers that a lane can pass on: Next frames the body itself. */
+export function passedBy(
+  lane: 'node' | 'web',
+  headers: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => lane === 'node' || !droppedHeaders.includes(name));
+  return Object.fromEntries(kept);
+}
+
+/** What was sent before the break, an unfinished event ended by a blank line, then the family's own end. */
+export function expectBroken(speaker: Speaker, got: string, sent: string): void {
+  const { frame } = speaker;
+  if (frame === null) {
+    expect(got).toBe(sent);
+    return;
+  }
+  const at = got.lastIndexOf(frame.start);
+  expect(at, 'a break is told in the stream').toBeGreaterThanOrEqual(0);
+  const before = got.slice(0, at);
+  expect(sent === before || sent === before.slice(0, -2)).toBe(true);
+  expect(before === '' || before.endsWith('\n\n')).toBe(true);
+  const own = got.slice(at);
+  expect(own.endsWith('\n\n')).toBe(true);
+  const told = record(JSON.parse(own.slice(own.indexOf('data: ') + 6)));
+  expect(Object.keys(told)).toEqual(frame.keys);
+  expect(Object.keys(record(told.error))).toEqual(['message', 'code']);
+  expect(record(told.error).code).toBe('upstream_request_failed');
+}
+
+/** UTF-8 bytes of generated text as a client can read them; of a body that cannot be read, all of it. */
+export function outputBytesOf(speaker: Speaker, answer: Wire): number {
+  const text = answer.body.toString();
+  const events = headerOf(answer, 'content-type')?.startsWith('text/event-stream');
+  const values = events
+    ? text.split(/\r\n|\r|\n/).flatMap((line) => (line.startsWith('data: ') ? parsed(line.slice(6)) : []))
+    : parsed(text).flat();
+  if (values.length === 0 && !events) return answer.body.length;
+  const said = values.flatMap((value) => speaker.texts(record(value)));
+  return said.reduce<number>(
+    (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : 0),
+    0,
+  );
+}
+
+/** The one value of a JSON text; nothing of any other text. */
+function parsed(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return [];
+  }
+}

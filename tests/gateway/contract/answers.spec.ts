@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAllowedHead, expectBroken, outputBytesOf, passedBy } from '#tests/gateway/contract/answer';
+import { type Case, casesOf } from '#tests/gateway/contract/cases';
+import { askAs, type Speaker } from '#tests/gateway/contract/speaker';
+import { speakers } from '#tests/gateway/contract/speakers/index';
+import { costOf, estimatedNano, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { seenOf } from '#tests/support/chat-call';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const lanes = ['node', 'web'] as const;
+
+describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
+  let stack: Stack;
+  let workspace: string;
+  beforeAll(async () => {
+    stack = await startStack({ lane });
+    workspace = (await stack.workspace({ credit: '5000', rpm: 10_000, tpm: 'none' })).slug;
+  });
+  afterAll(async () => {
+    await expectBalancedBooks(stack).finally(() => stack.close());
+    expect(stack.log()).toBe('');
+  });
+
+  async function check(speaker: Speaker, wanted: Case): Promise<void> {
+    const { key } = await stack.key(workspace, { concurrency: 1 });
+    const asked = await askAs(speaker, stack.url, key, wanted);
+    const { answer } = asked;
+    const seen = await seenOf(stack, asked);
+    const end = await stack.sandbox.ended(seen.id);
+    const sent = Buffer.from(end.sent ?? '', 'base64').toString();
+    const call = await stack.call(asked.id);
+
+    expect(`${seen.path}${seen.query ? `?${seen.query}` : ''}`).toBe(speaker.upstreamTarget);
+    expect(seen.body).toBe(speaker.received(asked.body, 'sandbox/echo'));
+
+    expect(answer.status).toBe(wanted.status ?? 200);
+    expectAllowedHead(answer, stack.sandbox.key);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'request-id': asked.id,
+      'x-upstream-request-id': seen.id,
+      'x-answered-model': 'sandbox/echo',
+      'x-answered-provider': 'sandbox',
+      'x-attempts': '1',
+      'x-ratelimit-limit-requests': '10000',
+      ...passedBy(lane, wanted.headers),
+    });
+    const due = speaker.relayed ? speaker.relayed(sent) : sent;
+    if (wanted.broke && speaker.streamed) {
+      expectBroken(speaker, answer.body.toString(), due);
+    } else if (wanted.broke) {
+      expect(answer.body.length).toBeGreaterThan(0);
+      expect(due.startsWith(answer.body.toString())).toBe(true);
+    } else {
+      expect(answer.body.toString()).toBe(due);
+    }
+    const told = speaker.streamed && speaker.frame !== null;
+    expect(answer.whole, 'the framing ends as announced').toBe(!wanted.broke || told);
+
+    const charged = wanted.charged ?? 'reported';
+    expect(call).toMatchObject({
+      family: speaker.family,
+      operation: speaker.operation,
+      status: answer.status,
+      errorCode: null,
+      streamed: speaker.streamed,
+      endReason: wanted.end ?? 'completed',
+      usageSource: charged === 'broken' ? speaker.broken.usageSource : charged,
+      requestedModel: 'sandbox/echo',
+      answeringModel: 'sandbox/echo',
+      provider: 'sandbox',
+      flags: expect.arrayContaining([...(wanted.flags ?? [])]),
+      attempts: [{ provider: 'sandbox', status: answer.status, upstreamRequestId: seen.id }],
+    });
+    const owed = {
+      reported: () => speaker.fair(end),
+      broken: () => speaker.broken.nano(end, asked.body.length, outputBytesOf(speaker, answer)),
+      estimated: () => estimatedNano(asked.body.length, outputBytesOf(speaker, answer)),
+      none: () => 0n,
+    }[charged]();
+    expect(costOf(call)).toBe(owed);
+    expect(await linesOf(stack, asked.id)).toEqual(owed === 0n ? [] : [-owed]);
+    const next = await askAs(speaker, stack.url, key);
+    expect(next.answer.status, 'the slot is free').toBe(200);
+  }
+
+  describe.each(speakers)('passes and is charged as it was sent: $name', (speaker) => {
+    describe.concurrent('when it is', () => {
+      it.each(casesOf(speaker))('$directive', (wanted) => check(speaker, wanted));
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import type { Speaker } from '#tests/gateway/contract/speaker';
+
+/** One behaviour of the provider, and what the contract makes of it in every family. */
+export interface Case {
+  readonly directive: string;
+  readonly say?: string;
+  /** The provider's; 200. */
+  readonly status?: number;
+  /** The provider broke off inside its answer: the client is told by the family's own means. */
+  readonly broke?: boolean;
+  /** reported: as the provider said. broken: as far as it had said. */
+  readonly charged?: 'reported' | 'estimated' | 'broken' | 'none';
+  readonly end?: string;
+  readonly flags?: readonly string[];
+  /** Those of the provider that the client must get. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Absent: every family. */
+  readonly families?: readonly string[];
+}
+
+const always: readonly Case[] = [
+  { directive: 'echo?tokens=30' },
+  { directive: 'reasoner?tokens=10&reasoning=24' },
+  { directive: 'fault/slow-first-byte?ms=200' },
+  { directive: 'fault/slow-bytes?size=7' },
+  { directive: 'fault/no-usage', charged: 'estimated' },
+  { directive: 'fault/null-usage', charged: 'estimated' },
+  { directive: 'fault/negative-usage', flags: ['usage_negative'] },
+  { directive: 'fault/fraction-usage', flags: ['usage_not_integer'] },
+  { directive: 'fault/gzip', charged: 'estimated', headers: { 'content-encoding': 'gzip' } },
+  { directive: 'fault/garbage', charged: 'estimated' },
+  { directive: 'fault/garbage?kind=json', charged: 'estimated' },
+  { directive: 'fault/redirect', status: 302, charged: 'none' },
+  { directive: 'fault/invalid-key-400', status: 400, charged: 'none' },
+  {
+    directive: 'fault/status-429?retry_after=2',
+    status: 429,
+    charged: 'none',
+    headers: { 'retry-after': '2' },
+  },
+  { directive: 'fault/moderation-chunk', families: ['chat', 'messages'] },
+  { directive: 'fault/x-groq-usage', families: ['chat'] },
+  { directive: 'echo?tokens=5', say: 'FORBIDDEN', families: ['generate-content'] },
+];
+
+const refused = (statuses: readonly number[]): readonly Case[] =>
+  statuses.map((status) => ({ directive: `fault/status-${status}`, status, charged: 'none' }));
+
+const broke = { broke: true, charged: 'broken', end: 'upstream_error' } as const;
+
+const whole: readonly Case[] = [
+  ...always,
+  ...refused([400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529]),
+  { directive: 'fault/cut', ...broke, charged: 'estimated' },
+  { directive: 'fault/reset@3', ...broke, charged: 'estimated' },
+  { directive: 'fault/wrong-length?by=10', ...broke, charged: 'reported' },
+  { directive: 'fault/end', charged: 'estimated' },
+  { directive: 'fault/error-body', charged: 'none', end: 'upstream_error' },
+];
+
+const streamed: readonly Case[] = [
+  ...always,
+  ...refused([400, 401, 429, 500, 503, 529]),
+  { directive: 'pace/5/20' },
+  { directive: 'fault/cut@3', ...broke },
+  { directive: 'fault/cut-inside@3', ...broke },
+  { directive: 'fault/reset@3', ...broke },
+  { directive: 'fault/end@3', charged: 'broken' },
+  { directive: 'fault/error-event@3', charged: 'broken', end: 'upstream_error' },
+  { directive: 'fault/error-event@0', charged: 'none', end: 'upstream_error' },
+  { directive: 'fault/usage-twice', families: ['chat', 'messages'] },
+  { directive: 'fault/usage-in-finish-chunk', families: ['chat', 'generate-content'] },
+  { directive: 'fault/usage-every-chunk', families: ['chat'] },
+];
+
+const events: readonly Case[] = [
+  { directive: 'fault/malformed-event@2' },
+  { directive: 'fault/lf' },
+  { directive: 'fault/crlf' },
+  { directive: 'fault/cr' },
+  { directive: 'fault/comments' },
+  { directive: 'fault/done-twice', families: ['chat', 'messages'] },
+  { directive: 'fault/trailing-bytes' },
+];
+
+export function casesOf({ family, framing }: Speaker): readonly Case[] {
+  const all = framing === 'events' ? [...streamed, ...events] : framing === 'array' ? streamed : whole;
+  return all.filter(({ families }) => families === undefined || families.includes(family));
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setPolicy } from '#lib/verbs/policy';
+import { expectBroken } from '#tests/gateway/contract/answer';
+import { askAs, credentialOf, type Speaker } from '#tests/gateway/contract/speaker';
+import { speakers } from '#tests/gateway/contract/speakers/index';
+import { costOf, estimatedNano, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { jsonOf, seenOf } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
+import { type Stack, startStack } from '#tests/support/stack';
+import { headerOf, requestText, talk } from '#tests/support/wire';
+
+const lanes = ['node', 'web'] as const;
+const streams = speakers.filter(({ streamed }) => streamed);
+const wholes = speakers.filter(({ streamed }) => !streamed);
+
+/** The answer's head is here, and so many pieces of text. */
+const afterPieces =
+  ({ piece }: Speaker, pieces: number) =>
+  (raw: string) =>
+    raw.split(piece).length > pieces;
+
+describe.each(lanes)('over the %s lane, a call that does not end well', (lane) => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({ lane });
+  });
+  afterAll(async () => {
+    await expectBalancedBooks(stack).finally(() => stack.close());
+    expect(stack.log()).toBe('');
+  });
+
+  /** A workspace with one slot. */
+  async function own(timeouts?: Readonly<Record<string, number>>) {
+    const { slug, id } = await stack.workspace({ rpm: 10_000 });
+    if (timeouts) await setPolicy(stack.db, 'test', { workspace: slug, policy: { timeouts } });
+    return { key: (await stack.key(slug, { concurrency: 1 })).key, workspaceId: id };
+  }
+
+  /** The slot is free again: at once, or when the drain has ended. */
+  const expectFreeSlot = (speaker: Speaker, key: string) =>
+    eventually(async () => (await askAs(speaker, stack.url, key)).answer.status, 200);
+
+  /** The one call of a workspace, whose client did not see its id. */
+  async function onlyCall(workspaceId: string) {
+    const find = async () => {
+      const text = 'SELECT id FROM call WHERE workspace_id = $1';
+      return (await stack.db.pool.query<{ id: string }>(text, [workspaceId])).rows;
+    };
+    await eventually(async () => (await find()).length, 1);
+    return stack.call((await find())[0]?.id ?? '');
+  }
+
+  async function truthOf(asked: { mark: string }) {
+    return stack.sandbox.ended((await seenOf(stack, asked)).id);
+  }
+
+  describe.concurrent.each(speakers)('without an HTTP answer: $name', (speaker) => {
+    it.each([
+      ['fault/close-before-headers', 'connection_closed', 'upstream_error'],
+      ['fault/reset', 'connection_reset', 'upstream_error'],
+      ['fault/huge-headers', 'bad_answer', 'upstream_error'],
+      ['fault/huge-headers?bytes=200000', 'bad_answer', 'upstream_error'],
+      ['fault/stall', 'first_byte_timeout', 'timeout'],
+      ...(speaker.streamed
+        ? [
+            ['fault/cut@0', 'connection_closed', 'upstream_error'],
+            ['fault/stall@0', 'first_byte_timeout', 'timeout'],
+          ]
+        : []),
+    ])('%s is 502 upstream_request_failed and costs nothing', async (directive, error, end) => {
+      const { key } = await own({ firstByteMs: 400, firstByteWholeMs: 400 });
+      const asked = await askAs(speaker, stack.url, key, { directive });
+      expect(asked.answer.status).toBe(502);
+      expect(jsonOf(asked.answer)).toEqual({
+        error: { message: expect.stringContaining(error), code: 'upstream_request_failed' },
+      });
+      expect(headerOf(asked.answer, 'x-should-retry')).toBeUndefined();
+      expect(await stack.call(asked.id)).toMatchObject({
+        operation: speaker.operation,
+        streamed: speaker.streamed,
+        status: 502,
+        errorCode: 'upstream_request_failed',
+        endReason: end,
+        usageSource: 'none',
+        cost: '0',
+        provider: null,
+        attempts: [{ provider: 'sandbox', status: null, error, possibleDuplicate: end === 'timeout' }],
+      });
+      expect(await linesOf(stack, asked.id)).toEqual([]);
+      await expectFreeSlot(speaker, key);
+    });
+  });
+
+  describe.concurrent.each(speakers)('after its first byte: $name', (speaker) => {
+    it.each([
+      ['idle_timeout', { idleMs: 300 }],
+      ...(speaker.streamed ? ([['total_timeout', { totalMs: 500 }]] as const) : []),
+    ] as const)('a stall ends with %s, told by the family’s own means', async (error, timeouts) => {
+      const { key } = await own(timeouts);
+      const asked = await askAs(speaker, stack.url, key, { directive: 'fault/stall@3' });
+      const end = await truthOf(asked);
+      const sent = Buffer.from(end.sent ?? '', 'base64').toString();
+      const got = asked.answer.body.toString();
+      expect(asked.answer.status).toBe(200);
+      if (speaker.streamed) expectBroken(speaker, got, sent);
+      else expect(sent.startsWith(got)).toBe(true);
+      if (speaker.frame) expect(got.includes(error)).toBe(speaker.streamed);
+      expect(asked.answer.whole).toBe(speaker.streamed && speaker.frame !== null);
+      const call = await stack.call(asked.id);
+      const source = speaker.streamed ? speaker.broken.usageSource : 'estimated';
+      expect(call).toMatchObject({ endReason: 'timeout', usageSource: source });
+      expect(await linesOf(stack, asked.id)).toEqual([-costOf(call)]);
+      await expectFreeSlot(speaker, key);
+    });
+  });
+
+  describe.concurrent.each(streams)('when its client leaves mid-stream: $name', (speaker) => {
+    it('where the provider stops then: as far as the usage was told, the rest by estimate', async () => {
+      const { key } = await own();
+      const leaveWhen = afterPieces(speaker, 10);
+      const asked = await askAs(speaker, stack.url, key, { directive: 'pace/20/500' }, { leaveWhen });
+      expect(headerOf(asked.answer, 'content-length')).toBeUndefined();
+      expect(headerOf(asked.answer, 'x-accel-buffering')).toBe('no');
+      const call = await stack.call(asked.id);
+      const end = await truthOf(asked);
+      const { usageSource, tellsInput } = speaker.broken;
+      expect(end.end).toBe('client_gone');
+      expect(end.outputTokens).toBeLessThan(100);
+      expect(call).toMatchObject({ endReason: 'client_gone', usageSource, status: 200 });
+      expect(call.usage.input).toBe(tellsInput ? end.inputTokens : Math.ceil(asked.body.length / 4));
+      expect(call.usage.output).toBeGreaterThan(0);
+      expect(call.usage.output).toBeLessThanOrEqual(Math.ceil(end.bytesSent / 4));
+      expect(costOf(call)).toBe(BigInt(call.usage.input) * 1_000n + BigInt(call.usage.output) * 4_000n);
+      expect(await linesOf(stack, asked.id)).toEqual([-costOf(call)]);
+      await expectFreeSlot(speaker, key);
+    });
+
+    it('where the provider works on: it keeps its slot until the drain ends, and is charged as reported', async () => {
+      const { key } = await own();
+      const wish = { model: speaker.drained, directive: 'pace/20/60' };
+      const asked = await askAs(speaker, stack.url, key, wish, { leaveWhen: afterPieces(speaker, 5) });
+      expect((await askAs(speaker, stack.url, key)).answer.status).toBe(429);
+      const call = await stack.call(asked.id);
+      const end = await truthOf(asked);
+      expect(end).toMatchObject({ end: 'completed', outputTokens: 60 });
+      expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'reported' });
+      expect(await linesOf(stack, asked.id)).toEqual([-speaker.fair(end)]);
+      await expectFreeSlot(speaker, key);
+    });
+  });
+
+  describe.concurrent.each(wholes)('when its client leaves: $name', (speaker) => {
+    it('before the headers, where the provider stops then: the input is charged by estimate', async () => {
+      const { key, workspaceId } = await own();
+      const slow = { directive: 'fault/slow-first-byte?ms=3000' };
+      const asked = await askAs(speaker, stack.url, key, slow, { patienceMs: 500 });
+      expect(asked.end).toBe('late');
+      const call = await onlyCall(workspaceId);
+      expect((await truthOf(asked)).end).toBe('client_gone');
+      expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
+      expect(costOf(call)).toBe(estimatedNano(asked.body.length, 0));
+      expect(await linesOf(stack, call.id)).toEqual([-costOf(call)]);
+      await expectFreeSlot(speaker, key);
+    });
+
+    it('before the headers, where the provider works on: it is drained and charged as reported', async () => {
+      const { key, workspaceId } = await own();
+      const slow = { model: speaker.drained, directive: 'fault/slow-first-byte?ms=900' };
+      const asked = await askAs(speaker, stack.url, key, slow, { patienceMs: 300 });
+      const call = await onlyCall(workspaceId);
+      const end = await truthOf(asked);
+      expect(end.end).toBe('completed');
+      expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'reported', status: 200 });
+      expect(await linesOf(stack, call.id)).toEqual([-speaker.fair(end)]);
+      await expectFreeSlot(speaker, key);
+    });
+
+    it('inside the answer: what was relayed is charged by estimate', async () => {
+      const { key, workspaceId } = await own();
+      const stall = { directive: 'fault/stall@1' };
+      await askAs(speaker, stack.url, key, stall, { leaveWhen: () => true, patienceMs: 800 });
+      const call = await onlyCall(workspaceId);
+      expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
+      expect(await linesOf(stack, call.id)).toEqual([-costOf(call)]);
+      await expectFreeSlot(speaker, key);
+    });
+
+    it('before the request was sent whole: nothing is charged and no provider learns of it', async () => {
+      const { key, workspaceId } = await own();
+      const mark = `never whole ${workspaceId}`;
+      const body = speaker.body('sandbox/echo', mark);
+      const headers = {
+        ...speaker.headers,
+        ...credentialOf(speaker, key),
+        'Content-Length': String(body.length + 100),
+      };
+      await talk(stack.url, requestText('POST', speaker.target('sandbox/echo'), headers, body), {
+        afterwards: (socket) => setTimeout(() => socket.end(), 50),
+        patienceMs: 600,
+      });
+      const call = await onlyCall(workspaceId);
+      expect(call).toMatchObject({ errorCode: 'invalid_body', cost: '0', attempts: [] });
+      expect(await linesOf(stack, call.id)).toEqual([]);
+      expect(await stack.sandbox.seen(mark)).toEqual([]);
+      await expectFreeSlot(speaker, key);
+    });
+  });
+});

@@ -1,0 +1,72 @@
+import { record } from '#lib/sandbox/content/tool-call';
+import type { Speaker } from '#tests/gateway/contract/speaker';
+import { estimatedNano, fairNano } from '#tests/support/books';
+
+const base = {
+  family: 'chat',
+  operation: 'chat.create',
+  piece: '"content"',
+  credential: 'authorization',
+  drained: 'test/drained',
+  target: () => '/v1/chat/completions',
+  upstreamTarget: '/chat/completions',
+  fair: fairNano,
+  texts: ({ choices }) => {
+    const [choice] = [choices].flat();
+    const { message, delta } = record(choice);
+    return [record(message ?? delta).content];
+  },
+  broken: {
+    usageSource: 'estimated',
+    tellsInput: false,
+    nano: (_end, request, output) => estimatedNano(request, output),
+  },
+  frame: { start: 'data: {"error"', keys: ['error'] },
+} satisfies Partial<Speaker>;
+
+const body = (model: string, prompt: string, more: object = {}) =>
+  JSON.stringify({ model, messages: [{ role: 'user', content: prompt }], ...more });
+const renamed = (text: string, model: string) => text.replace(`"${model}"`, '"echo"');
+
+/** The stream with its usage asked for by the gateway, and by the client itself. */
+export const chatSpeakers: readonly Speaker[] = [
+  { ...base, name: 'chat', streamed: false, body, received: renamed },
+  {
+    ...base,
+    name: 'chat, streamed',
+    streamed: true,
+    framing: 'events',
+    body: (model, prompt) => body(model, prompt, { stream: true }),
+    received: (text, model) =>
+      renamed(text, model).replace(/}$/, ',"stream_options":{"include_usage":true}}'),
+    relayed: withoutUsageEvent,
+  },
+  {
+    ...base,
+    name: 'chat, streamed with its usage',
+    streamed: true,
+    framing: 'events',
+    body: (model, prompt) => body(model, prompt, { stream: true, stream_options: { include_usage: true } }),
+    received: renamed,
+  },
+];
+
+/** Takes out the first event with usage and without choices, as decisions §4 defines it. */
+function withoutUsageEvent(sent: string): string {
+  const newline = /\r\n\r\n|\r\r|\n\n/.exec(sent)?.[0] ?? '\n\n';
+  const events = sent.split(newline);
+  const at = events.findIndex((event) => {
+    const data = event.split(/\r\n|\r|\n/).find((line) => line.startsWith('data: {'));
+    const chunk = data ? parsed(data.slice(6)) : {};
+    return Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage && !chunk.moderation;
+  });
+  return at < 0 ? sent : events.toSpliced(at, 1).join(newline);
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return record(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
