@@ -6,6 +6,7 @@ import { type Dialect, freeOfCharge, type Opened, type Seen, type Truth } from '
 import { generateContent } from '#lib/sandbox/generate-content';
 import { messages } from '#lib/sandbox/messages';
 import { getModel, modelList } from '#lib/sandbox/models';
+import { responses } from '#lib/sandbox/responses';
 import { findDirective, parseName } from '#lib/sandbox/scenario/name';
 import { type Scenario, Scenarios } from '#lib/sandbox/scenario/plan';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
@@ -17,7 +18,7 @@ import { readSeen } from '#lib/sandbox/wire/read-seen';
 import { sendInstead } from '#lib/sandbox/wire/send-instead';
 
 /** The families that the simulated provider speaks; the first one also words what fits none. */
-const dialects: readonly [Dialect, ...Dialect[]] = [chat, messages, generateContent];
+const dialects: readonly [Dialect, ...Dialect[]] = [chat, responses, messages, generateContent];
 
 interface Settings {
   readonly truth: TruthLog;

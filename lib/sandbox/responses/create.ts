@@ -1,0 +1,99 @@
+import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
+import type { Shelf } from '#lib/sandbox/content/shelf';
+import { type Answer, freeOfCharge, type Opened, type Seen } from '#lib/sandbox/dialect';
+import { getModel } from '#lib/sandbox/models';
+import { type ResponsesAsk, readResponsesAsk } from '#lib/sandbox/responses/ask';
+import { composeResponse } from '#lib/sandbox/responses/compose';
+import { responseFrames } from '#lib/sandbox/responses/frames';
+import { type KeptResponse, keptItems, keptResponses, opens, seal } from '#lib/sandbox/responses/kept';
+import { headOf, itemView, statusOf, viewOf } from '#lib/sandbox/responses/view';
+import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
+import { type JobCourse, jobCourse } from '#lib/sandbox/scenario/job';
+import { parseName } from '#lib/sandbox/scenario/name';
+import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
+
+/** Opens a request that makes a response. */
+export function openCreate(seen: Seen, cache: PrefixCache, shelf: Shelf): Opened {
+  const ask = readResponsesAsk(seen.body, {
+    item: (id) => keptItems.find(shelf, id),
+    opens: (sealed) => opens(shelf, sealed),
+  });
+  if (ask.imageModel) getModel(parseName(ask.imageModel).base);
+  const previous = previousOf(ask, shelf);
+  return {
+    model: ask.model,
+    stream: ask.stream,
+    prompt: ask.prompt,
+    answer(base, behaviour) {
+      const kept = keep(ask, base, behaviour, cache, shelf, previous, seen);
+      return answerOf(kept, ask, seen.atMs);
+    },
+  };
+}
+
+function previousOf({ previousId }: ResponsesAsk, shelf: Shelf): KeptResponse | null {
+  if (previousId === null) return null;
+  const previous = keptResponses.find(shelf, previousId);
+  if (previous) return previous;
+  const message = `Previous response with id '${previousId}' not found.`;
+  throw new ProviderFault(400, message, 'previous_response_not_found', 'previous_response_id');
+}
+
+function keep(
+  ask: ResponsesAsk,
+  base: string,
+  behaviour: Behaviour,
+  cache: PrefixCache,
+  shelf: Shelf,
+  previous: KeptResponse | null,
+  seen: Seen,
+): KeptResponse {
+  const suffix = seen.id.slice(4);
+  const composition = composeResponse(ask, base, behaviour, cache, previous, suffix, (id) => seal(shelf, id));
+  const id = `resp_${suffix}`;
+  const { truth } = composition;
+  const kept: KeptResponse = {
+    id,
+    model: ask.model,
+    head: headOf(id, seen.atMs, ask.asked),
+    composition,
+    behaviour,
+    course: ask.background ? courseOf(ask, truth.outputTokens * behaviour.gapMs, seen.atMs) : null,
+    streamed: ask.stream,
+    inputItems: ask.items.map(({ item, tokens }, index) => ({
+      item: { ...item, id: item.id ?? `in_${suffix}${index}` },
+      tokens,
+    })),
+    transcript: `${previous?.transcript ?? ''}${ask.transcript}\n`,
+    tokens: truth.inputTokens + truth.outputTokens,
+    cancelledAtMs: null,
+  };
+  // What never ends cannot be kept whole.
+  if (!ask.store || !Number.isFinite(truth.outputTokens)) return kept;
+  keptResponses.put(shelf, id, kept);
+  for (const item of composition.items) {
+    const view = itemView(item);
+    const tokens = item.kind === 'reasoning' ? item.tokens : 'choice' in item ? item.choice.tokens : 0;
+    keptItems.put(shelf, item.id, { item: view, tokens });
+  }
+  for (const one of kept.inputItems) keptItems.put(shelf, String(one.item.id), one);
+  return kept;
+}
+
+/** A stream in the background is over when its last event is out, if its name does not say otherwise. */
+function courseOf(ask: ResponsesAsk, streamMs: number, startedAtMs: number): JobCourse {
+  const name = parseName(ask.model);
+  const course = jobCourse(name, startedAtMs);
+  return ask.stream && !name.params.has('job_ms') ? { ...course, lastsMs: streamMs } : course;
+}
+
+/** What runs in the background has cost nothing yet; all else is told as it is made. */
+function answerOf(kept: KeptResponse, ask: ResponsesAsk, nowMs: number): Answer {
+  const { truth } = kept.composition;
+  if (ask.stream) return { truth, content: { kind: 'stream', frames: responseFrames(kept, nowMs) } };
+  const { body, usage } = viewOf(kept, statusOf(kept, nowMs));
+  return {
+    truth: ask.background ? freeOfCharge : truth,
+    content: { kind: 'whole', text: JSON.stringify(body), usage },
+  };
+}

@@ -1,0 +1,46 @@
+import { Drawer, type Shelf } from '#lib/sandbox/content/shelf';
+import type { Composition } from '#lib/sandbox/responses/compose';
+import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
+import type { JobCourse } from '#lib/sandbox/scenario/job';
+
+/** A response that the provider keeps for its account. */
+export interface KeptResponse {
+  readonly id: string;
+  /** Name of the model that made it, as asked. */
+  readonly model: string;
+  /** What every view of it repeats: the request's own fields. */
+  readonly head: Readonly<Record<string, unknown>>;
+  readonly composition: Composition;
+  readonly behaviour: Behaviour;
+  /** Of one that runs in the background; null: it was done when it was answered. */
+  readonly course: JobCourse | null;
+  /** Asked for as a stream: it may be read as one again. */
+  readonly streamed: boolean;
+  readonly inputItems: readonly KeptItem[];
+  readonly transcript: string;
+  /** What a response that continues it reads again: its own input and output. */
+  readonly tokens: number;
+  cancelledAtMs: number | null;
+}
+
+/** An item of an input or output, by its id. */
+export interface KeptItem {
+  readonly item: Record<string, unknown>;
+  readonly tokens: number;
+}
+
+export const keptResponses = new Drawer<KeptResponse>();
+export const keptItems = new Drawer<KeptItem>();
+/** Encrypted reasoning that this account made, by its text. */
+const seals = new Drawer<true>();
+
+/** Encrypts reasoning: nobody can read it, and only this server takes it back. */
+export function seal(shelf: Shelf, id: string): string {
+  const sealed = Buffer.from(`sealed reasoning of ${id}: ${'·'.repeat(120)}`).toString('base64');
+  seals.put(shelf, sealed, true);
+  return sealed;
+}
+
+export function opens(shelf: Shelf, sealed: string): boolean {
+  return seals.find(shelf, sealed) === true;
+}
