@@ -27,6 +27,9 @@ export interface Truth {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly serviceTier: string | null;
+  /** Of a request that began a job: its id, and the seconds of video to charge when it has ended. */
+  readonly job?: string;
+  readonly videoSeconds?: number;
 }
 
 /** One event of a stream. */
@@ -61,6 +64,12 @@ export interface Answer {
   /** A whole JSON body with the usage in it, the events of a stream, or bytes of any kind. */
   readonly content:
     | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly type: string }
+    | {
+        readonly kind: 'flow';
+        readonly length: number;
+        readonly type: string;
+        readonly pieces: Iterable<Buffer>;
+      }
     | { readonly kind: 'whole'; readonly text: string; readonly usage: unknown }
     | {
         readonly kind: 'stream';

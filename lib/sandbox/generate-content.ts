@@ -3,6 +3,7 @@ import { PrefixCache } from '#lib/sandbox/content/prefix-cache';
 import type { Answer, Dialect } from '#lib/sandbox/dialect';
 import { type ContentAsk, methodPath, readContentAsk } from '#lib/sandbox/generate-content/ask';
 import { blockedFrame, contentFrames, wholeCandidates } from '#lib/sandbox/generate-content/frames';
+import { isOfOperations, openOperations } from '#lib/sandbox/generate-content/operations';
 import { contentUsage, modalities } from '#lib/sandbox/generate-content/usage';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
@@ -31,9 +32,10 @@ export const generateContent: Dialect = {
     },
   ]),
 
-  handles: (method, path) => method === 'POST' && methodPath.test(path),
+  handles: (method, path) => isOfOperations(method, path) || (method === 'POST' && methodPath.test(path)),
 
-  open(seen, cache) {
+  open(seen, cache, shelf) {
+    if (isOfOperations(seen.method, seen.path)) return openOperations(seen, shelf);
     const ask = readContentAsk(seen);
     const head = { modelVersion: ask.chat.model, responseId: seen.id.slice(4, 27) };
     return {

@@ -23,6 +23,7 @@ const models: Readonly<Record<string, SandboxModel>> = {
   mini: { ...plain, contextTokens: 4_096, maxOutputTokens: 256 },
   'priced-cache': { ...plain, reportsCacheWrites: true },
   reasoner: { ...plain, reasoning: 24 },
+  film: plain,
 };
 
 /** @throws ProviderFault 404 in the words of the chat family; it says what exists. */

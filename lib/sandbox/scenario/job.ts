@@ -2,13 +2,17 @@ import { type ModelName, numberParam } from '#lib/sandbox/scenario/name';
 
 /**
  * How a job of the simulated provider goes, by its model's name: `?job_ms=` until it ends (300),
- * `?job=failed` or `?job=never` for the other ends; a quarter of the time it is still queued.
+ * `?job=failed`, `?job=never` or `?job=gone` (nobody knows it any more) for the other ends; a quarter of
+ * the time it is still queued.
  */
 export interface JobCourse {
   readonly startedAtMs: number;
   readonly lastsMs: number;
-  readonly end: 'completed' | 'failed' | 'never';
+  readonly end: JobEnd;
 }
+
+type JobEnd = 'completed' | 'failed' | 'never' | 'gone';
+const ends: readonly JobEnd[] = ['completed', 'failed', 'never', 'gone'];
 
 export interface JobStand {
   readonly state: 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -18,19 +22,28 @@ export interface JobStand {
 
 const usualMs = 300;
 
-export function jobCourse(name: ModelName, startedAtMs: number): JobCourse {
-  const end = name.params.get('job');
-  return {
-    startedAtMs,
-    lastsMs: numberParam(name, 'job_ms', usualMs),
-    end: end === 'failed' || end === 'never' ? end : 'completed',
-  };
+/** @param lastsMs of a job whose name says nothing. */
+export function jobCourse(name: ModelName, startedAtMs: number, lastsMs = usualMs): JobCourse {
+  const end = ends.find((one) => one === name.params.get('job')) ?? 'completed';
+  return { startedAtMs, lastsMs: numberParam(name, 'job_ms', lastsMs), end };
 }
 
 /** @param nowMs when somebody looks, ms since the epoch. */
-export function standOf({ startedAtMs, lastsMs, end }: JobCourse, nowMs: number): JobStand {
-  const part = lastsMs <= 0 ? 1 : (nowMs - startedAtMs) / lastsMs;
-  if (part >= 1 && end !== 'never') return { state: end, progress: end === 'completed' ? 100 : 50 };
+export function standOf(course: JobCourse, nowMs: number): JobStand {
+  const { end } = course;
+  const part = partOf(course, nowMs);
+  if (part >= 1 && (end === 'completed' || end === 'failed')) {
+    return { state: end, progress: end === 'completed' ? 100 : 50 };
+  }
   const progress = Math.max(0, Math.min(99, Math.floor(part * 100)));
   return { state: part < 0.25 ? 'queued' : 'in_progress', progress };
+}
+
+/** Whether the provider has lost it by now. */
+export function isGone(course: JobCourse, nowMs: number): boolean {
+  return course.end === 'gone' && partOf(course, nowMs) >= 1;
+}
+
+function partOf({ startedAtMs, lastsMs }: JobCourse, nowMs: number): number {
+  return lastsMs <= 0 ? 1 : (nowMs - startedAtMs) / lastsMs;
 }

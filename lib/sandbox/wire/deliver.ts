@@ -27,6 +27,12 @@ export async function deliver(
 ): Promise<Delivery> {
   const delivery: Delivery = { outputTokens: 0, chunksSent: 0, usageReported: null, faulted: false };
   const { content, truth, status = 200 } = answer;
+  if (content.kind === 'flow') {
+    const described = { ...headers, 'content-type': content.type, 'content-length': String(content.length) };
+    outlet.start(status, { ...described, ...answer.headers });
+    await sendFlow(outlet, content.pieces, behaviour, delivery);
+    return delivery;
+  }
   if (content.kind !== 'stream') {
     const whole = content.kind === 'whole';
     delivery.outputTokens = truth.outputTokens;
@@ -79,6 +85,27 @@ async function sendWhole(
   delivery.faulted = lengthOffset !== null;
   // Fewer bytes than announced: ending properly would leave the client waiting for them.
   return lengthOffset !== null && lengthOffset > 0 ? outlet.fin() : outlet.end();
+}
+
+/** Bytes that are made as they are sent; a piece counts as a chunk. */
+async function sendFlow(
+  outlet: Outlet,
+  pieces: Iterable<Buffer>,
+  { stop, gapMs, sliceBytes }: Behaviour,
+  delivery: Delivery,
+): Promise<void> {
+  for (const piece of pieces) {
+    if (outlet.gone) return;
+    if (stop && delivery.chunksSent === stop.after) {
+      delivery.faulted = stop.by !== 'stall';
+      if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
+      else return stop.by === 'reset' ? outlet.reset() : outlet.fin();
+    }
+    await outlet.sleep(gapMs);
+    await outlet.write(piece, sliceBytes);
+    delivery.chunksSent++;
+  }
+  return outlet.end();
 }
 
 async function sendStream(

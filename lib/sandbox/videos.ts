@@ -1,0 +1,137 @@
+import { fileAnswer } from '#lib/sandbox/content/film';
+import type { Shelf } from '#lib/sandbox/content/shelf';
+import { type Answer, type Dialect, freeOfCharge, type Opened, type Seen } from '#lib/sandbox/dialect';
+import { jobCourse, standOf } from '#lib/sandbox/scenario/job';
+import { findDirective, keptName, numberParam, parseName } from '#lib/sandbox/scenario/name';
+import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
+import { readRemixPrompt, readVideoAsk } from '#lib/sandbox/videos/ask';
+import { getVideo, videos as kept, shownVideo, type Video } from '#lib/sandbox/videos/video';
+
+const path = /^\/videos(?:\/([^/]+)(\/content|\/remix)?)?$/;
+/** What may be done where: by the end of the path. */
+const methods: Readonly<Record<string, readonly string[]>> = {
+  '': ['POST', 'GET'],
+  id: ['GET', 'DELETE'],
+  '/content': ['GET'],
+  '/remix': ['POST'],
+};
+/** How long a job takes and how much its video weighs where its name says nothing. */
+const usualMs = 1_000;
+const usualBytes = 100_000;
+
+/**
+ * The videos family as api.openai.com spoke it (protocols: videos). A name's parameters: those of jobs,
+ * `bytes=` of the content and `made=` seconds where the video is not as long as it was asked for.
+ */
+export const videos: Dialect = {
+  id: 'videos',
+
+  handles: (method, asked) => {
+    const [found, id, end] = path.exec(asked) ?? [];
+    return found !== undefined && (methods[end ?? (id === undefined ? '' : 'id')]?.includes(method) ?? false);
+  },
+
+  open(seen, _cache, shelf) {
+    const [, written, end] = path.exec(seen.path) ?? [];
+    if (written === undefined) return seen.method === 'POST' ? create(seen, shelf) : list(seen, shelf);
+    const video = getVideo(shelf, decodeURIComponent(written), seen.atMs);
+    if (end === '/remix') return remix(seen, shelf, video);
+    const opened = {
+      model: video.model,
+      stream: false,
+      prompt: '',
+      asked: keptName(video.asked, seen.method),
+    };
+    if (end === '/content') return { ...opened, answer: () => content(seen, video) };
+    return {
+      ...opened,
+      answer: () => (seen.method === 'GET' ? whole(shownVideo(video, seen.atMs)) : remove(shelf, video)),
+    };
+  },
+
+  errorBody: ({ status, message, code, param }) => {
+    const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+    return JSON.stringify({ error: { message, type, param, code } });
+  },
+
+  errorEvent: ({ message }) => ({
+    name: 'error',
+    data: JSON.stringify({ message }),
+    content: false,
+    tokens: 0,
+  }),
+};
+
+function create(seen: Seen, shelf: Shelf): Opened {
+  const { model, prompt, seconds, size } = readVideoAsk(seen);
+  return begin(seen, shelf, { model, prompt, seconds, size, remixedFrom: null });
+}
+
+function remix(seen: Seen, shelf: Shelf, { id, model, seconds, size }: Video): Opened {
+  return begin(seen, shelf, { model, prompt: readRemixPrompt(seen), seconds, size, remixedFrom: id });
+}
+
+/** The job begins when it is answered: a request that meets a fault leaves none. */
+function begin(
+  seen: Seen,
+  shelf: Shelf,
+  asked: Pick<Video, 'model' | 'prompt' | 'seconds' | 'size' | 'remixedFrom'>,
+): Opened {
+  return {
+    model: asked.model,
+    stream: false,
+    prompt: asked.prompt,
+    answer: () => {
+      const named = findDirective(asked.prompt) ?? asked.model;
+      const name = parseName(named);
+      const video: Video = {
+        ...asked,
+        asked: named,
+        id: `video_${seen.id.slice(4)}`,
+        seconds: String(numberParam(name, 'made', Number(asked.seconds))),
+        course: jobCourse(name, seen.atMs, usualMs),
+        bytes: numberParam(name, 'bytes', usualBytes),
+      };
+      kept.put(shelf, video.id, video);
+      const videoSeconds = video.course.end === 'completed' ? Number(video.seconds) : 0;
+      const truth = { ...freeOfCharge, job: video.id, videoSeconds };
+      return { ...whole(shownVideo(video, seen.atMs)), truth };
+    },
+  };
+}
+
+function list({ query, atMs }: Seen, shelf: Shelf): Opened {
+  return {
+    model: 'echo',
+    stream: false,
+    prompt: '',
+    answer: () => {
+      const all = query.get('order') === 'asc' ? [...kept.list(shelf)] : [...kept.list(shelf)].reverse();
+      const after = all.findIndex(({ id }) => id === query.get('after'));
+      const rest = all.slice(after + 1);
+      const data = rest.slice(0, Number(query.get('limit') ?? 20)).map((video) => shownVideo(video, atMs));
+      return whole({ object: 'list', data, has_more: data.length < rest.length });
+    },
+  };
+}
+
+function remove(shelf: Shelf, { id }: Video): Answer {
+  kept.remove(shelf, id);
+  return whole({ id, object: 'video.deleted', deleted: true });
+}
+
+/** @throws ProviderFault 404 while there is no video yet. */
+function content(seen: Seen, { course, bytes }: Video): Answer {
+  if (standOf(course, seen.atMs).state !== 'completed') {
+    throw new ProviderFault(404, 'Video is not ready yet, use GET /v1/videos/{video_id} to check status.');
+  }
+  const variant = seen.query.get('variant') ?? 'video';
+  if (variant === 'video') return fileAnswer(seen, bytes, 'video/mp4');
+  if (variant === 'thumbnail') return fileAnswer(seen, 2_000, 'image/webp');
+  if (variant === 'spritesheet') return fileAnswer(seen, 20_000, 'image/jpeg');
+  throw new ProviderFault(400, `Invalid value: '${variant}'.`, 'invalid_value', 'variant');
+}
+
+function whole(body: object): Answer {
+  return { truth: freeOfCharge, content: { kind: 'whole', text: JSON.stringify(body), usage: null } };
+}
