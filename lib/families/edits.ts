@@ -27,9 +27,17 @@ export function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((total, piece) => total + piece.length, 0);
 }
 
-/** Replaces a value where it stands. */
+/**
+ * Replaces a value where it stands.
+ * @param json the new value as JSON; the bare text of a multipart part takes a string without its quotes.
+ */
 export function replaceValue(found: Found, json: string): Edit {
-  return { start: found.start, end: found.end, text: json };
+  return { start: found.start, end: found.end, text: found.bare ? bareText(json) : json };
+}
+
+function bareText(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return typeof value === 'string' ? value : json;
 }
 
 /** Adds a member before the closing brace of an object of the body. */

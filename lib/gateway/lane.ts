@@ -20,6 +20,14 @@ export interface BodySource {
    * @throws Refused with `invalid_body`: over the limit, cut short, bad length, or stalled for 30 s.
    */
   read(limit: number): Promise<Uint8Array>;
+  /**
+   * Hands the body over piece by piece instead; the next one is read when `take` is done with the last.
+   * @param limit bytes; more is refused while reading.
+   * @throws Refused as `read`; whatever `take` throws.
+   */
+  pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void>;
+  /** Calls back when the call is over, however it ended: what was kept of the body can go. */
+  onRelease(listener: () => void): void;
   /** The request is refused before its body was read: drop up to 1 MiB or 1 s of it, then close. */
   drop(): void;
 }

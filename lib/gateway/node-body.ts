@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { Refused, refusal } from '#lib/errors';
+import { Refused } from '#lib/errors';
 import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
 import { onUnreadable } from '#lib/gateway/framing';
 import type { BodySource } from '#lib/gateway/lane';
+import { endedEarly, stalled, tooLarge } from '#lib/gateway/upload/body-faults';
+import { pourNode } from '#lib/gateway/upload/pour-node';
 
 const DROP_BYTES = 1024 * 1024;
 const DROP_MS = 1_000;
@@ -13,7 +15,7 @@ export interface NodeBody extends BodySource {
   unread(): boolean;
   /** After a refusal: a promise while the unread rest is being dropped; null when nothing is left. */
   finishDrop(): Promise<void> | null;
-  /** Gives the memory of the body back to the budget. */
+  /** Gives the memory of the body back to the budget, and whatever else was kept of it. */
   release(): void;
 }
 
@@ -23,6 +25,7 @@ export interface NodeBody extends BodySource {
  */
 export function createNodeBody(request: IncomingMessage, budget: BodyBudget, stallMs: number): NodeBody {
   let taken = 0;
+  const kept: (() => void)[] = [];
   let dropped = false;
   const declared = declaredLength(request);
 
@@ -91,12 +94,20 @@ export function createNodeBody(request: IncomingMessage, budget: BodyBudget, sta
 
   return {
     read,
+    pour: async (limit, take) => {
+      if (declared !== null && declared > limit) throw tooLarge(limit);
+      if (declared !== 0) await pourNode(request, limit, stallMs, take);
+    },
+    onRelease: (listener) => {
+      kept.push(listener);
+    },
     drop: () => {
       dropped = !request.readableEnded && (declared === null ? hasBody(request) : declared > 0);
     },
     unread: () => dropped && !request.readableEnded,
     finishDrop: () => (dropped && !request.readableEnded ? dropRest(request) : null),
     release: () => {
+      for (const letGo of kept.splice(0)) letGo();
       budget.give(taken);
       taken = 0;
     },
@@ -134,21 +145,4 @@ function hasBody(request: IncomingMessage): boolean {
   return (
     request.headers['transfer-encoding'] !== undefined || request.headers['content-length'] !== undefined
   );
-}
-
-export function tooLarge(limit: number): Refused {
-  return invalid(`The request body is over the limit of ${limit} bytes; send a smaller one.`);
-}
-
-/** @param stallMs how long the body paused. */
-export function stalled(stallMs: number): Refused {
-  return invalid(`The request body stalled for ${stallMs / 1000} s; send it again without pauses.`);
-}
-
-export function endedEarly(): Refused {
-  return invalid('The request body ended early; send all of it with a matching Content-Length.');
-}
-
-function invalid(message: string): Refused {
-  return new Refused(refusal('invalid_body', message));
 }

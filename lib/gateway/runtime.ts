@@ -2,6 +2,7 @@ import type { Coordinator } from '#lib/admission/claim';
 import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { RefusalPace } from '#lib/gateway/refusal-pace';
+import type { SpoolRoom } from '#lib/gateway/upload/spool';
 import type { Jobs } from '#lib/jobs/job';
 import type { Tally } from '#lib/metrics/tally';
 import type { Resources } from '#lib/resources/resource';
@@ -39,6 +40,8 @@ export interface Runtime {
     /** How long a request body may pause, ms (decisions §4). */
     readonly bodyStallMs: number;
   };
+  /** Where multipart bodies lie while their calls run; null: this process has no place for them. */
+  readonly uploads: SpoolRoom | null;
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */
   readonly bodies: BodyBudget;
   /** Slows keys that are refused in floods. */

@@ -31,6 +31,7 @@ export function unconfiguredRuntime(): Runtime {
     health: createHealth(),
     holders: createHolders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyStallMs: 0 },
+    uploads: null,
     bodies: createBodyBudget(0),
     drains: { running: 0, most: 0 },
     refusals: createRefusalPace(),

@@ -1,11 +1,11 @@
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { BodySource } from '#lib/gateway/lane';
-import { endedEarly, stalled, tooLarge } from '#lib/gateway/node-body';
+import { endedEarly, stalled, tooLarge } from '#lib/gateway/upload/body-faults';
 
 export interface WebBody extends BodySource {
   /** The request is refused and its body was not read to the end. */
   unread(): boolean;
-  /** Gives the memory of the body back to the budget. */
+  /** Gives the memory of the body back to the budget, and whatever else was kept of it. */
   release(): void;
 }
 
@@ -15,6 +15,7 @@ export interface WebBody extends BodySource {
  */
 export function createWebBody(request: Request, budget: BodyBudget, stallMs: number): WebBody {
   let taken = 0;
+  const kept: (() => void)[] = [];
   let dropped = false;
   let whole = !announcesBody(request.headers);
 
@@ -43,11 +44,29 @@ export function createWebBody(request: Request, budget: BodyBudget, stallMs: num
       whole = true;
       return Buffer.concat(chunks, size);
     },
+    pour: async (limit, take) => {
+      if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
+      if (request.body === null) return;
+      const reader = request.body.getReader();
+      let size = 0;
+      for (;;) {
+        const read = await beforeStall(reader.read(), stallMs);
+        if (read.done) break;
+        size += read.value.length;
+        if (size > limit) throw tooLarge(limit);
+        await take(read.value);
+      }
+      whole = true;
+    },
+    onRelease: (listener) => {
+      kept.push(listener);
+    },
     drop: () => {
       dropped = true;
     },
     unread: () => dropped && !whole,
     release: () => {
+      for (const letGo of kept.splice(0)) letGo();
       budget.give(taken);
       taken = 0;
     },

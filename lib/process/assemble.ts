@@ -11,6 +11,7 @@ import type { Env } from '#lib/env';
 import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import { type Runtime, setRuntime } from '#lib/gateway/runtime';
+import { openSpoolRoom } from '#lib/gateway/upload/spool';
 import { createIds } from '#lib/ids';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
@@ -168,7 +169,13 @@ export async function assemble(
   });
 
   const pools = createPools();
-  const { jobs, stop: stopJobs } = openJobs({ pool: db.pool, pools, clock, catalogue: () => catalogue, report });
+  const { jobs, stop: stopJobs } = openJobs({
+    pool: db.pool,
+    pools,
+    clock,
+    catalogue: () => catalogue,
+    report,
+  });
   const runtime: Runtime = {
     clock,
     newId: ids.newId,
@@ -187,6 +194,7 @@ export async function assemble(
       maxUploadBytes: env.maxUploadBytes,
       bodyStallMs: BODY_STALL_MS,
     },
+    uploads: openSpoolRoom(join(env.dataDir, 'tmp')),
     bodies: createBodyBudget(env.bodyBudgetBytes),
     drains: { running: 0, most: MOST_DRAINS },
     refusals: createRefusalPace(),

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Clock } from '#lib/clock';
 import type { Health, Running } from '#lib/routing/health';
 import type { Target, TimeLimits } from '#lib/routing/target';
@@ -13,7 +14,8 @@ export interface Outgoing {
   /** Path and query after the versioned root. */
   readonly path: string;
   readonly headers: string[];
-  readonly body: Uint8Array | null;
+  /** A stream is of an upload, with its exact `content-length` among the headers. */
+  readonly body: Uint8Array | Readable | null;
 }
 
 export interface AttemptDeps {

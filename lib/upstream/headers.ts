@@ -43,20 +43,22 @@ export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
 /**
  * The headers of an attempt, as undici's flat list.
  * @param client the client's headers, lower case.
- * @param json true when the body goes up as JSON whatever the client called it (decisions §4).
+ * @param body JSON goes up as JSON whatever the client called it, a form under the client's own boundary
+ * (decisions §4); with `none`, the client's conditions and ranges are about what it asks for.
  */
 export function headersToProvider(
   client: HeaderBag,
   credential: readonly [string, string],
-  json: boolean,
+  body: 'json' | 'form' | 'none',
   denyBetas: readonly string[],
 ): string[] {
   const list: string[] = ['accept-encoding', 'identity', credential[0], credential[1]];
   for (const name of upstreamHeaders) {
     const value = client[name];
     if (typeof value !== 'string') continue;
-    // A range is asked of content, which no JSON call gives (decisions §4).
-    if (json && (name === 'content-type' || name === 'range')) continue;
+    // A range is asked of content, which no call with a body gives (decisions §4).
+    if (body !== 'none' && name === 'range') continue;
+    if (body === 'json' && name === 'content-type') continue;
     if (name === 'anthropic-beta' && denyBetas.length > 0) {
       const kept = value.split(',').filter((beta) => !denyBetas.includes(beta.trim()));
       if (kept.length > 0) list.push(name, kept.join(','));
@@ -64,10 +66,10 @@ export function headersToProvider(
     }
     list.push(name, value);
   }
-  if (json) list.push('content-type', 'application/json');
+  if (body === 'json') list.push('content-type', 'application/json');
   let room = MOST_MORE;
   for (const name in client) {
-    if (!name.startsWith('x-stainless-') && (json || !name.startsWith('if-'))) continue;
+    if (!name.startsWith('x-stainless-') && (body !== 'none' || !name.startsWith('if-'))) continue;
     const value = client[name];
     if (typeof value === 'string' && room-- > 0) list.push(name, value);
   }

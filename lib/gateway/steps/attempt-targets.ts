@@ -1,5 +1,4 @@
 import { Refused, refusal } from '#lib/errors';
-import { applyEdits } from '#lib/families/edits';
 import type { Ask, Family } from '#lib/families/family';
 import { nestedEdits } from '#lib/families/nested';
 import type { Call } from '#lib/gateway/call';
@@ -7,6 +6,7 @@ import { chargeCall } from '#lib/gateway/charge';
 import { stripKey } from '#lib/gateway/credentials';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
+import { editedBody } from '#lib/gateway/upload/edited-body';
 import type { Target } from '#lib/routing/target';
 import { type Answer, attempt, type Outgoing } from '#lib/upstream/attempt';
 import type { Exchange } from '#lib/upstream/exchange';
@@ -55,19 +55,22 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
 
 function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
   const edits = [...family.edits(ask, target.offer, target.injectBudget), ...nestedEdits(ask, target.nested)];
-  const pieces = applyEdits(ask.scan.body, edits);
+  const { body, contentLength } = editedBody(ask.scan, edits);
   const given = stripKey(call.query);
   const query = family.upstreamQuery?.(given, ask.operation) ?? given;
   return {
     method: ask.operation.method,
     path: `${family.upstreamPath(ask, target.offer)}${query ? `?${query}` : ''}`,
-    headers: headersToProvider(
-      call.arrival.headers,
-      family.credentialHeader(target.credential),
-      true,
-      target.offer.denyBetas,
-    ),
-    body: pieces.length === 1 ? (pieces[0] ?? null) : Buffer.concat(pieces),
+    headers: [
+      ...headersToProvider(
+        call.arrival.headers,
+        family.credentialHeader(target.credential),
+        ask.scan.upload ? 'form' : 'json',
+        target.offer.denyBetas,
+      ),
+      ...(contentLength === null ? [] : ['content-length', String(contentLength)]),
+    ],
+    body,
   };
 }
 

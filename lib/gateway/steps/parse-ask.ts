@@ -1,8 +1,8 @@
 import { checkBudget, checkModel } from '#lib/admission/decide';
-import { isRefusal, Refused, refusal } from '#lib/errors';
-import { scan } from '#lib/families/scan';
+import { isRefusal, Refused } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
+import { readBody } from '#lib/gateway/upload/read-body';
 import { checkFamily } from '#lib/routing/check-family';
 import { checkNested } from '#lib/routing/nested';
 
@@ -10,15 +10,7 @@ import { checkNested } from '#lib/routing/nested';
 export async function parseAsk(runtime: Runtime, call: Call): Promise<void> {
   const { operation, family, snapshot, arrival } = call;
   if (!operation?.fields || !family || !snapshot) return;
-  const encoding = arrival.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new Refused(
-      refusal('invalid_body', 'The request body is encoded; send it without Content-Encoding.'),
-    );
-  }
-  const body = await arrival.body.read(runtime.limits.maxBodyBytes);
-  const scanned = scan(body, operation.fields);
-  if ('fault' in scanned) throw new Refused(refusal('invalid_body', scanned.fault));
+  const scanned = await readBody(runtime, arrival, operation, operation.fields);
   const ask = family.readAsk(operation, call.params, scanned);
   if (isRefusal(ask)) throw new Refused(ask);
   call.ask = ask;

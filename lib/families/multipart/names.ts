@@ -1,0 +1,55 @@
+import type { FieldSpec } from '#lib/families/scan';
+import { compileSpec, type Level, type Rule, type Spelling, spellingNamed } from '#lib/families/scan/spec';
+
+/**
+ * Which field of the operation a part's name is: `model`, or `svg[model]` for one inside an object.
+ * @returns null for a name that the gateway does not read; a sentence's end for one that a reader which
+ * folds case, trims, decodes or takes lists could take for one that it does (decisions §4 "Guarded names").
+ */
+export function fieldNamed(spec: FieldSpec, name: string): Rule | string | null {
+  const root = compileSpec(spec);
+  const exact = follow(root, segmentsOf(name));
+  if (exact?.exact) return exact.rule;
+  const likeness = exact ?? follow(root, segmentsOf(loosened(name)));
+  if (likeness === null) return null;
+  return `has a name that is like "${bracketed(likeness.rule)}"; spell it so, once`;
+}
+
+/** "svg[model]" as its steps; a list's empty brackets are a step of their own. */
+function segmentsOf(name: string): readonly string[] {
+  const found = /^([^[\]]*)((?:\[[^[\]]*\])*)$/.exec(name);
+  if (!found) return [name];
+  const inner = (found[2] ?? '').match(/[^[\]]+|(?<=\[)(?=\])/g) ?? [];
+  return [found[1] ?? '', ...inner];
+}
+
+function follow(root: Level, segments: readonly string[]): { rule: Rule; exact: boolean } | null {
+  let level: Level | null = root;
+  let rule: Rule | null = null;
+  let exact = true;
+  for (const segment of segments) {
+    const spelling: Spelling | null = level && spellingNamed(level, segment);
+    // Behind a value that is no object, brackets are another way to write the value itself.
+    if (!spelling) return rule !== null && level === null ? { rule, exact: false } : null;
+    rule = spelling.rule;
+    // Lists come as parts of their own, under names that nothing is decided by.
+    if (rule.elements) return null;
+    exact &&= spelling.exact;
+    level = rule.members;
+  }
+  if (rule === null) return null;
+  // An object itself as one text: its members could then not be seen.
+  return { rule, exact: exact && rule.members === null };
+}
+
+/** As a lenient reader might see it. */
+function loosened(name: string): string {
+  const decoded = name.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const [first = '', ...rest] = decoded.normalize('NFKC').trim().split('.');
+  return first + rest.map((step) => `[${step}]`).join('');
+}
+
+function bracketed({ path }: Rule): string {
+  const [first, ...rest] = path.split('.');
+  return first + rest.map((step) => `[${step}]`).join('');
+}

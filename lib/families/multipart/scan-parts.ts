@@ -1,0 +1,57 @@
+import { isUtf8 } from 'node:buffer';
+import { MAX_TEXT_BYTES, type Part } from '#lib/families/multipart/finder';
+import { fieldNamed } from '#lib/families/multipart/names';
+import type { FieldSpec, Found, Scan, ScanFault, Upload } from '#lib/families/scan';
+import type { Rule } from '#lib/families/scan/spec';
+import { numberEnd } from '#lib/families/scan/text';
+
+const nothing = new Uint8Array();
+
+/**
+ * The same view of a multipart body as of a JSON one: each text part that the operation reads is a found
+ * value, whose range is that of its bare text in the body (decisions §4 "Multipart").
+ */
+export function scanParts(parts: readonly Part[], spec: FieldSpec, upload: Upload): Scan | ScanFault {
+  const found = new Map<string, Found>();
+  for (const [index, part] of parts.entries()) {
+    const rule = fieldNamed(spec, part.name);
+    if (rule === null) continue;
+    const fault = typeof rule === 'string' ? rule : unreadable(part);
+    if (fault !== null) return { fault: `Part ${index + 1} of the body ${fault}.` };
+    if (typeof rule === 'string') continue;
+    if (found.has(rule.path)) return { fault: `The body has part "${part.name}" twice; send it once.` };
+    found.set(rule.path, foundIn(part, rule));
+  }
+  return {
+    body: nothing,
+    root: { start: 0, end: 0, empty: true },
+    found,
+    nulls: new Map(),
+    collected: [],
+    longStrings: [],
+    upload,
+  };
+}
+
+/** Why a part that the operation reads cannot be read; null: it can. */
+function unreadable({ name, filename, mediaType, plain, text }: Part): string | null {
+  if (filename !== null) return `is a file, but "${name}" is a text field; send it without a filename`;
+  if (text === null) return `("${name}") is over ${MAX_TEXT_BYTES / 1024} KiB; send a shorter value`;
+  const isText = mediaType === null || mediaType === 'application/json' || mediaType.startsWith('text/');
+  return isText && plain && isUtf8(text) ? null : `("${name}") is not plain UTF-8 text; send it as that`;
+}
+
+function foundIn({ name, text, start, end }: Part, rule: Rule): Found {
+  const said = text?.toString('utf8') ?? '';
+  const value = readValue(said, rule);
+  const type = typeof value === 'string' ? 'string' : typeof value === 'number' ? 'number' : 'boolean';
+  return { path: rule.path, spelling: name, type, value, start, end, empty: false, bare: true };
+}
+
+/** Numbers and booleans by value; whatever is not spelled as JSON spells them stays a text. */
+function readValue(said: string, { part }: Rule): string | number | boolean {
+  if (part === 'boolean' && (said === 'true' || said === 'false')) return said === 'true';
+  if (part !== 'number' || said === '') return said;
+  const bytes = Buffer.from(said);
+  return numberEnd(bytes, 0) === bytes.length ? Number(said) : said;
+}

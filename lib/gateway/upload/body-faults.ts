@@ -1,0 +1,19 @@
+import { Refused, refusal } from '#lib/errors';
+
+/** Why a body cannot be read, whichever lane it comes on: `invalid_body` (decisions §4). */
+export function tooLarge(limit: number): Refused {
+  return invalid(`The request body is over the limit of ${limit} bytes; send a smaller one.`);
+}
+
+/** @param stallMs how long the body paused. */
+export function stalled(stallMs: number): Refused {
+  return invalid(`The request body stalled for ${stallMs / 1000} s; send it again without pauses.`);
+}
+
+export function endedEarly(): Refused {
+  return invalid('The request body ended early; send all of it with a matching Content-Length.');
+}
+
+function invalid(message: string): Refused {
+  return new Refused(refusal('invalid_body', message));
+}

@@ -1,0 +1,52 @@
+import { Readable } from 'node:stream';
+import { applyEdits } from '#lib/families/edits';
+import type { Edit } from '#lib/families/family';
+import type { Scan, Upload } from '#lib/families/scan';
+
+/** A body as one target gets it. */
+export interface EditedBody {
+  readonly body: Uint8Array | Readable | null;
+  /** Of a body that is streamed; null: it has a length of its own. */
+  readonly contentLength: number | null;
+}
+
+/**
+ * The client's own bytes with the edited ranges replaced (decisions §4). An upload is streamed from its
+ * file anew for every attempt.
+ * @throws RangeError when edits overlap or leave the body.
+ */
+export function editedBody(scan: Scan, edits: readonly Edit[]): EditedBody {
+  if (scan.upload) return uploadBody(scan.upload, edits);
+  const pieces = applyEdits(scan.body, edits);
+  const whole = pieces.length === 1 ? (pieces[0] ?? null) : Buffer.concat(pieces);
+  return { body: whole, contentLength: null };
+}
+
+function uploadBody(upload: Upload, edits: readonly Edit[]): EditedBody {
+  const sorted = edits.map(({ start, end, text }) => ({ start, end, text: Buffer.from(text) }));
+  sorted.sort((a, b) => a.start - b.start || a.end - b.end);
+  let length = upload.bytes;
+  let kept = 0;
+  for (const { start, end, text } of sorted) {
+    if (start < kept || end < start || end > upload.bytes) {
+      throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the upload`);
+    }
+    kept = end;
+    length += text.length - (end - start);
+  }
+  return { body: Readable.from(pieces(upload, sorted), { objectMode: false }), contentLength: length };
+}
+
+/** Ends with whoever reads it: a stream that is destroyed reads no further. */
+async function* pieces(
+  upload: Upload,
+  edits: readonly { readonly start: number; readonly end: number; readonly text: Buffer }[],
+): AsyncGenerator<Uint8Array> {
+  let kept = 0;
+  for (const { start, end, text } of edits) {
+    yield* upload.read(kept, start);
+    if (text.length > 0) yield text;
+    kept = end;
+  }
+  yield* upload.read(kept, upload.bytes);
+}

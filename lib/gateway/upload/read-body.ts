@@ -1,0 +1,47 @@
+import { Refused, refusal } from '#lib/errors';
+import type { Operation } from '#lib/families/family';
+import { isMultipart } from '#lib/families/multipart/boundary';
+import { type FieldSpec, type Scan, scan } from '#lib/families/scan';
+import type { Arrival } from '#lib/gateway/lane';
+import type { Runtime } from '#lib/gateway/runtime';
+import { readUpload } from '#lib/gateway/upload/read-upload';
+
+/**
+ * Reads the body of a call, JSON or, where the operation takes it, multipart: what a family sees of
+ * both is the same (decisions §4). An upload lies on disk until the call is over.
+ * @throws Refused `invalid_body`.
+ */
+export async function readBody(
+  runtime: Runtime,
+  { headers, body }: Arrival,
+  operation: Operation,
+  fields: FieldSpec,
+): Promise<Scan> {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw invalid('The request body is encoded; send it without Content-Encoding.');
+  }
+  const contentType = headers['content-type'];
+  if (contentType !== undefined && isMultipart(contentType)) {
+    if (!operation.multipart) throw invalid('This path takes no multipart body; send a JSON object.');
+    if (!runtime.uploads) throw invalid('This process takes no multipart bodies; send a JSON object.');
+    const upload = await readUpload(
+      body,
+      contentType,
+      fields,
+      runtime.limits.maxUploadBytes,
+      runtime.uploads,
+    );
+    body.onRelease(() => {
+      upload.remove().catch((error: unknown) => runtime.report(error, null));
+    });
+    return upload.scan;
+  }
+  const scanned = scan(await body.read(runtime.limits.maxBodyBytes), fields);
+  if ('fault' in scanned) throw invalid(scanned.fault);
+  return scanned;
+}
+
+function invalid(message: string): Refused {
+  return new Refused(refusal('invalid_body', message));
+}

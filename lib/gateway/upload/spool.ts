@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Bytes read from a spooled body at once. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Where multipart bodies lie while their calls run (decisions §4): `DATA_DIR/tmp`. */
+export interface SpoolRoom {
+  /** A new, empty file that only this user can read. @throws when the disk refuses. */
+  open(): Promise<Spool>;
+}
+
+/** One body on disk, from its first byte to the end of its call. */
+export interface Spool {
+  append(chunk: Uint8Array): Promise<void>;
+  /** Reads the bytes [start, end), as often as asked; a reader that stops early leaves nothing open. */
+  read(start: number, end: number): AsyncGenerator<Uint8Array>;
+  /** Closes and deletes the file; a reader that still runs fails. Once is enough, twice does no harm. */
+  remove(): Promise<void>;
+}
+
+/**
+ * The room in `folder`; what a dead process left in it is deleted first.
+ * @throws when the folder cannot be made.
+ */
+export function openSpoolRoom(folder: string): SpoolRoom {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(folder)) {
+    if (!belongsToAnother(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  return {
+    open: async () => {
+      const path = join(folder, `${process.pid}-${randomBytes(12).toString('hex')}`);
+      return new FileSpool(path, await open(path, 'wx+', 0o600));
+    },
+  };
+}
+
+/** Files are named after the process that writes them; another one may run on the same folder. */
+function belongsToAnother(name: string): boolean {
+  const pid = Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
+  if (pid === 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+class FileSpool implements Spool {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  #bytes = 0;
+  #removed: Promise<void> | null = null;
+
+  constructor(path: string, file: FileHandle) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    for (let from = 0; from < chunk.length; ) {
+      const { bytesWritten } = await this.#file.write(chunk, from, chunk.length - from, this.#bytes);
+      from += bytesWritten;
+      this.#bytes += bytesWritten;
+    }
+  }
+
+  async *read(start: number, end: number): AsyncGenerator<Uint8Array> {
+    for (let at = start; at < end; ) {
+      if (this.#removed) throw new Error('the upload was removed while it was being read');
+      const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at));
+      const { bytesRead } = await this.#file.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) throw new Error('the upload is shorter than it was');
+      at += bytesRead;
+      yield piece.subarray(0, bytesRead);
+    }
+  }
+
+  remove(): Promise<void> {
+    this.#removed ??= Promise.all([this.#file.close(), rm(this.#path, { force: true })]).then(() => {});
+    return this.#removed;
+  }
+}
