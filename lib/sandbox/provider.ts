@@ -11,6 +11,7 @@ import { findDirective, parseName } from '#lib/sandbox/scenario/name';
 import { type Scenario, Scenarios } from '#lib/sandbox/scenario/plan';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 import type { End, TruthLog } from '#lib/sandbox/truth-log';
+import { videos } from '#lib/sandbox/videos';
 import { answerHeaders } from '#lib/sandbox/wire/answer-headers';
 import { type Delivery, deliver } from '#lib/sandbox/wire/deliver';
 import { Outlet } from '#lib/sandbox/wire/outlet';
@@ -18,7 +19,7 @@ import { readSeen } from '#lib/sandbox/wire/read-seen';
 import { sendInstead } from '#lib/sandbox/wire/send-instead';
 
 /** The families that the simulated provider speaks; the first one also words what fits none. */
-const dialects: readonly [Dialect, ...Dialect[]] = [chat, responses, messages, generateContent];
+const dialects: readonly [Dialect, ...Dialect[]] = [chat, responses, messages, videos, generateContent];
 
 interface Settings {
   readonly truth: TruthLog;
