@@ -35,8 +35,10 @@ export function estimateMedia(ask: Ask): MadeMedia {
         unitRate(rates.videoSecond ?? base.videoSecond, textOf(ask, 'size'), null),
     };
   }
-  return { tokens: null, cost: () => 0n };
+  return text;
 }
+
+const text: MadeMedia = { tokens: null, cost: () => 0n };
 
 /** The entry of a map that fits, else its dearest one: what is unknown is held at the most it may be. */
 function unitRate(
