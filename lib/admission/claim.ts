@@ -13,6 +13,8 @@ export interface ClaimRequest {
   readonly holdNano: bigint;
   /** Estimate for TPM, tokens; 0 unless `generate`. */
   readonly tokens: number;
+  /** Its hold must outlive this process (a job's): a row in PostgreSQL, whatever a lease could cover. */
+  readonly durable?: boolean;
 }
 
 /** Where the hold stands: in a lease (memory), as a row in PostgreSQL, or nowhere (nothing to pay). */

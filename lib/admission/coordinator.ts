@@ -126,7 +126,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       capped: hasCaps(key.caps),
       amountNano: request.holdNano,
       mustFit: workspace.strict,
-      mode: 'claim',
+      mode: request.durable ? 'claim-row' : 'claim',
       atMs: request.atMs,
     } as const;
     return new Promise((resolve) => {
@@ -159,7 +159,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     claim(request) {
       if (halted !== null) return stopped(halted);
       if (request.need !== 'generate') return admit(request, free);
-      const means = owner.lives(clock.mono()) ? meansFor(request.snapshot, request.holdNano) : null;
+      const leased = !request.durable && owner.lives(clock.mono());
+      const means = leased ? meansFor(request.snapshot, request.holdNano) : null;
       return means ? admit(request, means) : waitForMoney(request);
     },
 

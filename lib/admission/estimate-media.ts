@@ -1,4 +1,5 @@
 import type { Ask } from '#lib/families/family';
+import { unitsOf } from '#lib/families/reading/video';
 import type { Rates } from '#lib/metering/price-list';
 
 /** What a request for images or videos asks to be made, from its own parameters (decisions §6). */
@@ -13,6 +14,8 @@ export interface MadeMedia {
 const IMAGE_TOKENS: Readonly<Record<string, number>> = { low: 408, medium: 1_584, high: 6_240 };
 /** A video whose length the request does not name: the longest that providers make unasked. */
 const SILENT_SECONDS = 12;
+/** A remix is as long as the video that it starts from, which the request does not tell. */
+const REMIX_SECONDS = 20;
 
 /** @returns what a call of a media family makes; of any other family, no pieces and its text budget. */
 export function estimateMedia(ask: Ask): MadeMedia {
@@ -23,16 +26,17 @@ export function estimateMedia(ask: Ask): MadeMedia {
     return {
       tokens: each * ask.choices,
       cost: (rates, base) =>
-        BigInt(ask.choices) * unitRate(rates.image ?? base.image, textOf(ask, 'size'), quality),
+        BigInt(ask.choices) * unitRate(rates.image ?? base.image, imageUnits(textOf(ask, 'size'), quality)),
     };
   }
   if (family === 'videos' || ask.operation.path.endsWith(':predictLongRunning')) {
-    const seconds = secondsOf(ask);
+    const { job = {} } = ask;
+    const silent = ask.operation.resource ? REMIX_SECONDS : SILENT_SECONDS;
+    const seconds = typeof job.seconds === 'number' ? job.seconds : silent;
     return {
       tokens: 0,
       cost: (rates, base) =>
-        BigInt(seconds * ask.choices) *
-        unitRate(rates.videoSecond ?? base.videoSecond, textOf(ask, 'size'), null),
+        BigInt(seconds * ask.choices) * unitRate(rates.videoSecond ?? base.videoSecond, unitsOf(job)),
     };
   }
   return text;
@@ -40,29 +44,21 @@ export function estimateMedia(ask: Ask): MadeMedia {
 
 const text: MadeMedia = { tokens: null, cost: () => 0n };
 
+function imageUnits(size: string | null, quality: string): readonly string[] {
+  return size === null ? [quality] : [`${size}/${quality}`, size, quality];
+}
+
 /** The entry of a map that fits, else its dearest one: what is unknown is held at the most it may be. */
 function unitRate(
   rate: bigint | Readonly<Record<string, bigint>> | undefined,
-  size: string | null,
-  quality: string | null,
+  units: readonly string[],
 ): bigint {
   if (rate === undefined) return 0n;
   if (typeof rate === 'bigint') return rate;
-  for (const key of [`${size}/${quality}`, size, quality]) {
-    if (key !== null && Object.hasOwn(rate, key)) return rate[key] ?? 0n;
-  }
+  for (const key of units) if (Object.hasOwn(rate, key)) return rate[key] ?? 0n;
   let dearest = 0n;
   for (const one of Object.values(rate)) if (one > dearest) dearest = one;
   return dearest;
-}
-
-/** Whole seconds of the video; a number, or a string as one dialect sends it. */
-function secondsOf(ask: Ask): number {
-  for (const path of ['seconds', 'parameters.durationSeconds']) {
-    const value = Number(ask.scan.found.get(path)?.value ?? Number.NaN);
-    if (Number.isFinite(value) && value > 0) return Math.ceil(value);
-  }
-  return SILENT_SECONDS;
 }
 
 function textOf(ask: Ask, path: string): string | null {

@@ -21,7 +21,7 @@ export function writeLease(
 /** Hold rows of new calls, and more for running ones whose row still stands. */
 export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId: string): string {
   const rows = wants
-    .filter((want) => want.mode === 'claim')
+    .filter((want) => want.mode === 'claim' || want.mode === 'claim-row')
     .map(
       (want) =>
         `(${uuid(want.callId)}, ${uuid(ownerId)}, ${uuid(workspaceId)}, ${uuid(want.keyId)}, ${nano(want.amountNano)}, ${moment(want.atMs)})`,
@@ -30,7 +30,8 @@ export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId:
     .filter((want) => want.mode === 'grow-row')
     .map(
       (want) =>
-        `UPDATE hold SET amount_nano = amount_nano + ${nano(want.amountNano)} WHERE call_id = ${uuid(want.callId)};`,
+        `UPDATE hold SET amount_nano = amount_nano + ${nano(want.amountNano)}
+         WHERE call_id = ${uuid(want.callId)} AND owner_id IS NOT NULL;`,
     );
   const claims =
     rows.length === 0

@@ -97,7 +97,10 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
     },
 
     async removeHolds(callIds) {
-      await pool.query('DELETE FROM hold WHERE call_id = ANY ($1::uuid[])', [callIds]);
+      // Without an owner it is a job's, which ends it.
+      await pool.query('DELETE FROM hold WHERE call_id = ANY ($1::uuid[]) AND owner_id IS NOT NULL', [
+        callIds,
+      ]);
     },
 
     async freesAt(keyId, hours, capNano, atMs) {

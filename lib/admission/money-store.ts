@@ -15,7 +15,7 @@ export interface MoneyStore {
   awaiting(refs: readonly LeaseRef[]): Promise<boolean>;
   /** Lowers leases to what is kept, deletes those that keep nothing, and answers a recall. */
   giveBack(leases: readonly HeldLease[]): Promise<void>;
-  /** Removes hold rows; those that are gone already do not matter. */
+  /** Removes hold rows of calls; those that are gone already, or have become a job's, do not matter. */
   removeHolds(callIds: readonly string[]): Promise<void>;
   /** When a sliding cap frees up: ms since the epoch, null when its settled spend is below the cap. */
   freesAt(keyId: string, hours: number, capNano: bigint, atMs: number): Promise<number | null>;
@@ -61,8 +61,8 @@ export interface Want {
   readonly amountNano: bigint;
   /** Strict workspaces and growing holds: it must fit, crossing is not enough. */
   readonly mustFit: boolean;
-  /** A new hold; or more for a running one, which stands in a lease or as a row. */
-  readonly mode: 'claim' | 'grow-lease' | 'grow-row';
+  /** A new hold, or one that must be a row; or more for a running one, which stands in a lease or as a row. */
+  readonly mode: 'claim' | 'claim-row' | 'grow-lease' | 'grow-row';
   readonly atMs: number;
 }
 

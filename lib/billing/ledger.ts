@@ -1,7 +1,7 @@
 import { type Change, publish, type SqlRunner } from '#lib/data/change';
 
-/** Why money moved. `call` lines are written by settlement alone. */
-export type LineKind = 'credit' | 'topup' | 'refund' | 'dispute' | 'job';
+/** Why money moved. `call` and `job` lines are written by their settlements alone. */
+export type LineKind = 'credit' | 'topup' | 'refund' | 'dispute';
 
 /** A posting from outside of the call path: top-up, refund, dispute, correction. */
 export interface Posting {
@@ -25,7 +25,7 @@ const post = `
   FROM line WHERE w.id = line.workspace_id`;
 
 const recall = `
-  UPDATE lease SET recalled_at = coalesce(recalled_at, now()) WHERE kind = 'workspace' AND subject_id = $1::uuid`;
+  UPDATE lease SET recalled_at = coalesce(recalled_at, now()) WHERE kind = $2 AND subject_id = $1::uuid`;
 
 /**
  * Posts a line to the append-only ledger and to the balance, and tells every process. A debit also asks
@@ -47,12 +47,17 @@ export async function postLine(tx: SqlRunner, posting: Posting): Promise<boolean
 }
 
 /**
- * Asks every process for what it has leased of a workspace and not spent: its funds were lowered.
+ * Asks every process for what it has leased of a workspace (or of a key's caps) and not spent: its funds
+ * were lowered.
  * @returns what must be published in the same transaction.
  */
-export async function recallLeases(tx: SqlRunner, workspaceId: string): Promise<Change> {
-  await tx.query(recall, [workspaceId]);
-  return { kind: 'lease', subject: `workspace:${workspaceId}` };
+export async function recallLeases(
+  tx: SqlRunner,
+  subjectId: string,
+  kind: 'workspace' | 'key' = 'workspace',
+): Promise<Change> {
+  await tx.query(recall, [subjectId, kind]);
+  return { kind: 'lease', subject: `${kind}:${subjectId}` };
 }
 
 /** pg answers with a result that counts rows, Prisma's raw statements with the count itself. */

@@ -1,7 +1,10 @@
 /** What changed, for the snapshots of every process (architecture §3). */
 export interface Change {
-  readonly kind: 'key' | 'workspace' | 'catalogue' | 'policy' | 'lease';
-  /** Id of the key or workspace; of a lease: "workspace:<id>" or "key:<id>"; "" for the catalogue. */
+  readonly kind: 'key' | 'workspace' | 'catalogue' | 'policy' | 'lease' | 'resource';
+  /**
+   * Id of the key or workspace; of a lease "workspace:<id>" or "key:<id>"; of a resource "<workspace id>
+   * <kind> <id>"; "" for the catalogue.
+   */
   readonly subject: string;
 }
 

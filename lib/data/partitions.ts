@@ -10,6 +10,8 @@ const weeksAhead = 4;
 const defaultRetentionDays = 90;
 /** Sliding caps look back 30 days (decisions §7); older minutes are of no use. */
 const spendDays = 32;
+/** What providers keep can be named so long (decisions §11). */
+const resourceDays = 30;
 const parents = { call: 'id', attempt: 'call_id' } as const;
 type Parent = keyof typeof parents;
 
@@ -61,7 +63,7 @@ export async function makePartitions(pool: Pool, nowMs: number): Promise<void> {
 
 /**
  * Drops weeks that ended before the retention, and older rows of the default partitions; also minutes of
- * spend that no cap looks at any more.
+ * spend that no cap looks at any more, and resources that nobody may name any more.
  */
 export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: number): Promise<void> {
   const keepFromMs = weekStart(nowMs - retentionDays * dayMs);
@@ -80,9 +82,9 @@ export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: n
       idFloor(keepFromMs),
     ]);
   }
-  await pool.query('DELETE FROM spend_minute WHERE minute < $1::timestamptz', [
-    new Date(nowMs - spendDays * dayMs).toISOString(),
-  ]);
+  const daysAgo = (days: number) => new Date(nowMs - days * dayMs).toISOString();
+  await pool.query('DELETE FROM spend_minute WHERE minute < $1::timestamptz', [daysAgo(spendDays)]);
+  await pool.query('DELETE FROM resource WHERE created_at < $1::timestamptz', [daysAgo(resourceDays)]);
 }
 
 /** Rows of that week that went to the default partition move into the new one before it is attached. */

@@ -30,6 +30,16 @@ export interface Operation {
   readonly resource?: { readonly kind: ResourceKind; readonly param: string };
   /** What a stored operation does to its resource beyond reading it. */
   readonly ends?: 'delete' | 'cancel';
+  /**
+   * Its answer is a file: ranges and `if-*` go up, and only the pause between bytes is limited.
+   * `redirected`: the provider may send the gateway elsewhere for it (decisions §3).
+   */
+  readonly download?: 'direct' | 'redirected';
+  /**
+   * Its answers never show a resource, though the family's others do (`Family.shown`): they are relayed
+   * as they come, where others are held until what they show is kept.
+   */
+  readonly shows?: false;
   /** The body may be multipart/form-data: its text parts are read as `fields`. */
   readonly multipart?: boolean;
 }
@@ -121,7 +131,7 @@ export interface Family {
   /** Path after the provider's versioned root, "/chat/completions". */
   upstreamPath(ask: Ask, offer: OfferFacts): string;
   /** What of the client's query, credentials already gone, may travel upstream; absent: all of it. */
-  upstreamQuery?(query: string): string;
+  upstreamQuery?(query: string, operation: Operation): string;
   /** The header that carries the operator's credential. */
   credentialHeader(secret: string): readonly [name: string, value: string];
   /** Usage of a whole answer (parsed JSON); null when it has none. */

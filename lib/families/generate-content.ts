@@ -1,54 +1,93 @@
-import type { Family, Operation } from '#lib/families/family';
+import type { Ask, Family, Operation } from '#lib/families/family';
 import { readContentAsk } from '#lib/families/generate-content/ask';
 import { contentEdits } from '#lib/families/generate-content/edits';
 import { countFields, generateFields } from '#lib/families/generate-content/fields';
+import { operationJobs, operationPath, shownIn } from '#lib/families/generate-content/operation';
 import { contentOutputBytes } from '#lib/families/generate-content/output';
+import { predictFields, readPredictAsk } from '#lib/families/generate-content/predict';
 import { contentQuery } from '#lib/families/generate-content/query';
 import { resourceName, resourcePath } from '#lib/families/generate-content/resource';
 import { contentStreamReader } from '#lib/families/generate-content/stream';
 import { readContentUsage } from '#lib/families/generate-content/usage';
 import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import type { OfferFacts } from '#lib/snapshot/snapshot';
 
 /** The newest SDK asks under `/v1`, older ones under the other two (decisions §11). */
 const prefixes: Operation['prefixes'] = ['v1', 'v1beta', 'v1alpha'];
 
+const posted = { family: 'generate-content', method: 'POST', prefixes } as const;
+/** What an operation made: read at who keeps it. */
+const stored = {
+  family: 'generate-content',
+  method: 'GET',
+  prefixes,
+  steps: 'stored',
+  fields: null,
+} as const;
+const operation = { kind: 'operation', param: 'id' } as const;
+
+const operations: readonly Operation[] = [
+  {
+    ...posted,
+    name: 'content.generate',
+    path: 'models/{model+}:generateContent',
+    steps: 'generate',
+    fields: generateFields,
+    shows: false,
+  },
+  {
+    ...posted,
+    name: 'content.stream',
+    path: 'models/{model+}:streamGenerateContent',
+    steps: 'generate',
+    fields: generateFields,
+    shows: false,
+  },
+  {
+    ...posted,
+    name: 'content.count',
+    path: 'models/{model+}:countTokens',
+    steps: 'count',
+    fields: countFields,
+    shows: false,
+  },
+  {
+    ...posted,
+    name: 'content.predictLongRunning',
+    path: 'models/{model+}:predictLongRunning',
+    steps: 'generate',
+    fields: predictFields,
+  },
+  {
+    ...stored,
+    name: 'content.model_operation',
+    path: 'models/{model+}/operations/{id}',
+    resource: operation,
+  },
+  { ...stored, name: 'content.operation', path: 'operations/{id}', resource: operation },
+  {
+    ...stored,
+    name: 'content.file',
+    path: 'files/{id}:download',
+    resource: { kind: 'file', param: 'id' },
+    download: 'redirected',
+    shows: false,
+  },
+];
+
 /** The generate-content family: the model stands in the path, and the method's name says whether to stream. */
 export const generateContent: Family = {
   id: 'generate-content',
-  operations: [
-    {
-      name: 'content.generate',
-      family: 'generate-content',
-      method: 'POST',
-      path: 'models/{model+}:generateContent',
-      prefixes,
-      steps: 'generate',
-      fields: generateFields,
-    },
-    {
-      name: 'content.stream',
-      family: 'generate-content',
-      method: 'POST',
-      path: 'models/{model+}:streamGenerateContent',
-      prefixes,
-      steps: 'generate',
-      fields: generateFields,
-    },
-    {
-      name: 'content.count',
-      family: 'generate-content',
-      method: 'POST',
-      path: 'models/{model+}:countTokens',
-      prefixes,
-      steps: 'count',
-      fields: countFields,
-    },
-  ],
+  operations,
   streamsArrays: true,
-  readAsk: readContentAsk,
+  readAsk: (asked, params, scan) =>
+    asked.name === 'content.predictLongRunning'
+      ? readPredictAsk(asked, params, scan)
+      : readContentAsk(asked, params, scan),
   edits: contentEdits,
   injectsUsage: () => false,
-  upstreamPath: (ask, offer) => `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
+  upstreamPath: (ask, offer) =>
+    storedPath(ask, offer) ?? `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
   upstreamQuery: contentQuery,
   credentialHeader: (secret) => ['x-goog-api-key', secret],
   readUsage: (_ask, answer) => readContentUsage(answer),
@@ -58,10 +97,23 @@ export const generateContent: Family = {
     status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
   // Its SDKs break on anything that is not theirs: a stream that broke is cut (decisions §12).
   breakFrame: () => null,
+  shown: shownIn,
+  jobs: operationJobs,
   clientPath: '/v1beta/models/{model}:generateContent',
 };
 
 /** ":generateContent": what stands after the model in the operation's path. */
 function verbOf({ path }: Operation): string {
   return path.slice(path.lastIndexOf(':'));
+}
+
+/** Where something that is kept is read; null for a call of a model. */
+function storedPath(
+  { operation: { steps, resource }, params: { id = '' } }: Ask,
+  offer: OfferFacts,
+): string | null {
+  if (steps !== 'stored') return null;
+  return resource?.kind === 'file'
+    ? `/files/${encodeURIComponent(id)}:download`
+    : operationPath(resourceName(offer), id);
 }

@@ -15,8 +15,14 @@ export interface FieldRule {
   readonly fields?: FieldSpec;
   /** What to read in each element when it is an array of objects; collected, not guarded. */
   readonly each?: FieldSpec;
+  /** Collects each element itself too, right after what `each` reads of it: "input[]". */
+  readonly elements?: true;
   /** Guards a name under `each` too: a nested model name may stand once in its element (decisions §4). */
   readonly guarded?: boolean;
+  /** What the text of a multipart part of this name is read as; absent: a text. */
+  readonly part?: 'number' | 'boolean';
+  /** Only that it stands is of interest: a value of many megabytes is not taken out of the body. */
+  readonly unread?: boolean;
 }
 
 export type JsonType = 'string' | 'number' | 'object' | 'array' | 'boolean' | 'null';
@@ -34,6 +40,8 @@ export interface Found {
   readonly end: number;
   /** Of an object: whether it has no member (an insertion then needs no comma). */
   readonly empty: boolean;
+  /** The text of a multipart part: what replaces it is written bare, not as JSON. */
+  readonly bare?: boolean;
 }
 
 /** A string of over 1 KiB: perhaps inline media. */
@@ -48,7 +56,26 @@ export interface LongString {
   readonly base64: boolean;
 }
 
+/** A multipart body, which lies in a file; every position in its scan is an offset in that file. */
+export interface Upload {
+  readonly bytes: number;
+  /** Bytes of its text parts, and what its files weigh. */
+  readonly textBytes: number;
+  readonly files: readonly UploadedFile[];
+  /** Reads the bytes [start, end) of the file, piece by piece, as often as asked. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>;
+}
+
+export interface UploadedFile {
+  /** Of its part: "image[]". */
+  readonly name: string;
+  /** Lower case; null: the part names none. */
+  readonly mediaType: string | null;
+  readonly bytes: number;
+}
+
 export interface Scan {
+  /** The JSON body; empty when the body is an upload. */
   readonly body: Uint8Array;
   /** The root object. */
   readonly root: { readonly start: number; readonly end: number; readonly empty: boolean };
@@ -59,6 +86,8 @@ export interface Scan {
   /** Values under `each`, in order. */
   readonly collected: readonly Found[];
   readonly longStrings: readonly LongString[];
+  /** The body when it is multipart; absent: it is `body`. */
+  readonly upload?: Upload;
 }
 
 /** Why a body cannot be taken: one sentence for `invalid_body`. */

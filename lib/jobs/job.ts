@@ -51,18 +51,21 @@ export interface NewJob {
 export interface Jobs {
   /** One transaction: the job, its resource, and its hold, which from now on survives every process. */
   open(job: NewJob): Promise<void>;
-  /** An answer showed the job's state to a client: an end is settled now; `callId` is the job's. */
-  saw(callId: string, sight: JobSight): Promise<void>;
+  /**
+   * An answer (parsed JSON) showed the job to a client: read by the job's own facts, an end is settled
+   * now. `callId` is the job's. Properties, so that an implementation that takes less does not compile.
+   */
+  readonly saw: (callId: string, answer: unknown) => Promise<void>;
   /**
    * Before DELETE or cancel goes to the provider: its state is read and, at an end, settled.
    * @returns the state last read.
    */
   readFirst(callId: string): Promise<JobState>;
   /**
-   * The provider has deleted or cancelled it: what ran is charged as `sight` reports, else its hold; what
-   * was still queued is released.
+   * The provider has deleted or cancelled it: what ran is charged as its answer (parsed JSON, null when
+   * it was none) reports, else its hold; what was still queued is released.
    */
-  removed(callId: string, before: JobState, sight: JobSight | null): Promise<void>;
+  readonly removed: (callId: string, before: JobState, answer: unknown) => Promise<void>;
   /** What lists show, newest first (`order` asc: oldest first); `after` is a provider's id. */
   list(
     workspaceId: string,

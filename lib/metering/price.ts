@@ -36,7 +36,8 @@ const pieces = [
  * A call is always one request, so a price without a request fee is the rule and is not flagged.
  * @param nestedPrices prices of nested models by the name that the provider gives them; a nested model
  * without one costs what the call's own model costs and is flagged `unpriced_nested`.
- * @param unitKey which entry of a map of rates by size, quality or resolution applies ("1024x1024/high").
+ * @param unitKey which entry of a map of rates by size, quality or resolution applies ("1024x1024/high") where
+ * the report does not say it by itself.
  */
 export function price(
   report: UsageReport,
@@ -44,7 +45,7 @@ export function price(
   nestedPrices: ReadonlyMap<string, Price>,
   unitKey = 'default',
 ): Cost {
-  const bill = new Bill(unitKey);
+  const bill = new Bill(report.units ?? [unitKey]);
   const ownRates = chosenRates(ownPrice, report.usage, report.serviceTier);
   bill.usage(report.usage, ownRates, '');
   const requestFee = ownRates.of('request') ?? 0n;
@@ -125,10 +126,10 @@ class Bill {
   flags = noFlags;
   /** Nano-dollars × 10⁶, so that no line is rounded. */
   sum = 0n;
-  readonly #unitKey: string;
+  readonly #units: readonly string[];
 
-  constructor(unitKey: string) {
-    this.#unitKey = unitKey;
+  constructor(units: readonly string[]) {
+    this.#units = units;
   }
 
   usage(usage: Usage, rates: Chosen, suffix: string): void {
@@ -168,7 +169,7 @@ class Bill {
   /** A size or quality without an entry costs the cheapest one: what is unknown charges the lower figure. */
   #unitRate(name: string, rate: Rates['image']): bigint | undefined {
     if (rate === undefined || typeof rate === 'bigint') return rate;
-    for (const key of [this.#unitKey, 'default']) {
+    for (const key of [...this.#units, 'default']) {
       if (Object.hasOwn(rate, key)) return rate[key];
     }
     const known = Object.values(rate);

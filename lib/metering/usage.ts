@@ -32,6 +32,11 @@ export interface UsageReport {
    * input is the provider's, the output is estimated from what came.
    */
   readonly outputOpen?: boolean;
+  /**
+   * Entries of a price's map by size, quality or resolution that fit what was made, the closest first
+   * ("1024x1024/high", "1024x1024"); absent: its `default`.
+   */
+  readonly units?: readonly string[];
   /** `usage_anomaly`, `usage_negative` and the like; shown in the call log. */
   readonly flags: readonly string[];
 }

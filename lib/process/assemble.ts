@@ -15,8 +15,11 @@ import { createIds } from '#lib/ids';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
+import { openJobs } from '#lib/process/jobs';
 import type { Running } from '#lib/process/running';
 import type { Upstreams } from '#lib/process/upstreams';
+import { createResources } from '#lib/resources/resources';
+import { forgetResource, readResources } from '#lib/resources/stored';
 import { createHealth } from '#lib/routing/health';
 import { createHolders } from '#lib/routing/holders';
 import { hashKey, readSealingKey } from '#lib/secrets';
@@ -101,6 +104,13 @@ export async function assemble(
     report: (error) => report(error, null),
   });
 
+  const resources = createResources({
+    clock,
+    journal,
+    read: (names) => readResources(db.pool, names),
+    forget: (resource) => forgetResource(db.pool, resource),
+  });
+
   const apply = async (changes: readonly Change[]) => {
     for (const change of changes) {
       if (change.kind === 'key') {
@@ -110,6 +120,8 @@ export async function assemble(
         keys.forget({ workspace: change.subject });
       } else if (change.kind === 'lease') {
         recallLease(change.subject);
+      } else if (change.kind === 'resource') {
+        resources.drop(change.subject);
       }
     }
     if (changes.some((change) => change.kind === 'catalogue'))
@@ -125,6 +137,7 @@ export async function assemble(
     onChange: apply,
     onLost: async () => {
       keys.forget('all');
+      resources.clear();
       catalogue = await loadCatalogue(db.pool, sources);
     },
     onPolled: (startedAtMs) => keys.confirm(startedAtMs),
@@ -154,6 +167,8 @@ export async function assemble(
     status: () => statusText(process.pid, state(), offers()),
   });
 
+  const pools = createPools();
+  const { jobs, stop: stopJobs } = openJobs({ pool: db.pool, pools, clock, catalogue: () => catalogue, report });
   const runtime: Runtime = {
     clock,
     newId: ids.newId,
@@ -162,9 +177,9 @@ export async function assemble(
     catalogue: () => catalogue,
     coordinator,
     journal,
-    resources: null,
-    jobs: null,
-    pools: createPools(),
+    resources,
+    jobs,
+    pools,
     health,
     holders: createHolders(),
     limits: {
@@ -197,6 +212,7 @@ export async function assemble(
       setRuntime(null);
       clearInterval(reload);
       await stopListening();
+      await stopJobs();
       await feed.close();
       await drain.drainNow().catch((error: unknown) => report(error, null));
       await drain.stop();

@@ -1,4 +1,5 @@
 import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
+import type { Shelf } from '#lib/sandbox/content/shelf';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
@@ -41,10 +42,25 @@ export interface Frame {
   readonly usage?: unknown;
 }
 
+/** A job that has only begun, and whatever reads what is kept, is free. */
+export const freeOfCharge: Truth = {
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  serviceTier: null,
+};
+
 export interface Answer {
   readonly truth: Truth;
-  /** A whole JSON body with the usage in it, or the events of a stream. */
+  /** 200 when absent; of a whole body and of bytes. */
+  readonly status?: number;
+  /** Beside those that every answer has: content-range, location. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A whole JSON body with the usage in it, the events of a stream, or bytes of any kind. */
   readonly content:
+    | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly type: string }
     | { readonly kind: 'whole'; readonly text: string; readonly usage: unknown }
     | {
         readonly kind: 'stream';
@@ -60,6 +76,11 @@ export interface Opened {
   readonly stream: boolean;
   /** Text that may carry a directive. */
   readonly prompt: string;
+  /**
+   * The name that decides how the request goes, where that is not the prompt's directive or the model:
+   * see `keptName` for requests on something kept, whose `model` is the one that made it.
+   */
+  readonly asked?: string;
   /** @throws ProviderFault where the request does not fit the model. */
   answer(base: string, behaviour: Behaviour): Answer;
 }
@@ -74,8 +95,12 @@ export interface Dialect {
   /** Its 400 for an API key that does not exist; absent: another vendor's. */
   readonly invalidKeyBody?: string;
   handles(method: string, path: string): boolean;
-  /** @throws ProviderFault 400 for a body that the family does not understand. */
-  open(seen: Seen, cache: PrefixCache): Opened;
+  /**
+   * Opens any request that it handles: those that make something, and those that read, list, cancel or
+   * delete what is kept on the shelf.
+   * @throws ProviderFault 400 for a body that the family does not understand, 404 for an unknown id.
+   */
+  open(seen: Seen, cache: PrefixCache, shelf: Shelf): Opened;
   errorBody(fault: ProviderFault): string;
   errorEvent(fault: ProviderFault): Frame;
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chat } from '#lib/sandbox/chat';
 import { PrefixCache } from '#lib/sandbox/content/prefix-cache';
-import type { Dialect, Opened, Seen, Truth } from '#lib/sandbox/dialect';
+import { Shelf } from '#lib/sandbox/content/shelf';
+import { type Dialect, freeOfCharge, type Opened, type Seen, type Truth } from '#lib/sandbox/dialect';
 import { generateContent } from '#lib/sandbox/generate-content';
 import { messages } from '#lib/sandbox/messages';
 import { getModel, modelList } from '#lib/sandbox/models';
@@ -18,15 +19,6 @@ import { sendInstead } from '#lib/sandbox/wire/send-instead';
 /** The families that the simulated provider speaks; the first one also words what fits none. */
 const dialects: readonly [Dialect, ...Dialect[]] = [chat, messages, generateContent];
 
-const nothing: Truth = {
-  inputTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  serviceTier: null,
-};
-
 interface Settings {
   readonly truth: TruthLog;
   readonly key: string | null;
@@ -36,7 +28,7 @@ interface Settings {
 /** The provider's side of one server: everything that is not under `/_`. */
 export function serveProvider({ truth, key, paceMs }: Settings) {
   const scenarios = new Scenarios(paceMs);
-  const cache = new PrefixCache();
+  const memory: Memory = { cache: new PrefixCache(), shelf: new Shelf() };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const outlet = new Outlet(response);
     const { seen, whole } = await readSeen(request);
@@ -46,14 +38,14 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
     const course: Course = {
       opened: null,
       scenario: null,
-      charged: nothing,
+      charged: freeOfCharge,
       delivery: null,
       end: 'completed',
     };
     try {
       if (!whole) return;
       if (key !== null) checkKey(seen, dialect, key);
-      await answerSeen(outlet, seen, dialect, course, scenarios, cache, headers);
+      await answerSeen(outlet, seen, dialect, course, scenarios, memory, headers);
     } catch (error) {
       if (!(error instanceof ProviderFault)) throw error;
       course.end = 'refused';
@@ -85,6 +77,12 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
   };
 }
 
+/** What one server remembers from request to request. */
+interface Memory {
+  readonly cache: PrefixCache;
+  readonly shelf: Shelf;
+}
+
 /** What is known of a request so far: whatever throws, the truth log gets it. */
 interface Course {
   opened: Opened | null;
@@ -100,7 +98,7 @@ async function answerSeen(
   dialect: Dialect,
   course: Course,
   scenarios: Scenarios,
-  cache: PrefixCache,
+  { cache, shelf }: Memory,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   if (seen.method === 'GET' && seen.path === '/models') {
@@ -109,10 +107,10 @@ async function answerSeen(
   if (!dialect.handles(seen.method, seen.path)) {
     throw new ProviderFault(404, `Invalid URL (${seen.method} /v1${seen.path})`);
   }
-  const opened = dialect.open(seen, cache);
+  const opened = dialect.open(seen, cache, shelf);
   course.opened = opened;
   getModel(parseName(opened.model).base);
-  const asked = findDirective(opened.prompt) ?? opened.model;
+  const asked = opened.asked ?? findDirective(opened.prompt) ?? opened.model;
   course.scenario = scenarios.plan(asked, seen.headers['x-sandbox-pace']);
   const { name, behaviour } = course.scenario;
   const base = asked === opened.model ? name.base : parseName(opened.model).base;

@@ -38,8 +38,8 @@ export interface UsageHour {
   costNano: bigint;
 }
 
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
+export const minuteMs = 60_000;
+export const hourMs = 3_600_000;
 
 /**
  * What these calls change besides their own rows (architecture §3). Spend counts at the minute of
@@ -123,11 +123,13 @@ function isError(call: CallRecord): boolean {
   return call.status >= 400 || ['upstream_error', 'timeout', 'interrupted'].includes(call.endReason);
 }
 
-function counted(figure: number): number {
+/** A figure as the sums by hour count it. */
+export function counted(figure: number): number {
   return Number.isInteger(figure) ? Math.min(Math.max(figure, 0), mostCounted) : 0;
 }
 
-function startOf(atMs: number, lengthMs: number): number {
+/** Start of the minute or hour that a moment (ms since the epoch) counts in. */
+export function startOf(atMs: number, lengthMs: number): number {
   return Math.floor(atMs / lengthMs) * lengthMs;
 }
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import type { SettledEntry } from '#lib/settlement/entry';
+import { type DrainedEntry, isDrained } from '#lib/settlement/entry';
 import type { JournalFile, JournalFiles } from '#lib/settlement/journal-files';
 import { readRecords } from '#lib/settlement/record/read';
 
@@ -7,7 +7,7 @@ import { readRecords } from '#lib/settlement/record/read';
 interface Run {
   /** null: the write failed, memory alone has them. */
   readonly file: JournalFile | null;
-  readonly entries: readonly SettledEntry[];
+  readonly entries: readonly DrainedEntry[];
   drained: number;
 }
 
@@ -15,7 +15,7 @@ interface Run {
 const chunkBytes = 1024 * 1024;
 
 /**
- * Ended calls that the database does not have yet. At most `most` are kept in memory; while the database
+ * Ended calls and kept resources that the database does not have yet. At most `most` are kept in memory; while the database
  * is away longer, the rest is left to the files and read back from there.
  */
 export class Backlog {
@@ -40,7 +40,7 @@ export class Backlog {
   }
 
   /** @param at where the write began in the file; @param file null when it failed. */
-  add(file: JournalFile | null, at: number, entries: readonly SettledEntry[]): void {
+  add(file: JournalFile | null, at: number, entries: readonly DrainedEntry[]): void {
     if (entries.length === 0) return;
     if (file) {
       file.undrained += entries.length;
@@ -55,9 +55,9 @@ export class Backlog {
   }
 
   /** The oldest entries, at most `limit`; they stay until `drop`. */
-  next(limit: number): SettledEntry[] {
+  next(limit: number): DrainedEntry[] {
     if (this.#held === 0 && this.#spilled) this.#readBack();
-    const found: SettledEntry[] = [];
+    const found: DrainedEntry[] = [];
     for (const run of this.#runs) {
       if (found.length >= limit) break;
       found.push(...run.entries.slice(run.drained, run.drained + limit - found.length));
@@ -69,8 +69,8 @@ export class Backlog {
    * The first `count` entries of `next` are in the database.
    * @returns those of them that no file holds.
    */
-  drop(count: number): SettledEntry[] {
-    const homeless: SettledEntry[] = [];
+  drop(count: number): DrainedEntry[] {
+    const homeless: DrainedEntry[] = [];
     this.#held -= count;
     let left = count;
     for (let run = this.#runs[0]; run && left > 0; run = this.#runs[0]) {
@@ -101,13 +101,13 @@ export class Backlog {
 
   /** @returns where the next chunk begins. */
   #readChunk(file: JournalFile, at: number): number {
-    const entries: SettledEntry[] = [];
+    const entries: DrainedEntry[] = [];
     let end = at;
     for (let size = chunkBytes; end === at; size *= 2) {
       const bytes = readBytes(file.path, at, Math.min(size, file.size - at));
       for (const record of readRecords(bytes, 0)) {
         const { entry } = record;
-        if (entry.kind === 'close' || entry.kind === 'refused') entries.push(entry);
+        if (isDrained(entry)) entries.push(entry);
         end = at + record.end;
       }
       if (end === at && at + size >= file.size) {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Posted } from '#lib/admission/claim';
-import type { SettledEntry } from '#lib/settlement/entry';
+import type { DrainedEntry } from '#lib/settlement/entry';
 import { settleIsolating } from '#lib/settlement/isolate';
 import type { OwnJournal } from '#lib/settlement/journal';
 
@@ -96,8 +96,8 @@ async function drainAll(options: DrainOptions): Promise<void> {
   await synced;
 }
 
-function postedOf(entry: SettledEntry): Posted[] {
-  if (entry.kind === 'refused') return [];
+function postedOf(entry: DrainedEntry): Posted[] {
+  if (entry.kind !== 'close') return [];
   const { call, callId, funding } = entry;
   return [{ callId, workspaceId: call.workspaceId, keyId: call.keyId, funding, chargeNano: call.costNano }];
 }

@@ -1,5 +1,6 @@
 import type { Funding } from '#lib/admission/claim';
 import type { Usage, UsageSource } from '#lib/metering/usage';
+import type { Resource } from '#lib/resources/resource';
 
 export type EndReason =
   | 'completed'
@@ -104,10 +105,30 @@ export interface RefusedEntry {
   row?: Uint8Array;
 }
 
-export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry;
+/**
+ * What a provider keeps for the workspace of a call, written before the client sees its id (decisions
+ * §11). A call may have several; the same resource may come again with what it used.
+ */
+export interface KeepEntry {
+  readonly kind: 'keep';
+  readonly callId: string;
+  readonly resources: readonly Resource[];
+  /** Their rows as a JSON array, once the journal has written it: the drain sends the same bytes. */
+  row?: Uint8Array;
+}
 
-/** A call that has ended: what the drain brings to the database. */
+export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry | KeepEntry;
+
+/** A call that has ended. */
 export type SettledEntry = CloseEntry | RefusedEntry;
+
+/** What the drain brings to the database. */
+export type DrainedEntry = SettledEntry | KeepEntry;
+
+/** Whether the drain has to bring it to the database; what is not serves recovery alone. */
+export function isDrained(entry: Entry): entry is DrainedEntry {
+  return entry.kind !== 'open' && entry.kind !== 'checkpoint';
+}
 
 /**
  * The append-only file of this process (architecture §3). Appends of one tick share one write(2).

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { SettledEntry } from '#lib/settlement/entry';
+import type { DrainedEntry } from '#lib/settlement/entry';
 import { settle } from '#lib/settlement/settle';
 
 /**
@@ -11,9 +11,9 @@ import { settle } from '#lib/settlement/settle';
 export async function settleIsolating(
   pool: Pool,
   ownerId: string,
-  entries: readonly SettledEntry[],
-  onRefused: (entry: SettledEntry, error: Error) => void,
-): Promise<SettledEntry[]> {
+  entries: readonly DrainedEntry[],
+  onRefused: (entry: DrainedEntry, error: Error) => void,
+): Promise<DrainedEntry[]> {
   const [only] = entries;
   if (!only) return [];
   try {

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Backlog } from '#lib/settlement/backlog';
-import type { CheckpointEntry, Entry, Journal, OpenEntry, SettledEntry } from '#lib/settlement/entry';
+import type { CheckpointEntry, DrainedEntry, Entry, Journal, OpenEntry } from '#lib/settlement/entry';
 import { type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
 import { encodeEntry } from '#lib/settlement/record/encode';
 import { RecordBuffer } from '#lib/settlement/record/frame';
@@ -21,14 +21,14 @@ const later = setImmediate;
 /** The journal as its owner's drain sees it. */
 export interface OwnJournal extends Journal {
   readonly ownerId: string;
-  /** Ended calls that wait for the drain. */
+  /** Ended calls and kept resources that wait for the drain. */
   readonly backlog: number;
   /** The oldest of them, at most `limit`; they stay until `drop`. */
-  next(limit: number): SettledEntry[];
+  next(limit: number): DrainedEntry[];
   /** The first `count` of `next` are in the database, or set aside. */
   drop(count: number): void;
   /** Keeps an entry that the database refuses in `<owner id>.rejected`, for the next start. */
-  setAside(entry: SettledEntry): void;
+  setAside(entry: DrainedEntry): void;
   /** fdatasync of what was written since the last one. */
   sync(): Promise<void>;
   /** Writes what waits and ends; files with nothing left to drain are deleted. */
@@ -102,7 +102,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
 
   /** Keeps account of what a write held; of a failed one the ended calls, which the drain can still post. */
   function note(entries: readonly Written[], file: JournalFile | null, at: number): void {
-    const settled: SettledEntry[] = [];
+    const settled: DrainedEntry[] = [];
     // A copy of its own, one for all rows: the buffer is written over by the next tick.
     let rows: Buffer | null = null;
     for (const { entry, row } of entries) {
@@ -117,7 +117,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
         entry.row = rows.subarray(row.start, row.end);
         settled.push(entry);
         // Until the drain has it, an end that is in no file leaves its `open` to recovery.
-        if (file) leave(entry.callId);
+        if (file && entry.kind !== 'keep') leave(entry.callId);
       }
     }
     backlog.add(file, at, settled);
@@ -165,7 +165,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     append,
     next: (limit) => backlog.next(limit),
     drop(count) {
-      for (const entry of backlog.drop(count)) leave(entry.callId);
+      for (const entry of backlog.drop(count)) if (entry.kind !== 'keep') leave(entry.callId);
     },
     setAside(entry) {
       const record = new RecordBuffer();

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Entry, SettledEntry } from '#lib/settlement/entry';
+import type { DrainedEntry, Entry } from '#lib/settlement/entry';
 import { readJournalName } from '#lib/settlement/journal-files';
-import { encodeEntry } from '#lib/settlement/record/encode';
+import { encodeEntry, type Payload } from '#lib/settlement/record/encode';
 import { RecordBuffer } from '#lib/settlement/record/frame';
 import { readJournal } from '#lib/settlement/record/read';
 
@@ -40,7 +40,7 @@ export class Leftovers {
   }
 
   /** Everything readable is in the database: what it refused is kept for the next start, the rest goes. */
-  remove(refused: readonly SettledEntry[]): void {
+  remove(refused: readonly DrainedEntry[]): void {
     this.#keep(refused);
     for (const path of this.#paths) {
       if (this.#damaged.has(path)) renameSync(path, `${path}.corrupt`);
@@ -52,7 +52,7 @@ export class Leftovers {
     return join(this.#dir, `${this.ownerId}.rejected`);
   }
 
-  #keep(refused: readonly SettledEntry[]): void {
+  #keep(refused: readonly DrainedEntry[]): void {
     const path = this.#rejectedPath;
     if (this.#damaged.has(path)) renameSync(path, `${path}.corrupt`);
     if (refused.length === 0) {
@@ -60,8 +60,13 @@ export class Leftovers {
       return;
     }
     const records = new RecordBuffer();
-    const byId = new Map(refused.map((entry) => [entry.callId, entry]));
-    for (const entry of byId.values()) records.add(encodeEntry(entry));
+    const payloads = new Map<string, Payload>();
+    for (const entry of refused) {
+      const payload = encodeEntry(entry);
+      // A call ends once, but may have kept several things.
+      payloads.set(entry.kind === 'keep' ? `${payload.head}${payload.row}` : entry.callId, payload);
+    }
+    for (const payload of payloads.values()) records.add(payload);
     writeFileSync(`${path}.tmp`, records.bytes(), { mode: 0o600, flush: true });
     renameSync(`${path}.tmp`, path);
   }

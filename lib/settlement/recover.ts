@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { CheckpointEntry, OpenEntry, SettledEntry } from '#lib/settlement/entry';
+import type { CheckpointEntry, DrainedEntry, OpenEntry } from '#lib/settlement/entry';
 import { interrupt } from '#lib/settlement/interrupt';
 import { settleIsolating } from '#lib/settlement/isolate';
 import { type Leftovers, listLeftovers } from '#lib/settlement/leftovers';
@@ -54,8 +54,8 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
 
 async function recoverOwner({ pool, report }: RecoverOptions, left: Leftovers) {
   const unended = new Map<string, { open: OpenEntry; checkpoint: CheckpointEntry | null }>();
-  const refused: SettledEntry[] = [];
-  let batch: SettledEntry[] = [];
+  const refused: DrainedEntry[] = [];
+  let batch: DrainedEntry[] = [];
   let settled = 0;
   const post = async () => {
     await settleIsolating(pool, left.ownerId, batch, (entry, error) => {
@@ -70,9 +70,11 @@ async function recoverOwner({ pool, report }: RecoverOptions, left: Leftovers) {
       const call = unended.get(entry.callId);
       if (call) call.checkpoint = entry;
     } else {
-      unended.delete(entry.callId);
       batch.push(entry);
-      settled += 1;
+      if (entry.kind !== 'keep') {
+        unended.delete(entry.callId);
+        settled += 1;
+      }
     }
     if (batch.length >= batchSize) await post();
   }

@@ -1,23 +1,24 @@
 import type { Pool, PoolClient } from 'pg';
-import { publish } from '#lib/data/change';
+import { type Change, publish } from '#lib/data/change';
+import { keepResources } from '#lib/resources/insert';
 import { apply, type Effects } from '#lib/settlement/apply';
 import { callRow } from '#lib/settlement/call-row';
-import type { SettledEntry } from '#lib/settlement/entry';
+import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/settlement/entry';
 import * as sql from '#lib/settlement/statements';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
 const limitMs = 20_000;
 
 /**
- * Brings ended calls to the database in one transaction: rows, ledger, balances, sums. Calls that are
- * there already change nothing, so that it may be repeated with the same entries at any time.
+ * Brings ended calls to the database in one transaction: rows, ledger, balances, sums; and what providers
+ * keep. What is there already changes nothing: it may be repeated with the same entries at any time.
  *
- * Locks are taken in one order everywhere: calls, workspaces, keys, leases, holds, sums, change feed;
- * within each by id.
+ * Locks are taken in one order everywhere: calls, resources, workspaces, keys, leases, holds, sums, change
+ * feed; within each by id.
  * @param ownerId the process whose leases paid for the calls.
  * @throws Error of the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
  */
-export async function settle(pool: Pool, ownerId: string, entries: readonly SettledEntry[]): Promise<void> {
+export async function settle(pool: Pool, ownerId: string, entries: readonly DrainedEntry[]): Promise<void> {
   const client = await pool.connect();
   let lost = false;
   // A server that went away without a word answers nothing: only closing the connection ends the wait.
@@ -42,30 +43,41 @@ export async function settle(pool: Pool, ownerId: string, entries: readonly Sett
 async function settleIn(
   client: PoolClient,
   ownerId: string,
-  entries: readonly SettledEntry[],
+  entries: readonly DrainedEntry[],
 ): Promise<void> {
   const byId = new Map<string, SettledEntry>();
+  const kept: KeepEntry[] = [];
   for (const entry of entries) {
+    if (entry.kind === 'keep') {
+      kept.push(entry);
+      continue;
+    }
     const id = entry.call.id.toLowerCase();
     if (!byId.has(id)) byId.set(id, entry);
   }
-  const effects = apply(await insertNew(client, byId));
+  const fresh = byId.size > 0 ? await insertNew(client, byId) : [];
+  if (kept.length > 0) await keepResources(client, kept);
+  const effects = apply(fresh);
   await chargeWorkspaces(client, effects);
   const exhausted = await chargeKeys(client, effects);
   await shrinkLeases(client, ownerId, effects);
   const funded = entries.filter((entry) => entry.kind === 'close' && entry.funding === 'row');
   if (funded.length > 0) await client.query(sql.deleteHolds, [funded.map((entry) => entry.callId)]);
   await addSums(client, effects);
-  if (exhausted.length > 0) {
-    await client.query(sql.insertAudits, [
-      exhausted.map((key) => key.workspace_id),
-      exhausted.map((key) => key.id),
-    ]);
-    await publish(
-      { query: (text, values) => client.query(text, values) },
-      exhausted.map((key) => ({ kind: 'key', subject: key.id })),
-    );
-  }
+  await publish(
+    { query: (text, values) => client.query(text, values) },
+    await auditExhausted(client, exhausted),
+  );
+}
+
+/** @returns what must be published in the same transaction, as its last statement. */
+export async function auditExhausted(client: PoolClient, exhausted: readonly LockedKey[]): Promise<Change[]> {
+  if (exhausted.length === 0) return [];
+  await client.query(sql.insertAudits, [
+    exhausted.map((key) => key.workspace_id),
+    exhausted.map((key) => key.id),
+  ]);
+  return exhausted.map((key) => ({ kind: 'key', subject: key.id }));
 }
 
 /** @returns the entries whose rows are new; none of the others may have effects. */
@@ -95,14 +107,18 @@ function rowsOf(entries: readonly SettledEntry[]): Buffer {
 
 const [opening, comma, closing] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 
-async function chargeWorkspaces(client: PoolClient, { workspaces }: Effects): Promise<void> {
+/** Takes what was spent from the balances. */
+export async function chargeWorkspaces(
+  client: PoolClient,
+  { workspaces }: Pick<Effects, 'workspaces'>,
+): Promise<void> {
   if (workspaces.length === 0) return;
   const ids = workspaces.map((workspace) => workspace.id);
   await client.query(sql.lockWorkspaces, [ids]);
   await client.query(sql.takeFromBalances, [ids, workspaces.map((workspace) => `${workspace.spentNano}`)]);
 }
 
-interface LockedKey {
+export interface LockedKey {
   readonly id: string;
   readonly workspace_id: string;
   readonly quota_nano: string | null;
@@ -111,7 +127,7 @@ interface LockedKey {
 }
 
 /** @returns keys whose settled spend reaches their quota now (decisions §7). */
-async function chargeKeys(client: PoolClient, { keys }: Effects): Promise<LockedKey[]> {
+export async function chargeKeys(client: PoolClient, { keys }: Pick<Effects, 'keys'>): Promise<LockedKey[]> {
   if (keys.length === 0) return [];
   const ids = keys.map((key) => key.id);
   const spent = new Map(keys.map((key) => [key.id, key.spentNano]));
@@ -143,7 +159,11 @@ async function shrinkLeases(client: PoolClient, ownerId: string, { leases }: Eff
   ]);
 }
 
-async function addSums(client: PoolClient, { minutes, hours }: Effects): Promise<void> {
+/** Adds to the sums by minute of admission and by hour. */
+export async function addSums(
+  client: PoolClient,
+  { minutes, hours }: Pick<Effects, 'minutes' | 'hours'>,
+): Promise<void> {
   if (minutes.length > 0) {
     await client.query(sql.addMinutes, [
       minutes.map((row) => row.keyId),

@@ -87,9 +87,11 @@ export const shrinkLeases = `
   FROM unnest($2::text[], $3::uuid[], $4::bigint[]) AS r (kind, subject, spent)
   WHERE l.owner_id = $1::uuid AND l.kind = r.kind AND l.subject_id = r.subject`;
 
+/** A hold without an owner is a job's: its create call ends without it. */
 export const deleteHolds = `
   DELETE FROM hold WHERE call_id IN (
-    SELECT call_id FROM hold WHERE call_id = ANY ($1::uuid[]) ORDER BY call_id FOR UPDATE)`;
+    SELECT call_id FROM hold WHERE call_id = ANY ($1::uuid[]) AND owner_id IS NOT NULL
+    ORDER BY call_id FOR UPDATE)`;
 
 export const addMinutes = `
   INSERT INTO spend_minute (key_id, minute, spent_nano)

@@ -5,7 +5,8 @@ import type { Pool } from 'pg';
 import { systemClock } from '#lib/clock';
 import { createIds } from '#lib/ids';
 import { usageOf } from '#lib/metering/usage';
-import type { CallRecord, CloseEntry, OpenEntry, RefusedEntry } from '#lib/settlement/entry';
+import type { Resource } from '#lib/resources/resource';
+import type { CallRecord, CloseEntry, KeepEntry, OpenEntry, RefusedEntry } from '#lib/settlement/entry';
 
 const ids = createIds(systemClock);
 
@@ -142,6 +143,28 @@ export function openOf(call: CallRecord, funding: OpenEntry['funding'] = 'lease'
 
 export function closeOf(call: CallRecord, funding: CloseEntry['funding'] = 'lease'): CloseEntry {
   return { kind: 'close', callId: call.id, funding, call };
+}
+
+/** What a provider keeps since this call; each a response of its own unless given otherwise. */
+export function keepOf(call: CallRecord, ...given: readonly Partial<Resource>[]): KeepEntry {
+  const { id: callId, workspaceId, atMs } = call;
+  const resources = given.map(
+    (part): Resource => ({
+      kind: 'response',
+      id: `resp_${newId()}`,
+      workspaceId,
+      providerId: 'openai',
+      family: 'responses',
+      modelId: 'openai/gpt-4.1',
+      upstreamModel: 'gpt-4.1',
+      callId,
+      job: false,
+      tokens: 0,
+      createdAtMs: atMs,
+      ...part,
+    }),
+  );
+  return { kind: 'keep', callId, resources };
 }
 
 export function refusedOf(customer: Customer): RefusedEntry {

@@ -215,7 +215,8 @@ export class Desk {
   }
 
   #tooLate(waiter: Waiter): void {
-    if (waiter.want.mode === 'claim') this.#parts.removeRow(waiter.want.callId);
+    const { mode, callId } = waiter.want;
+    if (mode === 'claim' || mode === 'claim-row') this.#parts.removeRow(callId);
   }
 }
 

@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, Operation } from '#lib/families/family';
+import { readReferences } from '#lib/families/generate-content/references';
 import { readObject, readText, readWhole } from '#lib/families/reading/fields';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
@@ -31,6 +32,8 @@ export function readContentAsk(
   if (isRefusal(choices)) return choices;
   const serviceTier = readText(scan, 'serviceTier');
   if (isRefusal(serviceTier)) return serviceTier;
+  const references = readReferences(scan);
+  if (isRefusal(references)) return references;
   return {
     operation,
     params,
@@ -39,7 +42,8 @@ export function readContentAsk(
     budget,
     choices: choices ?? 1,
     serviceTier,
-    weight: weigh(scan, mediaKeys, scan.collected.length),
+    weight: weigh(scan, mediaKeys, scan.collected.filter(({ path }) => path.startsWith('tools[]')).length),
+    ...(references.length > 0 ? { references } : {}),
     scan,
   };
 }

@@ -1,3 +1,4 @@
+import { referenceFields } from '#lib/families/generate-content/references';
 import type { FieldSpec } from '#lib/families/scan';
 
 /**
@@ -5,6 +6,7 @@ import type { FieldSpec } from '#lib/families/scan';
  * the protobuf JSON mapping, so both are one guarded name (decisions §4).
  */
 export const generateFields: FieldSpec = {
+  ...referenceFields,
   model: {},
   generationConfig: {
     aliases: ['generation_config'],
@@ -26,8 +28,12 @@ export const generateFields: FieldSpec = {
   },
 };
 
-/** What it reads of a countTokens body: only where a model may be named. */
+/** What it reads of a countTokens body: where a model or something that is kept may be named. */
 export const countFields: FieldSpec = {
+  ...referenceFields,
   model: {},
-  generateContentRequest: { aliases: ['generate_content_request'], fields: { model: {} } },
+  generateContentRequest: {
+    aliases: ['generate_content_request'],
+    fields: { ...referenceFields, model: {} },
+  },
 };

@@ -1,7 +1,7 @@
 import type { OfferFacts } from '#lib/snapshot/snapshot';
 
 /** The offer's model as this family names resources: "models/x"; a name that already is one stays. */
-export function resourceName({ upstreamModel }: OfferFacts): string {
+export function resourceName({ upstreamModel }: Pick<OfferFacts, 'upstreamModel'>): string {
   return /^(models|tunedModels)\//.test(upstreamModel) ? upstreamModel : `models/${upstreamModel}`;
 }
 

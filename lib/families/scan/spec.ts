@@ -11,10 +11,16 @@ export interface Rule {
   readonly guarded: boolean;
   /** Stands under `each`: every one is kept, in order. */
   readonly collected: boolean;
+  /** What a multipart part's text is read as. */
+  readonly part: 'number' | 'boolean' | null;
+  /** Its value stays in the body. */
+  readonly unread: boolean;
   /** Names inside it when it is an object. */
   readonly members: Level | null;
   /** Names inside its elements when it is an array. */
   readonly elements: Level | null;
+  /** What each of its elements is collected as; null: only what stands in them. */
+  readonly element: Spelling | null;
 }
 
 /** One way to write a field's name. `exact` is false for a key that equals it only when case is folded. */
@@ -78,9 +84,29 @@ function compileRule(name: string, field: FieldRule, prefix: string, collected: 
     bit,
     guarded: !collected || field.guarded === true,
     collected,
+    part: field.part ?? null,
+    unread: field.unread === true,
     members: field.fields ? compileLevel(field.fields, `${path}.`, collected) : null,
     elements: field.each ? compileLevel(field.each, `${path}[].`, true) : null,
+    element: field.elements ? elementSpelling(`${path}[]`) : null,
   };
+}
+
+/** An element has no key: nothing is compared with this spelling. */
+function elementSpelling(path: string): Spelling {
+  const rule: Rule = {
+    name: '',
+    path,
+    bit: 0,
+    guarded: false,
+    collected: true,
+    part: null,
+    unread: true,
+    members: null,
+    elements: null,
+    element: null,
+  };
+  return { text: '', bytes: new Uint8Array(), rule, exact: true, folded: null };
 }
 
 /** Both ways: a decoder that ignores case may map U+017F to "s" and U+212A to "k". */
@@ -95,7 +121,7 @@ function fold(text: string): string {
 export function spellingOf(level: Level, body: Buffer, start: number, end: number): Spelling | null {
   for (let i = start; i < end; i++) {
     const c = byteAt(body, i);
-    if (c === 0x5c || c > 0x7f) return slowSpelling(level, textOf(body, start, end));
+    if (c === 0x5c || c > 0x7f) return spellingNamed(level, textOf(body, start, end));
   }
   const candidates = level.byLength[end - start];
   if (candidates === undefined) return null;
@@ -108,7 +134,8 @@ export function spellingOf(level: Level, body: Buffer, start: number, end: numbe
   return near;
 }
 
-function slowSpelling(level: Level, text: string): Spelling | null {
+/** The same for a name that is text already. */
+export function spellingNamed(level: Level, text: string): Spelling | null {
   return level.byText.get(text) ?? level.byFold.get(fold(text)) ?? null;
 }
 

@@ -71,7 +71,7 @@ export class Walk {
     const frame = frameAt(++this.depth);
     frame.isObject = isObject;
     frame.start = start;
-    frame.spelling = outer.current;
+    frame.spelling = outer.current ?? elementOf(outer, isObject);
     frame.level = root ?? levelInside(outer, isObject);
     frame.seen = 0;
     frame.current = null;
@@ -127,7 +127,8 @@ export class Walk {
     const spelling = frame.current;
     if (spelling === null) return;
     let value: Found['value'] = null;
-    if (type === 'string') value = textOf(this.body, start + 1, end - 1);
+    if (spelling.rule.unread) value = null;
+    else if (type === 'string') value = textOf(this.body, start + 1, end - 1);
     else if (type === 'number') value = Number(this.body.toString('latin1', start, end));
     else if (type === 'boolean') value = this.body[start] === 0x74;
     this.record(spelling, type, start, end, value, false);
@@ -178,6 +179,11 @@ function levelInside(outer: Frame, isObject: boolean): Level | null {
     return isObject ? members : elements;
   }
   return isObject && !outer.isObject ? outer.level : null;
+}
+
+/** What an object that stands in an array is collected as. */
+function elementOf(outer: Frame, isObject: boolean): Spelling | null {
+  return isObject && !outer.isObject ? (outer.spelling?.rule.element ?? null) : null;
 }
 
 function twice(frame: Frame, rule: Rule): string | null {

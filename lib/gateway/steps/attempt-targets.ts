@@ -57,7 +57,7 @@ function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoin
   const edits = [...family.edits(ask, target.offer, target.injectBudget), ...nestedEdits(ask, target.nested)];
   const pieces = applyEdits(ask.scan.body, edits);
   const given = stripKey(call.query);
-  const query = family.upstreamQuery?.(given) ?? given;
+  const query = family.upstreamQuery?.(given, ask.operation) ?? given;
   return {
     method: ask.operation.method,
     path: `${family.upstreamPath(ask, target.offer)}${query ? `?${query}` : ''}`,

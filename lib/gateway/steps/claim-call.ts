@@ -40,7 +40,7 @@ function requestOf(call: Call): ClaimRequest {
     snapshot.workspace.strict,
     0,
   );
-  return { ...base, need: 'generate', holdNano, tokens };
+  return { ...base, need: 'generate', holdNano, tokens, ...(ask.job ? { durable: true } : {}) };
 }
 
 /** `x-ratelimit-*` of the tighter of key and workspace; a kind without a limit sends none (decisions §8). */

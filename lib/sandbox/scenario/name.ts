@@ -54,3 +54,11 @@ export function numberParam(name: ModelName, key: string, otherwise: number): nu
   const value = Number(name.params.get(key));
   return name.params.has(key) && Number.isInteger(value) && value >= 0 ? value : otherwise;
 }
+
+/**
+ * How a request on something kept goes, by the name of the model that made it: its parameter `get`,
+ * `post` or `delete` holds a name in turn ("echo?get=fault/status-500"), else nothing happens.
+ */
+export function keptName(model: string, method: string): string {
+  return parseName(model).params.get(method.toLowerCase()) ?? 'echo';
+}

@@ -26,17 +26,14 @@ export async function deliver(
   headers: Headers,
 ): Promise<Delivery> {
   const delivery: Delivery = { outputTokens: 0, chunksSent: 0, usageReported: null, faulted: false };
-  const { content, truth } = answer;
-  if (content.kind === 'whole') {
+  const { content, truth, status = 200 } = answer;
+  if (content.kind !== 'stream') {
+    const whole = content.kind === 'whole';
     delivery.outputTokens = truth.outputTokens;
-    delivery.usageReported = content.usage ?? null;
-    await sendWhole(
-      outlet,
-      Buffer.from(content.text),
-      behaviour,
-      { ...headers, 'content-type': 'application/json' },
-      delivery,
-    );
+    delivery.usageReported = whole ? (content.usage ?? null) : null;
+    const body = whole ? Buffer.from(content.text) : content.bytes;
+    const type = { 'content-type': whole ? 'application/json' : content.type };
+    await sendWhole(outlet, status, body, behaviour, { ...headers, ...type, ...answer.headers }, delivery);
     return delivery;
   }
   const wording = wordingOf(content.framing ?? 'events', dialect, behaviour);
@@ -46,7 +43,7 @@ export async function deliver(
     delivery.outputTokens = truth.outputTokens;
     delivery.usageReported = frames.findLast((frame) => frame.usage !== undefined)?.usage ?? null;
     const text = frames.map((frame, index) => wording.text(frame, index === 0)).join('');
-    await sendWhole(outlet, Buffer.from(text + wording.ending), behaviour, streamHeaders, delivery);
+    await sendWhole(outlet, 200, Buffer.from(text + wording.ending), behaviour, streamHeaders, delivery);
     return delivery;
   }
   outlet.start(200, streamHeaders);
@@ -57,6 +54,7 @@ export async function deliver(
 
 async function sendWhole(
   outlet: Outlet,
+  status: number,
   plain: Buffer,
   behaviour: Behaviour,
   headers: Headers,
@@ -68,7 +66,7 @@ async function sendWhole(
   const endsEarly = stop?.by === 'end' || stop?.by === 'error-event' || stop?.by === 'malformed';
   const announced = (endsEarly ? half : body).length + (lengthOffset ?? 0);
   const coding: Headers = behaviour.gzip ? { 'content-encoding': 'gzip' } : {};
-  outlet.start(200, { ...headers, ...coding, 'content-length': String(Math.max(0, announced)) });
+  outlet.start(status, { ...headers, ...coding, 'content-length': String(Math.max(0, announced)) });
   if (stop) {
     await outlet.write(half, sliceBytes);
     delivery.faulted = !endsEarly;

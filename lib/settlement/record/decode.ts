@@ -1,5 +1,6 @@
 import type { Funding } from '#lib/admission/claim';
 import { noUsage, type Usage, type UsageSource } from '#lib/metering/usage';
+import { readResources } from '#lib/resources/row';
 import type { AttemptRecord, CallRecord, CostLine, EndReason, Entry } from '#lib/settlement/entry';
 import { layoutVersion } from '#lib/settlement/record/encode';
 
@@ -9,6 +10,7 @@ export function decodeEntry(payload: string): Entry {
   const [made, kind, callId, funding, atMs, holdNano, tokens] = fields;
   if (made !== layoutVersion)
     throw new Error(`journal record of version ${String(made)}, expected ${layoutVersion}`);
+  if (kind === 'keep') return { kind, callId: textOf(callId), resources: readResources(fields.at(-1)) };
   const entry = { callId: textOf(callId), call: readCall(rowOf(fields.at(-1))) };
   switch (kind) {
     case 'open':

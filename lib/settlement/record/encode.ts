@@ -1,3 +1,4 @@
+import { resourceRows } from '#lib/resources/row';
 import { callRow, openRow } from '#lib/settlement/call-row';
 import type { Entry } from '#lib/settlement/entry';
 
@@ -13,7 +14,7 @@ export interface Payload {
 
 /**
  * The payload of one journal record, `head + row + "]"`: a JSON array by position whose last element is
- * the call. Of an ended call it is the row that the drain will send, so that it is written once for both.
+ * the call (of a `keep`: the resources). What the drain will send is written once for both.
  */
 export function encodeEntry(entry: Entry): Payload {
   const head = `[${layoutVersion},"${entry.kind}","${entry.callId}",`;
@@ -28,5 +29,7 @@ export function encodeEntry(entry: Entry): Payload {
     case 'refused':
     case 'checkpoint':
       return { head, row: callRow(entry.call) };
+    case 'keep':
+      return { head, row: resourceRows(entry.resources) };
   }
 }

@@ -13,11 +13,18 @@ function askOf(
     body?: string;
     family?: string;
     found?: Record<string, unknown>;
-  } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier'>>,
+    operation?: Partial<Ask['operation']>;
+  } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier' | 'job'>>,
 ): Ask {
   const found = new Map(Object.entries(part.found ?? {}).map(([path, value]) => [path, { value }]));
   const ask = {
-    operation: { family: part.family ?? 'chat', path: 'chat/completions', steps: 'generate' },
+    operation: {
+      family: part.family ?? 'chat',
+      path: 'chat/completions',
+      steps: 'generate',
+      ...part.operation,
+    },
+    ...(part.job ? { job: part.job } : {}),
     budget: part.budget ?? null,
     choices: part.choices ?? 1,
     serviceTier: part.serviceTier ?? null,
@@ -148,9 +155,25 @@ describe('the hold of a call', () => {
     const imageHold = (ask: Ask) => estimate(ask, [images], null, false, 0).holdNano;
     expect(imageHold(askOf({ family: 'images', choices: 2, found }))).toBe(22_000n);
     expect(imageHold(askOf({ family: 'images', choices: 2 }))).toBe(80_000n);
-    const videos = targetOf({ base: { videoSecond: 100_000n * dollar } });
-    const video = estimate(askOf({ family: 'videos', found: { seconds: '8' } }), [videos], null, false, 0);
-    expect(video).toMatchObject({ holdNano: 800_000_000n, outputTokens: 0 });
+  });
+
+  it('takes videos by their length, their number and the entry of their size', () => {
+    const videoSecond = { '720p': 100_000n * dollar, '4k': 300_000n * dollar, default: 100_000n * dollar };
+    const one = targetOf({ base: { videoSecond: 100_000n * dollar } });
+    const mapped = targetOf({ base: { videoSecond } });
+    const hold = (part: Partial<Ask>, target = mapped) =>
+      estimate(askOf({ family: 'videos', ...part }), [target], null, false, 0);
+    expect(hold({ job: { seconds: 8 } }, one)).toMatchObject({ holdNano: 800_000_000n, outputTokens: 0 });
+    expect(hold({ job: { seconds: 8, size: '720p' } }).holdNano).toBe(800_000_000n);
+    // What the request leaves open is held at the most that it may become.
+    expect(hold({ job: { seconds: 8 } }).holdNano).toBe(2_400_000_000n);
+    expect(hold({ job: { size: '720p' } }).holdNano).toBe(1_200_000_000n);
+    const resource = { kind: 'video', param: 'id' } as const;
+    const remix = askOf({ family: 'videos', job: { size: '720p' }, operation: { resource } });
+    expect(estimate(remix, [mapped], null, false, 0).holdNano).toBe(2_000_000_000n);
+    const predict = { path: 'models/{model+}:predictLongRunning' };
+    const several = askOf({ job: { seconds: 8, size: '4k' }, choices: 3, operation: predict });
+    expect(estimate(several, [mapped], null, false, 0).holdNano).toBe(7_200_000_000n);
   });
 
   it('is nothing without targets', () => {

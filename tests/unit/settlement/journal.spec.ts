@@ -6,7 +6,7 @@ import type { Entry } from '#lib/settlement/entry';
 import { type JournalOptions, openJournal } from '#lib/settlement/journal';
 import type { JournalEnd } from '#lib/settlement/record/frame';
 import { readJournal } from '#lib/settlement/record/read';
-import { callOf, closeOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
+import { callOf, closeOf, keepOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
 
 const customer = { workspaceId: newId(), keyId: newId() };
 const neverFails: JournalOptions = {
@@ -17,6 +17,7 @@ const neverFails: JournalOptions = {
 
 /** An entry as a journal gives it back: as a row holds it, without NUL and halves of surrogate pairs. */
 function stored(entry: Entry): Entry {
+  if (entry.kind === 'keep') return { kind: entry.kind, callId: entry.callId, resources: entry.resources };
   const userAgent = entry.call.userAgent?.replaceAll('\u0000', '\uFFFD').toWellFormed() ?? null;
   const { row: _, ...rest } = { row: undefined, ...entry };
   return { ...rest, call: { ...entry.call, userAgent } } as Entry;
@@ -50,6 +51,7 @@ describe('the journal', () => {
       { kind: 'checkpoint', callId: call.id, call },
       closeOf(call, 'row'),
       refusedOf(customer),
+      keepOf(call, { id: 'resp_é "1"', tokens: 2 ** 40 }, { kind: 'file', job: true }),
     ];
     await Promise.all(entries.map((entry) => journal.append(entry)));
     const read = readAll(onlyFile(dir));

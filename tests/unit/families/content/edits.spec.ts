@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '#lib/families/edits';
 import { generateContent } from '#lib/families/generate-content';
+import { contentQuery } from '#lib/families/generate-content/query';
 import type { OfferFacts } from '#lib/snapshot/snapshot';
 import { askContent, type ContentVerb } from '#tests/unit/families/content/make';
 import { makeOffer } from '#tests/unit/families/make';
@@ -89,7 +90,13 @@ describe('the request that travels upstream', () => {
     ['callback=f&alt=proto&$alt=media', ''],
     ['access_token=a&oauth_token=b&$key=c', ''],
   ])('asks for nothing that hides what it used: %s', (query, expected) => {
-    expect(generateContent.upstreamQuery?.(query)).toBe(expected);
+    expect(contentQuery(query, {})).toBe(expected);
+  });
+
+  it('asks for the bytes of a file, and for nothing else that the query may choose', () => {
+    const download = { download: 'redirected' } as const;
+    expect(contentQuery('alt=media', download)).toBe('alt=media');
+    expect(contentQuery('alt=media;x=1&fields=a&%24alt=sse&b=1', download)).toBe('alt=media;x=1&b=1');
   });
 
   it('carries the credential as the family does, and no usage has to be asked for', () => {

@@ -1,0 +1,79 @@
+import { isRefusal, type Refusal } from '#lib/errors';
+import type { Ask, Operation } from '#lib/families/family';
+import { instanceFields, readReferences } from '#lib/families/generate-content/references';
+import { readFlag, readObject, readText } from '#lib/families/reading/fields';
+import { readSamples, readSeconds } from '#lib/families/reading/video';
+import { weigh } from '#lib/families/reading/weight';
+import type { FieldSpec, Scan } from '#lib/families/scan';
+
+/** What the gateway reads of a predictLongRunning body, in both spellings. */
+export const predictFields: FieldSpec = {
+  model: {},
+  instances: {
+    each: {
+      ...instanceFields,
+      referenceImages: {
+        aliases: ['reference_images'],
+        each: { image: { fields: { uri: {} } } },
+      },
+    },
+  },
+  parameters: {
+    fields: {
+      durationSeconds: { aliases: ['duration_seconds'] },
+      sampleCount: { aliases: ['sample_count'] },
+      resolution: {},
+      generateAudio: { aliases: ['generate_audio'] },
+    },
+  },
+};
+
+/** Where an instance carries inline media. */
+const mediaKeys: ReadonlySet<string> = new Set([
+  'bytesBase64Encoded',
+  'encodedVideo',
+  'imageBytes',
+  'videoBytes',
+  'data',
+]);
+
+/** What a long-running prediction asks for: its answer is always a job (decisions §11). */
+export function readPredictAsk(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  scan: Scan,
+): Ask | Refusal {
+  const named = readText(scan, 'model');
+  if (isRefusal(named)) return named;
+  const parameters = readObject(scan, 'parameters');
+  if (isRefusal(parameters)) return parameters;
+  const seconds = readSeconds(scan, 'parameters.durationSeconds');
+  if (isRefusal(seconds)) return seconds;
+  const samples = readSamples(scan, 'parameters.sampleCount');
+  if (isRefusal(samples)) return samples;
+  const resolution = readText(scan, 'parameters.resolution');
+  if (isRefusal(resolution)) return resolution;
+  const sound = readFlag(scan, 'parameters.generateAudio');
+  if (isRefusal(sound)) return sound;
+  const references = readReferences(scan);
+  if (isRefusal(references)) return references;
+  const prompts = scan.collected.filter(({ path }) => path === 'instances[].prompt').length;
+  return {
+    operation,
+    params,
+    model: params.model ?? '',
+    stream: false,
+    budget: null,
+    choices: (samples ?? 1) * Math.max(1, prompts),
+    serviceTier: null,
+    weight: weigh(scan, mediaKeys, 0),
+    ...(references.length > 0 ? { references } : {}),
+    job: {
+      ...(seconds === null ? {} : { seconds }),
+      ...(samples === null ? {} : { samples }),
+      ...(resolution === null ? {} : { size: resolution.toLowerCase() }),
+      ...(scan.found.get('parameters.generateAudio')?.value === false ? { sound: 'off' } : {}),
+    },
+    scan,
+  };
+}

@@ -1,0 +1,73 @@
+import type { Ask, Family, Operation } from '#lib/families/family';
+import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import { readResponsesAsk } from '#lib/families/responses/ask';
+import { responsesEdits } from '#lib/families/responses/edits';
+import { createFields } from '#lib/families/responses/fields';
+import { imageModelIn } from '#lib/families/responses/image-model';
+import { responseJobs } from '#lib/families/responses/jobs';
+import { responseOutputBytes } from '#lib/families/responses/output';
+import { shownIn } from '#lib/families/responses/shown';
+import { responsesStreamReader } from '#lib/families/responses/stream';
+import { usageOfResponse } from '#lib/families/responses/usage';
+
+const create: Operation = {
+  name: 'responses.create',
+  family: 'responses',
+  method: 'POST',
+  path: 'responses',
+  prefixes: ['v1'],
+  steps: 'generate',
+  fields: createFields,
+};
+
+/** An operation on a response that the provider keeps (decisions §3 "Which steps apply"). */
+const stored = {
+  family: 'responses',
+  prefixes: ['v1'],
+  steps: 'stored',
+  fields: null,
+  resource: { kind: 'response', param: 'id' },
+} as const;
+
+const operations: readonly Operation[] = [
+  create,
+  { ...stored, name: 'responses.retrieve', method: 'GET', path: 'responses/{id}' },
+  {
+    ...stored,
+    name: 'responses.delete',
+    method: 'DELETE',
+    path: 'responses/{id}',
+    ends: 'delete',
+    shows: false,
+  },
+  { ...stored, name: 'responses.cancel', method: 'POST', path: 'responses/{id}/cancel', ends: 'cancel' },
+  { ...stored, name: 'responses.input_items', method: 'GET', path: 'responses/{id}/input_items' },
+];
+
+/** The responses family: create, whole, streamed or in the background, and what is kept of it. */
+export const responses: Family = {
+  id: 'responses',
+  operations,
+  readAsk: readResponsesAsk,
+  edits: responsesEdits,
+  injectsUsage: () => false,
+  upstreamPath,
+  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  readUsage: (ask, answer) => usageOfResponse(answer, imageModelIn(ask)),
+  outputBytes: responseOutputBytes,
+  streamReader: responsesStreamReader,
+  isOperatorFault: (status, body) =>
+    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  breakFrame: ({ message, code }, sequence) => {
+    const data = { type: 'error', sequence_number: sequence, error: { message, code } };
+    return `event: error\ndata: ${JSON.stringify(data)}\n\n`;
+  },
+  shown: (_operation, answer) => shownIn(answer),
+  jobs: responseJobs,
+  clientPath: '/v1/responses',
+};
+
+/** The operation's own path, with the id of what it reads in its place. */
+function upstreamPath({ operation, params }: Ask): string {
+  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
+}

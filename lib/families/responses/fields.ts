@@ -1,0 +1,33 @@
+import type { FieldSpec } from '#lib/families/scan';
+
+const once = { guarded: true } as const;
+const unread = { guarded: true, unread: true } as const;
+
+/** Tools stand in the request itself and in items that load more of them. */
+const tool: FieldSpec = { type: {}, model: once };
+
+/** What the gateway reads of a request that creates a response (decisions §4 "Guarded names"). */
+export const createFields: FieldSpec = {
+  model: {},
+  stream: {},
+  background: {},
+  store: {},
+  max_output_tokens: {},
+  service_tier: {},
+  prompt_cache_key: {},
+  prompt_cache_options: { fields: { comparison_response_id: {} } },
+  previous_response_id: {},
+  conversation: { fields: { id: {} } },
+  tools: { each: tool },
+  input: {
+    elements: true,
+    each: {
+      id: once,
+      type: once,
+      role: once,
+      encrypted_content: unread,
+      result: unread,
+      tools: { each: tool },
+    },
+  },
+};

@@ -1,0 +1,63 @@
+import { type Refusal, refusal } from '#lib/errors';
+import type { Found, Scan } from '#lib/families/scan';
+import type { ResourceReference } from '#lib/resources/resource';
+
+/** Whole responses that a request names: what it continues, and what its cache is compared with. */
+const responsePaths = ['previous_response_id', 'prompt_cache_options.comparison_response_id'];
+
+/**
+ * What the provider keeps and the request continues (decisions §11 "Server-held state"): responses, a
+ * conversation, and items of the input that stand for something at the provider.
+ * @returns `invalid_body` for a name of another type.
+ */
+export function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {
+  const references: ResourceReference[] = [];
+  for (const path of responsePaths) {
+    const found = scan.found.get(path);
+    if (!found) continue;
+    if (typeof found.value !== 'string') return notText(found);
+    references.push({ kind: 'response', id: found.value, required: true });
+  }
+  const outer = scan.found.get('conversation');
+  const conversation = outer?.type === 'object' ? scan.found.get('conversation.id') : outer;
+  if (conversation) {
+    if (typeof conversation.value !== 'string') return notText(conversation);
+    references.push({ kind: 'conversation', id: conversation.value, required: true });
+  }
+  return [...references, ...itemsIn(scan)];
+}
+
+/** Of one item; the ids in the order in which they stand. */
+function itemsIn(scan: Scan): ResourceReference[] {
+  const references = new Map<string, ResourceReference>();
+  let item = new Map<string, Found>();
+  for (const found of scan.collected) {
+    if (found.path.startsWith('input[].')) item.set(found.path.slice('input[].'.length), found);
+    if (found.path !== 'input[]') continue;
+    const reference = referenceOf(item);
+    if (reference && !references.get(reference.id)?.required) references.set(reference.id, reference);
+    item = new Map();
+  }
+  return [...references.values()];
+}
+
+/**
+ * An item that says nothing but its id is what the provider keeps under it; encrypted reasoning and
+ * compactions are only readable where they were made; all others carry what they say.
+ */
+function referenceOf(item: ReadonlyMap<string, Found>): ResourceReference | null {
+  const id = item.get('id')?.value;
+  if (typeof id !== 'string') return null;
+  const type = item.get('type')?.value ?? (item.has('role') ? 'message' : 'item_reference');
+  const sealed = item.has('encrypted_content');
+  if (sealed) return { kind: 'item', id, required: false };
+  const kept =
+    type === 'item_reference' ||
+    type === 'reasoning' ||
+    (type === 'image_generation_call' && !item.has('result'));
+  return kept ? { kind: 'item', id, required: true } : null;
+}
+
+function notText({ path, start }: Found): Refusal {
+  return refusal('invalid_body', `Field "${path}" (byte ${start}) must be a string.`);
+}

@@ -1,0 +1,26 @@
+import { type JsonObject, listIn, objectIn, textIn } from '#lib/families/reading/json';
+import type { ShownResource } from '#lib/resources/resource';
+
+/** What an answer shows that later requests may name: the response, its conversation and its items. */
+export function shownIn(answer: unknown): readonly ShownResource[] {
+  const body = objectIn(answer);
+  if (body === null || ((body.error ?? null) !== null && body.object !== 'response')) return [];
+  if (body.object === 'list') return itemsOf(body.data);
+  return [...headOf(body), ...itemsOf(body.output)];
+}
+
+/** The response itself and the conversation that it went into. */
+export function headOf(response: JsonObject): readonly ShownResource[] {
+  const id = textIn(response.id);
+  if (id === null) return [];
+  const conversation = textIn(objectIn(response.conversation)?.id);
+  const own: ShownResource = { kind: 'response', id };
+  return conversation === null ? [own] : [own, { kind: 'conversation', id: conversation }];
+}
+
+export function itemsOf(list: unknown): readonly ShownResource[] {
+  return listIn(list).flatMap((item) => {
+    const id = textIn(objectIn(item)?.id);
+    return id === null ? [] : [{ kind: 'item' as const, id }];
+  });
+}

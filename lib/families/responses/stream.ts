@@ -1,0 +1,90 @@
+import type { Ask, StreamReader } from '#lib/families/family';
+import { type JsonObject, objectIn, parseJson } from '#lib/families/reading/json';
+import { imageModelIn } from '#lib/families/responses/image-model';
+import { deltaBytes, itemBytes } from '#lib/families/responses/output';
+import { headOf, itemsOf } from '#lib/families/responses/shown';
+import { usageOfResponse } from '#lib/families/responses/usage';
+import type { UsageReport } from '#lib/metering/usage';
+import type { ShownResource } from '#lib/resources/resource';
+
+const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled']);
+
+/** Reads a stream of response events: the newest response object tells the usage, at its end. */
+export function responsesStreamReader(ask: Ask): StreamReader {
+  return new ResponsesStream(imageModelIn(ask));
+}
+
+class ResponsesStream implements StreamReader {
+  readonly #imageModel: string | null;
+  /** The newest response object, as it stands in created, in_progress, completed… */
+  #response: JsonObject | null = null;
+  #report: UsageReport | null = null;
+  /** Told in deltas and, once more, in items that are done: the larger counts. */
+  #deltaBytes = 0;
+  #itemBytes = 0;
+  readonly #shown = new Map<string, ShownResource>();
+  #shownList: readonly ShownResource[] = [];
+  #done = false;
+  #failed = false;
+
+  constructor(imageModel: string | null) {
+    this.#imageModel = imageModel;
+  }
+
+  event(name: string | null, data: string): void {
+    if (name === 'error') this.#failed = true;
+    if (data.trim() === '[DONE]') {
+      this.#done = true;
+      return;
+    }
+    const event = objectIn(parseJson(data));
+    if (event === null) return;
+    this.#deltaBytes += deltaBytes(event);
+    const { type } = event;
+    if (type === 'error') this.#failed = true;
+    const item = objectIn(event.item);
+    if (item) {
+      this.#show(itemsOf([item]));
+      if (type === 'response.output_item.done') this.#itemBytes += itemBytes(item);
+    }
+    const response = objectIn(event.response);
+    if (response === null) return;
+    this.#response = response;
+    this.#report = usageOfResponse(response, this.#imageModel);
+    this.#show(headOf(response));
+    this.#show(itemsOf(response.output));
+    if (typeof type === 'string' && ends.has(type)) this.#done = true;
+    if (type === 'response.failed') this.#failed = true;
+  }
+
+  report(): UsageReport | null {
+    return this.#report;
+  }
+
+  outputBytes(): number {
+    return Math.max(this.#deltaBytes, this.#itemBytes);
+  }
+
+  finished(): boolean {
+    return this.#done;
+  }
+
+  failed(): boolean {
+    return this.#failed;
+  }
+
+  /** The same list until something new is shown. */
+  shown(): readonly ShownResource[] {
+    return this.#shownList;
+  }
+
+  jobAnswer(): unknown {
+    return this.#response ?? undefined;
+  }
+
+  #show(resources: readonly ShownResource[]): void {
+    const known = this.#shown.size;
+    for (const one of resources) this.#shown.set(`${one.kind} ${one.id}`, one);
+    if (this.#shown.size > known) this.#shownList = [...this.#shown.values()];
+  }
+}

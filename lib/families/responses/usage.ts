@@ -1,0 +1,86 @@
+import { createFigures, type Figures } from '#lib/families/reading/figures';
+import { type JsonObject, listIn, objectIn, textIn } from '#lib/families/reading/json';
+import { type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
+
+const totals = ['input_tokens', 'output_tokens', 'total_tokens'] as const;
+
+/**
+ * Usage of a response object; null while it has none. Cached and newly cached tokens are parts of the
+ * input, reasoning is a part of the output; what tools used stands beside both.
+ * @param imageModel what the request calls the model of its image tool; null: it names none.
+ */
+export function usageOfResponse(answer: unknown, imageModel: string | null): UsageReport | null {
+  const response = objectIn(answer);
+  const usage = objectIn(response?.usage);
+  if (!response || !usage || totals.every((name) => (usage[name] ?? null) === null)) return null;
+  const figures = createFigures();
+  const own = ownUsage(usage, figures);
+  own.webSearches = searchesOf(response, figures);
+  const images = imageUsage(response, figures);
+  return {
+    usage: own,
+    serviceTier: textIn(response.service_tier),
+    nested: images ? [{ upstreamModel: imageModelOf(response, imageModel), usage: images }] : [],
+    flags: figures.flags,
+  };
+}
+
+function ownUsage(usage: JsonObject, figures: Figures): Usage {
+  const into = objectIn(usage.input_tokens_details);
+  const out = objectIn(usage.output_tokens_details);
+  const cachedInput = figures.read(into?.cached_tokens);
+  const cacheWrite5m = figures.read(into?.cache_write_tokens);
+  const rest = figures.read(usage.input_tokens) - cachedInput - cacheWrite5m;
+  if (rest < 0) figures.flag('usage_inconsistent');
+  const output = figures.read(usage.output_tokens);
+  return usageOf({
+    input: Math.max(0, rest),
+    cachedInput,
+    cacheWrite5m,
+    output,
+    reasoning: Math.min(figures.read(out?.reasoning_tokens), output),
+  });
+}
+
+/** Searches that are billed: as reported, else the calls that searched and did not only open a page. */
+function searchesOf(response: JsonObject, figures: Figures): number {
+  const told = objectIn(objectIn(response.tool_usage)?.web_search)?.num_requests ?? null;
+  if (told !== null) return figures.read(told);
+  return listIn(response.output).filter((value) => {
+    const item = objectIn(value);
+    return item?.type === 'web_search_call' && objectIn(item.action)?.type === 'search';
+  }).length;
+}
+
+/** What the image tool used; null: nothing. An answer that reports no tokens of it is counted in pictures. */
+function imageUsage(response: JsonObject, figures: Figures): Usage | null {
+  const told = objectIn(objectIn(response.tool_usage)?.image_gen);
+  const made = listIn(response.output).filter(
+    (value) => objectIn(value)?.type === 'image_generation_call',
+  ).length;
+  if (!told) return made > 0 ? usageOf({ images: made }) : null;
+  const into = objectIn(told.input_tokens_details);
+  const out = objectIn(told.output_tokens_details);
+  const cached = objectIn(told.cached_tokens_details);
+  const cachedInput = figures.read(told.cached_tokens);
+  const input = Math.max(0, figures.read(told.input_tokens) - cachedInput);
+  const output = figures.read(told.output_tokens);
+  if (input + cachedInput + output === 0) return null;
+  const freshImages = figures.read(into?.image_tokens) - figures.read(cached?.cached_image_tokens);
+  return usageOf({
+    input,
+    cachedInput,
+    imageInput: Math.min(Math.max(0, freshImages), input),
+    output,
+    // Without details all that an image tool makes is image.
+    imageOutput: out ? Math.min(figures.read(out.image_tokens), output) : output,
+    images: made,
+  });
+}
+
+/** The tool's model as the answer repeats it, else as it was asked for, else the tool's own name. */
+function imageModelOf(response: JsonObject, asked: string | null): string {
+  const tools = listIn(response.tools).map(objectIn);
+  const tool = tools.find((one) => one?.type === 'image_generation' && textIn(one.model) !== null);
+  return textIn(tool?.model) ?? asked ?? 'image_generation';
+}

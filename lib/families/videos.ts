@@ -1,0 +1,81 @@
+import { replaceValue } from '#lib/families/edits';
+import type { Ask, Family, Operation } from '#lib/families/family';
+import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import { readVideosAsk } from '#lib/families/videos/ask';
+import { shownVideos, videoJobs } from '#lib/families/videos/job';
+
+const video = { kind: 'video', param: 'id' } as const;
+const stored = { family: 'videos', method: 'GET', prefixes: ['v1'], steps: 'stored', fields: null } as const;
+const made = { family: 'videos', method: 'POST', prefixes: ['v1'], steps: 'generate' } as const;
+
+const operations: readonly Operation[] = [
+  {
+    ...made,
+    name: 'videos.create',
+    path: 'videos',
+    multipart: true,
+    fields: {
+      model: {},
+      seconds: {},
+      size: {},
+      input_reference: { fields: { file_id: {} } },
+      'input_reference[file_id]': {},
+    },
+  },
+  {
+    ...made,
+    name: 'videos.remix',
+    path: 'videos/{id}/remix',
+    resource: video,
+    fields: { seconds: {}, size: {} },
+  },
+  // Answered by the gateway itself: a provider's list would show other workspaces' videos.
+  { ...stored, name: 'videos.list', path: 'videos' },
+  { ...stored, name: 'videos.retrieve', path: 'videos/{id}', resource: video },
+  {
+    ...stored,
+    name: 'videos.delete',
+    method: 'DELETE',
+    path: 'videos/{id}',
+    resource: video,
+    ends: 'delete',
+  },
+  { ...stored, name: 'videos.content', path: 'videos/{id}/content', resource: video },
+];
+
+/** The asynchronous videos family: whatever makes a video answers with a job (protocols: videos). */
+export const videos: Family = {
+  id: 'videos',
+  operations,
+  readAsk: readVideosAsk,
+  edits: ({ scan, model, operation }, offer) => {
+    const named = operation.resource ? undefined : scan.found.get('model');
+    return named && offer.upstreamModel !== model
+      ? [replaceValue(named, JSON.stringify(offer.upstreamModel))]
+      : [];
+  },
+  injectsUsage: () => false,
+  upstreamPath: pathOf,
+  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  // A job is charged at its end; its create call and whatever reads it are free.
+  readUsage: () => null,
+  outputBytes: () => 0,
+  streamReader: () => ({
+    event: () => {},
+    report: () => null,
+    outputBytes: () => 0,
+    finished: () => false,
+    failed: () => false,
+  }),
+  isOperatorFault: (status, body) =>
+    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  breakFrame: () => null,
+  shown: ({ steps }, answer) => (steps === 'generate' ? shownVideos(answer) : []),
+  jobs: videoJobs,
+  clientPath: '/v1/videos',
+};
+
+/** "/videos/{id}/content" with the id that the provider gave. */
+function pathOf({ operation, params }: Ask): string {
+  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
+}

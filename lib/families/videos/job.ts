@@ -1,0 +1,75 @@
+import { type JsonObject, objectIn, textIn } from '#lib/families/reading/json';
+import { videoReport } from '#lib/families/reading/video';
+import type { JobFacts, JobReader, JobState } from '#lib/jobs/job';
+import type { ShownResource } from '#lib/resources/resource';
+
+/** Length of a video that a request without `seconds` gets: the protocol's default. */
+const SILENT_SECONDS = 4;
+
+/** Words of the protocol, and of vendors that keep its shape. */
+const states: Readonly<Record<string, JobState>> = {
+  queued: 'queued',
+  completed: 'completed',
+  succeeded: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  canceled: 'cancelled',
+};
+
+/** What lists show: the prompt and anything that may quote it left out. */
+const viewed = [
+  'id',
+  'object',
+  'model',
+  'status',
+  'progress',
+  'created_at',
+  'completed_at',
+  'expires_at',
+  'size',
+  'seconds',
+  'quality',
+  'remixed_from_video_id',
+  'error',
+];
+
+/** Video jobs: charged by the seconds that a completed one says it has (decisions §11 "Jobs"). */
+export const videoJobs: JobReader = {
+  kind: 'video',
+  pollPath: ({ id }) => `/videos/${encodeURIComponent(id)}`,
+  read(facts, answer) {
+    const video = videoIn(answer);
+    if (video === null) return null;
+    // A word that nobody knows is no end.
+    const status = textIn(video.status) ?? '';
+    const state = Object.hasOwn(states, status) ? (states[status] ?? 'running') : 'running';
+    const report =
+      state === 'completed' ? videoReport(factsOf(facts, video), video.seconds, 1, SILENT_SECONDS) : null;
+    return { state, report, view: viewOf(video) };
+  },
+};
+
+/** The video that an answer shows; none for a deletion's, which shows its id alone. */
+export function shownVideos(answer: unknown): readonly ShownResource[] {
+  const video = videoIn(answer);
+  const id = video && textIn(video.id);
+  return id === null ? [] : [{ kind: 'video', id }];
+}
+
+/** A video object; null for an error, a deletion, a list or anything else. */
+function videoIn(answer: unknown): JsonObject | null {
+  const video = objectIn(answer);
+  return video && textIn(video.id) !== null && textIn(video.status) !== null ? video : null;
+}
+
+/** What was made decides over what was asked for. */
+function factsOf(facts: JobFacts, video: JsonObject): JobFacts {
+  const size = textIn(video.size);
+  return size === null ? facts : { ...facts, size };
+}
+
+function viewOf(video: JsonObject): JsonObject {
+  const view: Record<string, unknown> = {};
+  for (const name of viewed) if (video[name] !== undefined) view[name] = video[name];
+  return { ...view, prompt: null };
+}

@@ -1,0 +1,167 @@
+import type { Pool, PoolClient } from 'pg';
+import { recallLeases } from '#lib/billing/ledger';
+import { type Change, publish, type SqlRunner } from '#lib/data/change';
+import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/jobs/end';
+import type { JobFacts, JobState } from '#lib/jobs/job';
+import type { Settled } from '#lib/jobs/stored-job';
+import { repeatable } from '#lib/jobs/transaction';
+import { parsePrice } from '#lib/schemas/price';
+import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
+import { addSums, auditExhausted, chargeKeys, chargeWorkspaces } from '#lib/settlement/settle';
+
+interface LockedJob {
+  readonly workspace_id: string;
+  readonly key_id: string;
+  readonly provider_id: string;
+  readonly model_id: string;
+  readonly hold_nano: string;
+  readonly facts: JobFacts;
+  readonly state: JobState;
+  readonly removing: JobState | null;
+  readonly created_at: Date;
+  readonly lost_at: Date | null;
+  readonly settled_at: Date | null;
+  readonly price: unknown;
+  readonly context_tokens: number | null;
+  readonly max_output_tokens: number | null;
+}
+
+const lockJob = `
+  SELECT j.workspace_id, j.key_id, j.provider_id, j.model_id, j.hold_nano::text AS hold_nano, j.facts, j.state,
+    j.removing, j.created_at, j.lost_at, j.settled_at, v.price, m.context_tokens, m.max_output_tokens
+  FROM job j LEFT JOIN price_version v ON v.id = j.price_version_id LEFT JOIN model m ON m.id = j.model_id
+  WHERE j.call_id = $1 FOR UPDATE OF j`;
+
+const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPDATE';
+
+const insertLine = `
+  INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
+  VALUES (gen_random_uuid(), $1, 'job', $2, $3, $4) ON CONFLICT (kind, ref) DO NOTHING`;
+
+const endJob = `
+  UPDATE job SET settled_at = $2, next_poll_at = NULL, state = $3, cost_nano = $4, over_hold_nano = $5, usage = $6,
+    usage_source = $7, lines = $8, flags = flags || $9::text[], view = coalesce($10::jsonb, view)
+  WHERE call_id = $1`;
+
+/**
+ * Ends a job once: its charge, the ledger, balance, key, sums and its hold in one transaction. Locks stand
+ * in the order of every settlement: job, workspace, key, leases, hold, sums, change feed. A job whose
+ * row says that it was settled, or whose line stands in the ledger, is charged nothing more.
+ * @param atMs now, ms since the epoch.
+ * @throws when the database cannot be asked, after some tries.
+ */
+export function settleJob(pool: Pool, callId: string, ending: Ending, atMs: number): Promise<Settled> {
+  return repeatable(pool, async (client) => {
+    const { rows } = await client.query<LockedJob>(lockJob, [callId]);
+    const [job] = rows;
+    if (!job || job.settled_at) return null;
+    const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [job.workspace_id]);
+    const end = endOf(ending, termsOf(job, workspace.rows[0]?.strict === true));
+    const fresh = end.costNano === 0n || (await insertLineOf(client, callId, job, end));
+    const changes = fresh && end.costNano > 0n ? await charge(client, job, end) : [];
+    await client.query('DELETE FROM hold WHERE call_id = $1', [callId]);
+    if (fresh) await addSums(client, sumsOf(job, end));
+    await client.query(endJob, [
+      callId,
+      new Date(atMs),
+      end.state,
+      `${end.costNano}`,
+      `${end.overHoldNano}`,
+      JSON.stringify(end.usage),
+      end.usageSource,
+      JSON.stringify(end.lines.map((line) => ({ ...line, unitPriceNano: `${line.unitPriceNano}` }))),
+      end.flags,
+      viewOf(ending),
+    ]);
+    await publish(runnerOf(client), changes);
+    return end.costNano > 0n ? 'charged' : 'released';
+  });
+}
+
+/** @returns false when its line stands already: the money has moved, whatever the job's row says. */
+async function insertLineOf(
+  client: PoolClient,
+  callId: string,
+  { workspace_id, key_id }: LockedJob,
+  { costNano }: JobEnd,
+): Promise<boolean> {
+  const line = await client.query(insertLine, [workspace_id, callId, `${-costNano}`, key_id]);
+  return line.rowCount === 1;
+}
+
+/** @returns what the processes must be told of. */
+async function charge(client: PoolClient, job: LockedJob, end: JobEnd): Promise<Change[]> {
+  const { workspace_id: workspaceId, key_id: keyId } = job;
+  const { costNano: spentNano } = end;
+  await chargeWorkspaces(client, { workspaces: [{ id: workspaceId, spentNano }] });
+  const lastUsedMs = job.created_at.getTime();
+  const exhausted = await chargeKeys(client, { keys: [{ id: keyId, spentNano, lastUsedMs }] });
+  const heldNano = job.lost_at ? 0n : BigInt(job.hold_nano);
+  const changes: Change[] = [];
+  const tx = runnerOf(client);
+  // A charge takes the place of its hold: free money falls by what it exceeds that, and only then.
+  if (spentNano > heldNano) {
+    changes.push({ kind: 'workspace', subject: workspaceId });
+    changes.push(await recallLeases(tx, keyId, 'key'), await recallLeases(tx, workspaceId));
+  }
+  return [...changes, ...(await auditExhausted(client, exhausted))];
+}
+
+function termsOf(job: LockedJob, strict: boolean): JobTerms {
+  const { context_tokens: contextTokens, max_output_tokens: maxOutputTokens } = job;
+  return {
+    holdNano: BigInt(job.hold_nano),
+    removing: job.removing,
+    state: job.state,
+    price: priceOf(job.price),
+    model: contextTokens === null || maxOutputTokens === null ? null : { contextTokens, maxOutputTokens },
+    choices: choicesOf(job.facts),
+    strict,
+  };
+}
+
+/** null: the version is gone or cannot be read. */
+function priceOf(stored: unknown): JobTerms['price'] {
+  try {
+    return stored === null ? null : parsePrice(stored);
+  } catch {
+    return null;
+  }
+}
+
+function runnerOf(client: PoolClient): SqlRunner {
+  return { query: (text, values) => client.query(text, values) };
+}
+
+/** Dialects name the number of results differently; a job without one makes one. */
+function choicesOf(facts: JobFacts): number {
+  const named = Number(facts.n ?? facts.choices ?? facts.samples ?? 1);
+  return Number.isFinite(named) && named > 1 ? named : 1;
+}
+
+/** Spend counts where the hold did, at the admission; the create call itself was counted with its row. */
+function sumsOf(job: LockedJob, end: JobEnd): Parameters<typeof addSums>[1] {
+  const atMs = job.created_at.getTime();
+  const { workspace_id: workspaceId, key_id: keyId, model_id: model, provider_id: provider } = job;
+  const minute = { keyId, minuteMs: startOf(atMs, minuteMs), spentNano: end.costNano };
+  const hour = {
+    workspaceId,
+    keyId,
+    model,
+    provider,
+    hourMs: startOf(atMs, hourMs),
+    calls: 0,
+    errors: 0,
+    inputTokens: counted(end.usage.input),
+    cachedTokens: counted(end.usage.cachedInput),
+    outputTokens: counted(end.usage.output),
+    costNano: end.costNano,
+  };
+  const counts = hour.inputTokens + hour.cachedTokens + hour.outputTokens > 0 || end.costNano > 0n;
+  return { minutes: end.costNano > 0n ? [minute] : [], hours: counts ? [hour] : [] };
+}
+
+function viewOf(ending: Ending): string | null {
+  const view = ending.kind === 'seen' || ending.kind === 'removed' ? (ending.sight?.view ?? null) : null;
+  return view === null ? null : JSON.stringify(view);
+}

@@ -1,0 +1,41 @@
+/** How long one poll may take, ms. */
+export const POLL_LIMIT_MS = 30_000;
+/** A job that is being polled is nobody else's for this long, ms: longer than a poll and its settlement. */
+export const POLL_LEASE_MS = 90_000;
+
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** No end after this long: its hold is released (decisions §11 "Jobs"). */
+const LOST_AFTER_MS = 24 * HOUR_MS;
+/** A lost job is asked for so much longer. */
+const GIVEN_UP_AFTER_MS = LOST_AFTER_MS + 7 * 24 * HOUR_MS;
+
+/** @returns ms until the next poll of a job that was polled so often: 5 s, doubling to 60 s. */
+export function pauseAfter(polls: number): number {
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, Math.min(polls, 10)));
+}
+
+/** What a job without an end is to become, by its age. */
+export type Patience =
+  /** Ask again then. */
+  | { readonly kind: 'wait'; readonly nextPollAtMs: number }
+  /** Release its hold now, and ask again then. */
+  | { readonly kind: 'lose'; readonly nextPollAtMs: number }
+  /** Nobody asks for it any more. */
+  | { readonly kind: 'give-up' };
+
+/**
+ * @param job `createdAtMs` since the epoch; `lost`: its hold was released before.
+ * @param nowMs since the epoch.
+ */
+export function patienceWith(
+  job: { readonly createdAtMs: number; readonly polls: number; readonly lost: boolean },
+  nowMs: number,
+): Patience {
+  const ageMs = nowMs - job.createdAtMs;
+  if (ageMs < LOST_AFTER_MS) return { kind: 'wait', nextPollAtMs: nowMs + pauseAfter(job.polls) };
+  const nextPollAtMs = nowMs + HOUR_MS;
+  if (!job.lost) return { kind: 'lose', nextPollAtMs };
+  return ageMs < GIVEN_UP_AFTER_MS ? { kind: 'wait', nextPollAtMs } : { kind: 'give-up' };
+}

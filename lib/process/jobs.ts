@@ -1,0 +1,30 @@
+import type { Pool } from 'pg';
+import type { Clock } from '#lib/clock';
+import { createJobs, type RunningJobs } from '#lib/jobs/jobs';
+import { createPoll } from '#lib/jobs/poll';
+import { createJobStore } from '#lib/jobs/store';
+import { startSweep } from '#lib/jobs/sweep';
+import type { Catalogue } from '#lib/snapshot/snapshot';
+import type { Pools } from '#lib/upstream/pools';
+
+export interface OpenJobs {
+  readonly jobs: RunningJobs;
+  /** Polls no more; before the pools and the database are closed. */
+  stop(): Promise<void>;
+}
+
+/** The jobs of this process: their rows in PostgreSQL, their providers, and the sweeper that asks for them. */
+export function openJobs(parts: {
+  readonly pool: Pool;
+  readonly pools: Pools;
+  readonly clock: Clock;
+  catalogue(): Catalogue;
+  report(error: unknown, callId: string | null): void;
+}): OpenJobs {
+  const { pool, clock, report } = parts;
+  const store = createJobStore(pool);
+  const poll = createPoll(parts);
+  const jobs = createJobs({ clock, store, poll, report });
+  const sweep = startSweep({ clock, store, jobs, poll, report });
+  return { jobs, stop: () => sweep.stop() };
+}
