@@ -39,8 +39,10 @@ export function estimateMedia(ask: Ask): MadeMedia {
         BigInt(seconds * ask.choices) * unitRate(rates.videoSecond ?? base.videoSecond, unitsOf(job)),
     };
   }
-  return { tokens: null, cost: () => 0n };
+  return text;
 }
+
+const text: MadeMedia = { tokens: null, cost: () => 0n };
 
 function imageUnits(size: string | null, quality: string): readonly string[] {
   return size === null ? [quality] : [`${size}/${quality}`, size, quality];

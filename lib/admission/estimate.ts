@@ -1,8 +1,9 @@
-import { estimateMedia } from '#lib/admission/estimate-media';
+import { estimateMedia, type MadeMedia } from '#lib/admission/estimate-media';
 import type { Ask, InputWeight } from '#lib/families/family';
 import type { Price, Rates } from '#lib/metering/price-list';
 import { divideUp } from '#lib/money';
 import type { Target } from '#lib/routing/target';
+import type { ModelFacts } from '#lib/snapshot/snapshot';
 
 /** What a call may cost and use, before it starts (decisions §6 "Hold"). */
 export interface Estimate {
@@ -36,7 +37,7 @@ export function estimate(
   strict: boolean,
   previousTokens: number,
 ): Estimate {
-  const context = most(targets, (target) => target.model.contextTokens);
+  const context = mostContext(targets);
   const text = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
   const textTokens = text + previousTokens + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
@@ -44,32 +45,19 @@ export function estimate(
   const made = estimateMedia(ask);
   const outputTokens = made.tokens ?? outputBudget(ask, targets, keyMaximum, strict) * ask.choices;
 
-  const writesCache = ask.weight.textBytes > 0 && mentionsCache(ask.scan.body);
-  let inputRate = 0n;
-  let imageRate = 0n;
-  let soundRate = 0n;
-  let outputRate = 0n;
-  let pieces = 0n;
-  for (const { price, model } of targets.flatMap(withNested)) {
-    const base = price.base;
-    for (const rates of applicable(price, inputTokens, ask.serviceTier)) {
-      const input = rates.input ?? base.input ?? 0n;
-      const output = rates.output ?? base.output ?? 0n;
-      inputRate = dearest(inputRate, input, ...(writesCache ? [rates.cacheWrite5m, rates.cacheWrite1h] : []));
-      imageRate = dearest(imageRate, rates.imageInput ?? input);
-      soundRate = dearest(soundRate, rates.audioInput ?? input);
-      outputRate = dearest(outputRate, output, rates.reasoning);
-      if (model.output.includes('image')) outputRate = dearest(outputRate, rates.imageOutput);
-      if (model.output.includes('audio')) outputRate = dearest(outputRate, rates.audioOutput);
-      pieces = dearest(pieces, (rates.request ?? base.request ?? 0n) + made.cost(rates, base));
-    }
+  const dearest = new Dearest(inputTokens, ask.serviceTier, made, () => mentionsCache(ask));
+  for (const target of targets) {
+    dearest.add(target.price.price, target.model);
+    // A request may spend its tokens at the price of any model that it names.
+    if (target.nested)
+      for (const offer of target.nested.values()) dearest.add(offer.price.price, target.model);
   }
   const total =
-    BigInt(textTokens + media.files) * inputRate +
-    BigInt(media.images) * imageRate +
-    BigInt(media.sound) * soundRate +
-    BigInt(outputTokens) * outputRate +
-    pieces;
+    BigInt(textTokens + media.files) * dearest.input +
+    BigInt(media.images) * dearest.image +
+    BigInt(media.sound) * dearest.sound +
+    BigInt(outputTokens) * dearest.output +
+    dearest.pieces;
   const exactNano = divideUp(total, UNITS);
   return {
     holdNano: exactNano < MOST_NANO ? exactNano : MOST_NANO,
@@ -77,6 +65,55 @@ export function estimate(
     outputTokens,
     tokens: Math.min(inputTokens + outputTokens, MOST_TOKENS),
   };
+}
+
+/** The dearest rates that the call may come to be charged at, nano-dollars per million units. */
+class Dearest {
+  input = 0n;
+  image = 0n;
+  sound = 0n;
+  output = 0n;
+  /** What is priced by the piece, nano-dollars × 10⁶. */
+  pieces = 0n;
+  readonly #inputTokens: number;
+  readonly #serviceTier: string | null;
+  readonly #made: MadeMedia;
+  readonly #writesCache: () => boolean;
+
+  constructor(inputTokens: number, serviceTier: string | null, made: MadeMedia, writesCache: () => boolean) {
+    this.#inputTokens = inputTokens;
+    this.#serviceTier = serviceTier;
+    this.#made = made;
+    this.#writesCache = writesCache;
+  }
+
+  /** All that may come to apply of one price: base, context tiers in reach, service tiers that the answer may name. */
+  add(price: Price, model: ModelFacts): void {
+    this.#rates(price.base, price.base, model);
+    for (const tier of price.tiers) {
+      if (this.#inputTokens > tier.aboveInputTokens) this.#rates(tier.rates, price.base, model);
+    }
+    if (this.#serviceTier === null) return;
+    for (const [name, rates] of Object.entries(price.serviceTiers)) {
+      if (this.#serviceTier === name || this.#serviceTier === 'auto') this.#rates(rates, price.base, model);
+    }
+  }
+
+  #rates(rates: Rates, base: Rates, model: ModelFacts): void {
+    const input = rates.input ?? base.input ?? 0n;
+    const output = rates.output ?? base.output ?? 0n;
+    this.input = larger(this.input, input);
+    const cached = larger(rates.cacheWrite5m ?? 0n, rates.cacheWrite1h ?? 0n);
+    if (cached > this.input && this.#writesCache()) this.input = cached;
+    this.image = larger(this.image, rates.imageInput ?? input);
+    this.sound = larger(this.sound, rates.audioInput ?? input);
+    this.output = larger(this.output, larger(output, rates.reasoning ?? 0n));
+    if (rates.imageOutput !== undefined && model.output.includes('image'))
+      this.output = larger(this.output, rates.imageOutput);
+    if (rates.audioOutput !== undefined && model.output.includes('audio'))
+      this.output = larger(this.output, rates.audioOutput);
+    this.pieces = larger(this.pieces, (rates.request ?? base.request ?? 0n) + this.#made.cost(rates, base));
+  }
 }
 
 /**
@@ -105,35 +142,24 @@ function outputBudget(
   strict: boolean,
 ): number {
   if (ask.budget !== null) return ask.budget;
-  const longest = most(targets, (target) => target.model.maxOutputTokens);
+  let longest = 0;
+  for (const { model } of targets) longest = Math.max(longest, model.maxOutputTokens);
   if (keyMaximum !== null) return Math.min(keyMaximum, longest);
   return strict ? longest : Math.min(longest, SILENT_TOKENS);
 }
 
-/** The rates that may come to apply: base, context tiers in reach, service tiers that the answer may name. */
-function applicable(price: Price, inputTokens: number, serviceTier: string | null): readonly Rates[] {
-  const rates = [price.base];
-  for (const tier of price.tiers) if (inputTokens > tier.aboveInputTokens) rates.push(tier.rates);
-  for (const [name, tier] of Object.entries(price.serviceTiers)) {
-    if (serviceTier === name || serviceTier === 'auto') rates.push(tier);
-  }
-  return rates;
-}
-
-/** A request may spend its tokens at the price of any model that it names. */
-function withNested({ price, model, nested }: Target) {
-  const prices = [price, ...[...(nested?.values() ?? [])].map((offer) => offer.price)];
-  return prices.map((version) => ({ price: version.price, model }));
-}
-
-function mentionsCache(body: Uint8Array): boolean {
+/** Whether the body asks for anything to be written to a cache: looked for only where that costs more. */
+function mentionsCache({ weight, scan: { body } }: Ask): boolean {
+  if (weight.textBytes === 0) return false;
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"cache_control"');
 }
 
-function most(targets: readonly Target[], of: (target: Target) => number): number {
-  return targets.reduce((largest, target) => Math.max(largest, of(target)), 0);
+function mostContext(targets: readonly Target[]): number {
+  let most = 0;
+  for (const { model } of targets) most = Math.max(most, model.contextTokens);
+  return most;
 }
 
-function dearest(...rates: readonly (bigint | undefined)[]): bigint {
-  return rates.reduce<bigint>((most, rate) => (rate !== undefined && rate > most ? rate : most), 0n);
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

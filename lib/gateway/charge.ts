@@ -58,15 +58,24 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   call.lines = priced.lines;
   call.costNano = priced.costNano;
   call.uncappedNano = priced.costNano;
-  call.flags = [...new Set([...call.flags, ...report.flags, ...bounded.flags, ...priced.flags])];
+  call.flags = together(call.flags, report.flags, bounded.flags, priced.flags);
   if (call.snapshot?.workspace.strict && call.costNano > call.holdNano) {
     call.costNano = call.holdNano;
     call.flags = [...call.flags, 'strict_capped'];
   }
 }
 
+const none: readonly string[] = [];
+const noPrices: ReadonlyMap<string, Price> = new Map();
+
+/** Every flag once; of most calls there is none. */
+function together(...lists: readonly (readonly string[])[]): readonly string[] {
+  return lists.some((list) => list.length > 0) ? [...new Set(lists.flat())] : none;
+}
+
 /** Prices of nested models by the name that the answer gives them, at the answering provider. */
 function nestedPrices(target: Target, report: UsageReport): ReadonlyMap<string, Price> {
+  if (report.nested.length === 0) return noPrices;
   const prices = new Map<string, Price>();
   const own = { upstreamModel: target.offer.upstreamModel, price: target.price };
   const known = [...(target.nested?.values() ?? []), own];

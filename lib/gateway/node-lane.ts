@@ -4,23 +4,20 @@ import { createNodeBody, type NodeBody } from '#lib/gateway/node-body';
 import type { Runtime } from '#lib/gateway/runtime';
 import { serve } from '#lib/gateway/serve';
 
+const SHORT_BYTES = 16 * 1024;
+
 /** The fast lane: the pipeline on plain `node:http`, in front of Next. */
 export function nodeLane(runtime: Runtime, request: IncomingMessage, response: ServerResponse): void {
   const body = createNodeBody(request, runtime.bodies, runtime.limits.bodyStallMs);
-  const reply = nodeReply(response, body);
-  const arrival: Arrival = {
-    method: request.method ?? 'GET',
-    target: request.url ?? '/',
-    headers: request.headers as Arrival['headers'],
-    body,
-    onGone: (listener) => onGone(request, response, listener),
-  };
-  serve(runtime, arrival, reply)
-    .catch((error: unknown) => {
+  const over = () => body.release();
+  serve(runtime, new NodeArrival(request, response, body), new NodeReply(response, body)).then(
+    over,
+    (error) => {
       runtime.report(error, null);
       response.destroy();
-    })
-    .finally(body.release);
+      over();
+    },
+  );
 }
 
 /** Whether a request target belongs to the gateway rather than to the console. */
@@ -49,50 +46,96 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** A pipelined answer that waits for its turn has no socket yet, and so no `close`: the request's has. */
-function onGone(request: IncomingMessage, response: ServerResponse, listener: () => void): void {
-  const { socket } = request;
-  const closed = () => {
-    socket.removeListener('close', closed);
-    response.removeListener('close', closed);
-    if (!response.writableFinished) listener();
-  };
-  if (socket.destroyed) {
-    closed();
-    return;
+class NodeArrival implements Arrival {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Arrival['headers'];
+  readonly body: NodeBody;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse, body: NodeBody) {
+    this.method = request.method ?? 'GET';
+    this.target = request.url ?? '/';
+    this.headers = request.headers as Arrival['headers'];
+    this.body = body;
+    this.#request = request;
+    this.#response = response;
   }
-  if (response.socket === null) socket.setMaxListeners(0);
-  socket.once('close', closed);
-  response.once('close', closed);
+
+  onGone(listener: () => void): void {
+    const response = this.#response;
+    const { socket } = this.#request;
+    let told = false;
+    const closed = () => {
+      if (told || response.writableFinished) return;
+      told = true;
+      listener();
+    };
+    if (socket.destroyed) {
+      closed();
+      return;
+    }
+    response.on('close', closed);
+    if (response.socket !== null) return;
+    // A pipelined answer that waits for its turn has no socket yet, and so no `close`: the request's has.
+    socket.setMaxListeners(0);
+    socket.once('close', closed);
+    response.once('close', () => socket.removeListener('close', closed));
+  }
 }
 
-function nodeReply(response: ServerResponse, body: NodeBody): Reply {
-  return {
-    start: (status, headers: HeaderList) => {
-      if (response.headersSent) return;
-      response.writeHead(status, body.unread() ? { ...headers, connection: 'close' } : headers);
-    },
-    started: () => response.headersSent,
-    write: (chunk) => response.write(chunk),
-    onDrain: (listener) => {
-      response.removeAllListeners('drain');
-      response.on('drain', listener);
-    },
-    end: (last) => {
-      const dropping = body.finishDrop();
-      if (dropping === null) {
-        response.end(last);
-        return;
-      }
-      // The client must be able to read the answer while it still sends: end only after the drop.
-      if (last !== undefined && last.length > 0) response.write(last);
-      void dropping.then(() => response.end());
-    },
-    cut: () => {
-      const socket = response.socket;
-      if (!socket || !response.headersSent) response.destroy();
-      // Node corks the first write until the next tick: only then is there something to flush.
-      else setImmediate(() => socket.destroySoon());
-    },
-  };
+/** Every byte as the character of its number, which `latin1` writes as that byte again. */
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+class NodeReply implements Reply {
+  readonly #response: ServerResponse;
+  readonly #body: NodeBody;
+
+  constructor(response: ServerResponse, body: NodeBody) {
+    this.#response = response;
+    this.#body = body;
+  }
+
+  start(status: number, headers: HeaderList): void {
+    if (this.#response.headersSent) return;
+    this.#response.writeHead(status, this.#body.unread() ? { ...headers, connection: 'close' } : headers);
+  }
+
+  started(): boolean {
+    return this.#response.headersSent;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    return this.#response.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#response.removeAllListeners('drain');
+    this.#response.on('drain', listener);
+  }
+
+  end(last?: Uint8Array | string): void {
+    const response = this.#response;
+    const dropping = this.#body.finishDrop();
+    if (dropping === null) {
+      // Node joins headers and a short text into one write; bytes would be a second one.
+      if (last instanceof Uint8Array && last.length <= SHORT_BYTES) response.end(latin1(last), 'latin1');
+      else response.end(last);
+      return;
+    }
+    // The client must be able to read the answer while it still sends: end only after the drop.
+    if (last !== undefined && last.length > 0) response.write(last);
+    void dropping.then(() => response.end());
+  }
+
+  cut(): void {
+    const response = this.#response;
+    const socket = response.socket;
+    if (!socket || !response.headersSent) response.destroy();
+    // Node corks the first write until the next tick: only then is there something to flush.
+    else setImmediate(() => socket.destroySoon());
+  }
 }

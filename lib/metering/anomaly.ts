@@ -1,4 +1,4 @@
-import type { Usage, UsageReport } from '#lib/metering/usage';
+import { noUsage, type Usage, type UsageReport } from '#lib/metering/usage';
 
 /** A report fit to be charged by, and what had to be changed in it. */
 export interface BoundedReport {
@@ -30,14 +30,27 @@ export function boundUsage(
   choices: number,
 ): BoundedReport {
   const bound = usageBound(model, choices);
+  const fits = isBounded(report.usage, bound) && report.nested.every((part) => isBounded(part.usage, bound));
+  if (fits) return { report, flags: noFlags };
   const flags = new Set<string>();
   const bounded = (usage: Usage): Usage => {
     const kept = { ...usage };
-    for (const name of classesOf(kept)) kept[name] = boundFigure(kept[name], bound, flags);
+    for (const name of classes) kept[name] = boundFigure(kept[name], bound, flags);
     return kept;
   };
   const nested = report.nested.map((part) => ({ ...part, usage: bounded(part.usage) }));
   return { report: { ...report, usage: bounded(report.usage), nested }, flags: [...flags] };
+}
+
+const noFlags: readonly string[] = [];
+
+/** Whether all figures may be charged as they are, which is the rule. */
+function isBounded(usage: Usage, bound: number): boolean {
+  for (const name of classes) {
+    const figure = usage[name];
+    if (!Number.isInteger(figure) || figure < 0 || figure > bound) return false;
+  }
+  return true;
 }
 
 function boundFigure(figure: number, bound: number, flags: Set<string>): number {
@@ -50,7 +63,5 @@ function boundFigure(figure: number, bound: number, flags: Set<string>): number 
   return 0;
 }
 
-/** Names of the figures: a `Usage` is a plain object with these keys alone. */
-function classesOf(usage: Usage): (keyof Usage)[] {
-  return Object.keys(usage) as (keyof Usage)[];
-}
+/** Names of the figures: `noUsage` is a plain object with these keys alone. */
+const classes = Object.keys(noUsage) as readonly (keyof Usage)[];

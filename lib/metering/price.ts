@@ -13,6 +13,7 @@ export interface Cost {
 }
 
 const unitsPerRate = 1_000_000n;
+const noFlags: readonly string[] = [];
 
 /** Classes counted beside `input`, which cost what `input` costs unless priced apart. */
 const beside = ['cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
@@ -51,14 +52,14 @@ export function price(
   if (requestFee > 0n) bill.line('request', 1, requestFee);
   for (const nested of report.nested) {
     const nestedPrice = nestedPrices.get(nested.upstreamModel);
-    if (!nestedPrice) bill.flags.add('unpriced_nested');
+    if (!nestedPrice) bill.flag('unpriced_nested');
     const rates = chosenRates(nestedPrice ?? ownPrice, nested.usage, report.serviceTier);
     bill.usage(nested.usage, rates, `:${nested.upstreamModel}`);
   }
   return {
     costNano: divideUp(bill.sum, unitsPerRate),
     lines: bill.lines,
-    flags: [...bill.flags],
+    flags: bill.flags,
   };
 }
 
@@ -69,21 +70,32 @@ function countOf(figure: number): number {
 
 type TokenClass = Exclude<keyof Rates, 'image' | 'videoSecond'>;
 
-interface Chosen {
-  of(name: TokenClass): bigint | undefined;
-  unit(name: 'image' | 'videoSecond'): Rates['image'];
-}
-
 /**
  * The rates of the whole call: those of the tier that the answer names, else of its context tier.
  * What such a tier leaves out, class and parent, stands as in the base rates.
  */
+class Chosen {
+  readonly #rates: Rates;
+  readonly #base: Rates;
+
+  constructor(rates: Rates, base: Rates) {
+    this.#rates = rates;
+    this.#base = base;
+  }
+
+  of(name: TokenClass): bigint | undefined {
+    const rate = this.#rates[name];
+    if (rate !== undefined || this.#rates === this.#base) return rate;
+    return parentIn(this.#rates, name) ? undefined : this.#base[name];
+  }
+
+  unit(name: 'image' | 'videoSecond'): Rates['image'] {
+    return this.#rates[name] ?? this.#base[name];
+  }
+}
+
 function chosenRates(list: Price, usage: Usage, serviceTier: string | null): Chosen {
-  const rates = serviceRates(list, serviceTier) ?? contextRates(list, usage) ?? list.base;
-  return {
-    of: (name) => rates[name] ?? (parentIn(rates, name) ? undefined : list.base[name]),
-    unit: (name) => rates[name] ?? list.base[name],
-  };
+  return new Chosen(serviceRates(list, serviceTier) ?? contextRates(list, usage) ?? list.base, list.base);
 }
 
 function serviceRates(list: Price, serviceTier: string | null): Rates | undefined {
@@ -111,7 +123,7 @@ function parentIn(rates: Rates, name: TokenClass): boolean {
 /** Collects the lines of one call. */
 class Bill {
   readonly lines: CostLine[] = [];
-  readonly flags = new Set<string>();
+  flags = noFlags;
   /** Nano-dollars × 10⁶, so that no line is rounded. */
   sum = 0n;
   readonly #units: readonly string[];
@@ -123,7 +135,8 @@ class Bill {
   usage(usage: Usage, rates: Chosen, suffix: string): void {
     this.#tokens('input', usage, rates, suffix);
     for (const name of beside) {
-      this.#priced(name + suffix, countOf(usage[name]), rates.of(name) ?? rates.of('input'));
+      const quantity = countOf(usage[name]);
+      if (quantity > 0) this.#priced(name + suffix, quantity, rates.of(name) ?? rates.of('input'));
     }
     this.#tokens('output', usage, rates, suffix);
     for (const [name, figure] of pieces) {
@@ -136,16 +149,21 @@ class Bill {
 
   /** A parent's line and those of its parts: together they hold exactly the parent's figure. */
   #tokens(parent: 'input' | 'output', usage: Usage, rates: Chosen, suffix: string): void {
-    let rest = countOf(usage[parent]);
-    const carved = partsOf[parent].flatMap((part) => {
-      const rate = rates.of(part);
-      if (rate === undefined) return [];
-      const quantity = Math.min(countOf(usage[part]), rest);
-      rest -= quantity;
-      return [{ name: part + suffix, quantity, rate }];
-    });
+    const whole = countOf(usage[parent]);
+    let rest = whole;
+    for (const part of partsOf[parent]) {
+      if (rates.of(part) !== undefined) rest -= Math.min(countOf(usage[part]), rest);
+    }
     this.#priced(parent + suffix, rest, rates.of(parent));
-    for (const part of carved) this.line(part.name, part.quantity, part.rate);
+    for (let left = whole, at = 0; left > rest; at++) {
+      const part = partsOf[parent][at];
+      if (part === undefined) break;
+      const rate = rates.of(part);
+      if (rate === undefined) continue;
+      const quantity = Math.min(countOf(usage[part]), left);
+      left -= quantity;
+      this.line(part + suffix, quantity, rate);
+    }
   }
 
   /** A size or quality without an entry costs the cheapest one: what is unknown charges the lower figure. */
@@ -155,7 +173,7 @@ class Bill {
       if (Object.hasOwn(rate, key)) return rate[key];
     }
     const known = Object.values(rate);
-    if (known.length > 0) this.flags.add(`unpriced_${name}_size`);
+    if (known.length > 0) this.flag(`unpriced_${name}_size`);
     return known.reduce<bigint | undefined>(
       (least, one) => (least === undefined || one < least ? one : least),
       undefined,
@@ -163,8 +181,12 @@ class Bill {
   }
 
   #priced(name: string, quantity: number, rate: bigint | undefined): void {
-    if (quantity > 0 && rate === undefined) this.flags.add(`unpriced_${name.split(':')[0]}`);
+    if (quantity > 0 && rate === undefined) this.flag(`unpriced_${name.split(':')[0]}`);
     this.line(name, quantity, rate ?? 0n);
+  }
+
+  flag(name: string): void {
+    if (!this.flags.includes(name)) this.flags = [...this.flags, name];
   }
 
   line(name: string, quantity: number, unitPriceNano: bigint): void {

@@ -5,6 +5,8 @@ import type { UsageReport } from '#lib/metering/usage';
 /** Bytes of a whole answer that are kept to be read at its end. */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
+const decoder = new TextDecoder();
+
 /** Meters an answer that is one JSON body, read once it is over; a binary one is only counted. */
 export function wholeMeter(family: Family, ask: Ask, contentType: string): Meter {
   return new WholeMeter(family, ask, !/^(image|audio|video)\//.test(contentType));
@@ -43,7 +45,8 @@ class WholeMeter implements Meter {
   end(): void {
     if (!this.#keeping) return;
     this.#keeping = false;
-    const text = new TextDecoder().decode(Buffer.concat(this.#chunks));
+    const [only] = this.#chunks;
+    const text = decoder.decode(this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks));
     this.#chunks = [];
     let answer: unknown;
     try {

@@ -1,3 +1,4 @@
+import { noUsage } from '#lib/metering/usage';
 import type { AttemptRecord, CallRecord } from '#lib/settlement/entry';
 
 /** Longest text of a row: what clients and providers send is data of strangers. */
@@ -20,12 +21,23 @@ export function callRow(call: CallRecord): string {
     `,"latency_ms":${integer(call.latencyMs)},"first_byte_ms":${maybe(call.firstByteMs)}` +
     `,"overhead_ms":${Number.isFinite(call.overheadMs) ? call.overheadMs : 0}` +
     `,"attempt_count":${call.attempts.length},"end_reason":"${call.endReason}"` +
-    `,"usage_source":"${call.usageSource}","flags":[${call.flags.map(text).join()}]` +
-    `,"usage":${usage(call.usage)},"lines":[${call.lines.map(line).join()}]` +
+    `,"usage_source":"${call.usageSource}","flags":[${list(call.flags, text)}]` +
+    `,"usage":${usage(call.usage)},"lines":[${list(call.lines, line)}]` +
     `,"cost_nano":"${call.costNano}","hold_nano":"${call.holdNano}","over_hold_nano":"${call.overHoldNano}"` +
     `,"price_version_id":${text(call.priceVersionId)},"user_agent":${text(call.userAgent)}` +
-    `,"attempts":[${call.attempts.map(attemptRow).join()}]}`
+    `,"attempts":[${list(call.attempts, attemptRow)}]}`
   );
+}
+
+/** Without an array of its own: `map` and `join` cost more than what is written for one element. */
+function list<One>(all: readonly One[], write: (one: One, position: number) => string): string {
+  let written = '';
+  for (let at = 0; at < all.length; at++) {
+    const one = all[at];
+    if (one === undefined) continue;
+    written = at === 0 ? write(one, at) : `${written},${write(one, at)}`;
+  }
+  return written;
 }
 
 /**
@@ -54,11 +66,27 @@ function attemptRow(attempt: AttemptRecord, position: number): string {
 
 function usage(used: CallRecord['usage']): string {
   return (
-    `{"input":${used.input},"cachedInput":${used.cachedInput},"cacheWrite5m":${used.cacheWrite5m}` +
-    `,"cacheWrite1h":${used.cacheWrite1h},"output":${used.output},"reasoning":${used.reasoning}` +
+    `{"input":${used.input},"cachedInput":${used.cachedInput},"output":${used.output}` +
+    `,"reasoning":${used.reasoning}${isPlain(used) ? plainUsage : rareUsage(used)}}`
+  );
+}
+
+/** Of most calls: text alone, nothing written to a cache. */
+const plainUsage = rareUsage(noUsage);
+
+function isPlain(used: CallRecord['usage']): boolean {
+  const { cacheWrite5m, cacheWrite1h, audioInput, audioOutput, imageInput, imageOutput } = used;
+  if (cacheWrite5m !== 0 || cacheWrite1h !== 0 || audioInput !== 0 || audioOutput !== 0) return false;
+  if (imageInput !== 0 || imageOutput !== 0 || used.images !== 0) return false;
+  return used.videoSeconds === 0 && used.webSearches === 0;
+}
+
+function rareUsage(used: CallRecord['usage']): string {
+  return (
+    `,"cacheWrite5m":${used.cacheWrite5m},"cacheWrite1h":${used.cacheWrite1h}` +
     `,"audioInput":${used.audioInput},"audioOutput":${used.audioOutput},"imageInput":${used.imageInput}` +
     `,"imageOutput":${used.imageOutput},"images":${used.images},"videoSeconds":${used.videoSeconds}` +
-    `,"webSearches":${used.webSearches}}`
+    `,"webSearches":${used.webSearches}`
   );
 }
 

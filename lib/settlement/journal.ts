@@ -103,6 +103,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   /** Keeps account of what a write held; of a failed one the ended calls, which the drain can still post. */
   function note(entries: readonly Written[], file: JournalFile | null, at: number): void {
     const settled: DrainedEntry[] = [];
+    // A copy of its own, one for all rows: the buffer is written over by the next tick.
+    let rows: Buffer | null = null;
     for (const { entry, row } of entries) {
       if (entry.kind === 'open') {
         if (file) running.set(entry.callId, { file, open: entry, checkpoint: null });
@@ -111,8 +113,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
         const call = running.get(entry.callId);
         if (call && file) call.checkpoint = entry;
       } else {
-        // A copy of its own: the buffer is written over by the next tick.
-        entry.row = Uint8Array.prototype.slice.call(buffer.bytes(), row.start, row.end);
+        rows ??= Buffer.from(buffer.bytes());
+        entry.row = rows.subarray(row.start, row.end);
         settled.push(entry);
         // Until the drain has it, an end that is in no file leaves its `open` to recovery.
         if (file && entry.kind !== 'keep') leave(entry.callId);

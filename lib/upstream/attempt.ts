@@ -79,8 +79,7 @@ export async function attempt(deps: AttemptDeps, run: AttemptRun): Promise<Answe
     const target = queue[at];
     if (!target) break;
     const nowMs = deps.clock.now();
-    const isAside = (one: Target) => deps.health.isAside(one.offer.id, nowMs);
-    if (at < planned && isAside(target) && run.targets.some((one, later) => later > at && !isAside(one))) {
+    if (at < planned - 1 && deps.health.isAside(target.offer.id, nowMs) && othersLeft(deps, run, at, nowMs)) {
       queue = [...queue, target];
       continue;
     }
@@ -102,6 +101,11 @@ export async function attempt(deps: AttemptDeps, run: AttemptRun): Promise<Answe
   return last;
 }
 
+/** Whether a later target is not set aside. */
+function othersLeft({ health }: AttemptDeps, { targets }: AttemptRun, at: number, nowMs: number): boolean {
+  return targets.some((one, later) => later > at && !health.isAside(one.offer.id, nowMs));
+}
+
 async function tryTarget(
   deps: AttemptDeps,
   run: AttemptRun,
@@ -121,7 +125,8 @@ async function tryTarget(
   let verdict: 'answer' | 'next' = 'next';
   try {
     await exchange.ready;
-    verdict = await judge(run, exchange);
+    const told = classify(exchange.status);
+    verdict = told === 'read' ? await judge(run, exchange) : told;
   } catch (failure) {
     error = failureName(failure);
   }
@@ -138,10 +143,8 @@ async function tryTarget(
   return { exchange, beganMono, tookMs: endMono - beganMono, error, verdict };
 }
 
-/** What the answer means for the chain; a 400 is told by its body alone. */
+/** What an answer means for the chain that only its body can tell. */
 async function judge(run: AttemptRun, exchange: Exchange): Promise<'answer' | 'next'> {
-  const first = classify(exchange.status);
-  if (first !== 'read') return first;
   return run.isOperatorFault(exchange.status, await exchange.peek()) ? 'next' : 'answer';
 }
 

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { type Deadlines, type Due, processDeadlines } from '#lib/upstream/deadlines';
 import type { HeaderBag } from '#lib/upstream/headers';
 
 /** Bytes kept of an answer that nobody reads yet; beyond it the provider's socket is paused. */
@@ -36,7 +37,7 @@ export class ExchangeTimeout extends Error {
  * a 2xx only once its first body byte (or its end) is here, so that another target can still be tried.
  * What arrives before `read` is kept, at most 1 MiB.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Dispatcher.DispatchHandler, Due {
   readonly ready: Promise<void>;
   status = 0;
   headers: HeaderBag = {};
@@ -52,19 +53,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #failure: Error | null = null;
   #reader: ExchangeReader | null = null;
   #peeker: { resolve: () => void; reject: (error: Error) => void } | null = null;
-  #timer: NodeJS.Timeout;
-  #totalTimer: NodeJS.Timeout;
+  /** When the whole body must be here, and when the next thing must have come. Monotonic ms. */
+  readonly #totalMono: number;
+  #nextMono: number;
   readonly #times: ExchangeTimes;
+  readonly #deadlines: Deadlines;
   readonly #onOver: OnOver;
 
-  constructor(times: ExchangeTimes, onOver: OnOver = () => {}) {
+  constructor(times: ExchangeTimes, onOver: OnOver = () => {}, deadlines: Deadlines = processDeadlines) {
     this.#times = times;
+    this.#deadlines = deadlines;
     this.#onOver = onOver;
     this.ready = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    this.#timer = setTimeout(() => this.#expire('FIRST_BYTE_TIMEOUT'), times.firstByteMs);
-    this.#totalTimer = setTimeout(() => this.#expire('TOTAL_TIMEOUT'), times.totalMs);
+    const nowMono = deadlines.now();
+    this.#nextMono = nowMono + times.firstByteMs;
+    this.#totalMono = nowMono + times.totalMs;
+    deadlines.watch(this);
+  }
+
+  get dueMono(): number {
+    return Math.min(this.#nextMono, this.#totalMono);
+  }
+
+  expire(nowMono: number): void {
+    if (nowMono >= this.#totalMono) this.abort(new ExchangeTimeout('TOTAL_TIMEOUT'));
+    else this.abort(new ExchangeTimeout(this.#settle ? 'FIRST_BYTE_TIMEOUT' : 'IDLE_TIMEOUT'));
   }
 
   /** Hands the body over: first what was kept, then what comes. */
@@ -91,14 +106,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   pause(): void {
     this.#controller?.pause();
-    clearTimeout(this.#timer);
+    this.#waitForNothing();
   }
 
   resume(): void {
     if (this.#ended || this.#failure) return;
     this.#controller?.resume();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#expire('IDLE_TIMEOUT'), this.#times.idleMs);
+    this.#waitForMore();
   }
 
   /** Ends the exchange; its reader or `ready` learns of `error`. */
@@ -128,7 +142,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#failure) return;
     if (this.#settle) this.#becomeReady();
-    else this.#timer.refresh();
+    else this.#waitForMore();
     if (this.#reader) {
       this.#reader.data(chunk);
       return;
@@ -137,7 +151,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#keptBytes += chunk.length;
     if (this.#keptBytes > KEEP_BYTES) {
       controller.pause();
-      clearTimeout(this.#timer);
+      this.#waitForNothing();
       this.#peeker?.resolve();
     }
   }
@@ -145,7 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#failure) return;
     this.#ended = true;
-    this.#stopTimers();
+    this.#over();
     if (this.#settle) this.#becomeReady();
     this.#peeker?.resolve();
     this.#reader?.end();
@@ -158,19 +172,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #becomeReady(): void {
     const settle = this.#settle;
     this.#settle = null;
-    clearTimeout(this.#timer);
-    if (!this.#ended) this.#timer = setTimeout(() => this.#expire('IDLE_TIMEOUT'), this.#times.idleMs);
+    this.#waitForMore();
     settle?.resolve();
   }
 
-  #expire(code: ExchangeTimeout['code']): void {
-    this.abort(new ExchangeTimeout(code));
+  #waitForMore(): void {
+    this.#nextMono = this.#deadlines.now() + this.#times.idleMs;
+  }
+
+  /** Nobody reads now: the provider is not to blame for what does not come. */
+  #waitForNothing(): void {
+    this.#nextMono = Number.POSITIVE_INFINITY;
   }
 
   #fail(error: Error): void {
     if (this.#failure || this.#ended) return;
     this.#failure = error;
-    this.#stopTimers();
+    this.#over();
     const settle = this.#settle;
     this.#settle = null;
     if (settle) settle.reject(error);
@@ -178,9 +196,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#reader?.fail(error);
   }
 
-  #stopTimers(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#totalTimer);
+  #over(): void {
+    this.#deadlines.forget(this);
     this.#onOver();
   }
 }

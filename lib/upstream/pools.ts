@@ -9,14 +9,13 @@ export interface Pools {
 
 /**
  * Pools without undici's own time limits: the exchange keeps first-byte, idle and total time itself
- * (decisions §12), exact to the millisecond.
+ * (decisions §12).
  */
 export function createPools(): Pools {
-  const pools = new Map<string, Pool>();
+  const pools = new Map<string, Map<number, Pool>>();
   return {
     for: (origin, connectMs) => {
-      const name = `${origin} ${connectMs}`;
-      const known = pools.get(name);
+      const known = pools.get(origin)?.get(connectMs);
       if (known) return known;
       const made = new Pool(origin, {
         pipelining: 1,
@@ -26,11 +25,13 @@ export function createPools(): Pools {
         connect: { timeout: connectMs },
         maxHeaderSize: 64 * 1024,
       });
-      pools.set(name, made);
+      const here = pools.get(origin) ?? new Map<number, Pool>();
+      pools.set(origin, here.set(connectMs, made));
       return made;
     },
     close: async () => {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      const all = [...pools.values()].flatMap((here) => [...here.values()]);
+      await Promise.all(all.map((pool) => pool.destroy()));
       pools.clear();
     },
   };

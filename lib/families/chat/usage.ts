@@ -14,9 +14,10 @@ export function readChatUsage(answer: unknown): UsageReport | null {
   return usage ? reportOf(usage, textIn(body.service_tier)) : null;
 }
 
+const totals = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+
 /** @returns null for an object without any of the three totals: it tells nothing, which is not zero. */
 export function reportOf(usage: JsonObject, serviceTier: string | null): UsageReport | null {
-  const totals = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
   if (totals.every((name) => (usage[name] ?? null) === null)) return null;
   const figures = createFigures();
   return { usage: usageFrom(usage, figures), serviceTier, nested: [], flags: figures.flags };

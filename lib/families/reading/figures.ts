@@ -8,21 +8,26 @@ export interface Figures {
   readonly flags: readonly string[];
 }
 
+const none: readonly string[] = [];
+
 export function createFigures(): Figures {
-  const flags = new Set<string>();
-  return {
-    read(value) {
-      if (value === undefined || value === null) return 0;
-      if (typeof value !== 'number' || !Number.isInteger(value)) {
-        flags.add('usage_not_integer');
-        return 0;
-      }
-      if (value < 0) flags.add('usage_negative');
-      return Math.min(Math.max(value, 0), Number.MAX_SAFE_INTEGER);
-    },
-    flag: (name) => flags.add(name),
-    get flags() {
-      return [...flags];
-    },
-  };
+  return new Reading();
+}
+
+class Reading implements Figures {
+  flags = none;
+
+  read(value: unknown): number {
+    if (value === undefined || value === null) return 0;
+    if (typeof value !== 'number' || !Number.isInteger(value)) {
+      this.flag('usage_not_integer');
+      return 0;
+    }
+    if (value < 0) this.flag('usage_negative');
+    return Math.min(Math.max(value, 0), Number.MAX_SAFE_INTEGER);
+  }
+
+  flag(name: string): void {
+    if (!this.flags.includes(name)) this.flags = [...this.flags, name];
+  }
 }

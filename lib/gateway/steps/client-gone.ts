@@ -24,41 +24,51 @@ export interface GoneWatch {
  * elsewhere the connection is cut. Not sent whole: cut, nothing is owed.
  */
 export function watchClient(runtime: Runtime, call: Call): GoneWatch {
-  let exchange: Exchange | null = null;
-  let policy: 'abort' | 'drain' = 'abort';
-  let timer: NodeJS.Timeout | null = null;
+  return new Watch(runtime, call);
+}
 
-  const leave = () => {
-    if (!exchange || timer) return;
-    const current = exchange;
-    const mayDrain = policy === 'drain' && current.sentWhole && runtime.drains.running < runtime.drains.most;
-    if (!mayDrain) {
+class Watch implements GoneWatch {
+  readonly #runtime: Runtime;
+  readonly #call: Call;
+  #exchange: Exchange | null = null;
+  #policy: 'abort' | 'drain' = 'abort';
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(runtime: Runtime, call: Call) {
+    this.#runtime = runtime;
+    this.#call = call;
+    call.arrival.onGone(() => {
+      call.gone = true;
+      this.#leave();
+    });
+  }
+
+  underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void {
+    this.#exchange = exchange;
+    this.#policy = onDisconnect;
+    if (this.#call.gone) this.#leave();
+  }
+
+  done(): void {
+    this.#exchange = null;
+    if (!this.#timer) return;
+    clearTimeout(this.#timer);
+    this.#runtime.drains.running -= 1;
+  }
+
+  #leave(): void {
+    const current = this.#exchange;
+    const { drains } = this.#runtime;
+    if (!current || this.#timer) return;
+    if (this.#policy !== 'drain' || !current.sentWhole || drains.running >= drains.most) {
       current.abort(new ClientGone('the client left'));
       return;
     }
-    runtime.drains.running += 1;
-    timer = setTimeout(
+    drains.running += 1;
+    this.#timer = setTimeout(
       () => current.abort(new ClientGone('the client left')),
-      call.ask?.stream ? DRAIN_STREAM_MS : DRAIN_WHOLE_MS,
+      this.#call.ask?.stream ? DRAIN_STREAM_MS : DRAIN_WHOLE_MS,
     );
     current.resume();
-  };
-
-  call.arrival.onGone(() => {
-    call.gone = true;
-    leave();
-  });
-  return {
-    underway: (next, onDisconnect) => {
-      exchange = next;
-      policy = onDisconnect;
-      if (call.gone) leave();
-    },
-    done: () => {
-      exchange = null;
-      if (!timer) return;
-      clearTimeout(timer);
-      runtime.drains.running -= 1;
-    },
-  };
+  }
 }
