@@ -1,15 +1,8 @@
-import type { Attempt, Call } from '#generated/client';
-import { noUsage, type Usage } from '#lib/metering/usage';
+import type { Attempt, Call, Job } from '#generated/client';
+import type { Usage } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
-
-/** One price class of a charge; money in dollars, `unitPrice` per million units (decisions §6). */
-interface CallLine {
-  class: string;
-  quantity: number;
-  unitPrice: string;
-  /** Exact share before the call's one rounding up, so it may have up to 15 decimals. */
-  cost: string;
-}
+import { type JobDetail, jobDetail } from '#lib/queries/job-detail';
+import { type ChargeLine, storedLines, storedUsage } from '#lib/queries/stored-charge';
 
 interface CallAttempt {
   provider: string;
@@ -52,8 +45,10 @@ export interface CallDetail {
   priceVersion: string | null;
   userAgent: string | null;
   usage: Usage;
-  lines: CallLine[];
+  lines: ChargeLine[];
   attempts: CallAttempt[];
+  /** The job that it created; null: none. Once it is settled, cost, usage and lines are the job's. */
+  job: JobDetail | null;
 }
 
 /** Names that a call row holds as ids. */
@@ -62,8 +57,17 @@ export interface CallNames {
   readonly keyName: string | null;
 }
 
-/** A row of the log and its attempts (in order) as the console and the command line show them. */
-export function callDetail(call: Call, attempts: readonly Attempt[], names: CallNames): CallDetail {
+/**
+ * A row of the log, its attempts (in order) and its job as the console and the command line show them. A
+ * job's charge is that of the call that created it, which is charged nothing itself.
+ */
+export function callDetail(
+  call: Call,
+  attempts: readonly Attempt[],
+  job: Job | null,
+  names: CallNames,
+): CallDetail {
+  const used = job && job.usageSource !== 'none' ? job : call;
   return {
     id: call.id,
     clientRequestId: call.clientRequestId,
@@ -83,14 +87,15 @@ export function callDetail(call: Call, attempts: readonly Attempt[], names: Call
     firstByteMs: call.firstByteMs,
     overheadMs: call.overheadMs,
     endReason: call.endReason,
-    usageSource: call.usageSource,
-    cost: formatUsd(call.costNano),
-    overHold: formatUsd(call.overHoldNano),
-    flags: call.flags,
-    priceVersion: call.priceVersionId,
+    usageSource: used.usageSource,
+    cost: formatUsd(call.costNano + (job?.costNano ?? 0n)),
+    overHold: formatUsd(call.overHoldNano + (job?.overHoldNano ?? 0n)),
+    flags: [...new Set([...call.flags, ...(job?.flags ?? [])])],
+    priceVersion: call.priceVersionId ?? job?.priceVersionId ?? null,
     userAgent: call.userAgent,
-    usage: storedUsage(call.usage),
-    lines: storedLines(call.lines),
+    usage: storedUsage(used.usage),
+    lines: [...storedLines(call.lines), ...storedLines(job?.lines)],
+    job: job ? jobDetail(job) : null,
     attempts: attempts.map((attempt) => ({
       provider: attempt.provider,
       model: attempt.model,
@@ -102,37 +107,4 @@ export function callDetail(call: Call, attempts: readonly Attempt[], names: Call
       possibleDuplicate: attempt.possibleDuplicate,
     })),
   };
-}
-
-/** Fields of a JSON column; {} when it holds no object. */
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
-function storedUsage(json: unknown): Usage {
-  const usage: Usage = { ...noUsage };
-  for (const [name, value] of Object.entries(fieldsOf(json))) {
-    if (name in usage && typeof value === 'number') Object.assign(usage, { [name]: value });
-  }
-  return usage;
-}
-
-/** Lines as the drain stores them: bigint as decimal string, `cost` in nano-dollars with decimals. */
-function storedLines(json: unknown): CallLine[] {
-  if (!Array.isArray(json)) return [];
-  return json.map(fieldsOf).map((line) => ({
-    class: String(line.class ?? ''),
-    quantity: Number(line.quantity ?? 0),
-    unitPrice: formatUsd(BigInt(String(line.unitPriceNano ?? '0'))),
-    cost: nanoDecimalToUsd(String(line.cost ?? '0')),
-  }));
-}
-
-/** "1500000.25" nano-dollars → "0.00150000025" dollars: the point moves nine places, digits stay. */
-function nanoDecimalToUsd(text: string): string {
-  const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
-  const digits = whole.padStart(10, '0');
-  const decimals = (digits.slice(-9) + fraction).replace(/0+$/, '');
-  const sign = text.startsWith('-') ? '-' : '';
-  return `${sign}${digits.slice(0, -9).replace(/^0+(?=\d)/, '')}${decimals ? `.${decimals}` : ''}`;
 }

@@ -111,11 +111,10 @@ function dashed(hex: string): string {
 
 async function withDetails(db: Db, calls: readonly Call[]): Promise<CallDetail[]> {
   if (calls.length === 0) return [];
-  const [attempts, keys, workspaces] = await Promise.all([
-    db.prisma.attempt.findMany({
-      where: { callId: { in: calls.map((call) => call.id) } },
-      orderBy: { position: 'asc' },
-    }),
+  const ids = calls.map((call) => call.id);
+  const [attempts, jobs, keys, workspaces] = await Promise.all([
+    db.prisma.attempt.findMany({ where: { callId: { in: ids } }, orderBy: { position: 'asc' } }),
+    db.prisma.job.findMany({ where: { callId: { in: ids } } }),
     db.prisma.apiKey.findMany({
       where: { id: { in: [...new Set(calls.map((call) => call.keyId))] } },
       select: { id: true, name: true },
@@ -128,8 +127,9 @@ async function withDetails(db: Db, calls: readonly Call[]): Promise<CallDetail[]
   const keyNames = new Map(keys.map((key) => [key.id, key.name]));
   const slugs = new Map(workspaces.map((workspace) => [workspace.id, workspace.slug]));
   const byCall = Map.groupBy(attempts, (attempt) => attempt.callId);
+  const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   return calls.map((call) =>
-    callDetail(call, byCall.get(call.id) ?? [], {
+    callDetail(call, byCall.get(call.id) ?? [], jobOf.get(call.id) ?? null, {
       workspaceSlug: slugs.get(call.workspaceId) ?? null,
       keyName: keyNames.get(call.keyId) ?? null,
     }),

@@ -84,6 +84,22 @@ export function usageSourceOf(call: CallDetail): string {
   return sources[call.usageSource] ?? call.usageSource;
 }
 
+/** What became of the job that a call created; null: it created none. */
+export function jobRowOf({ job }: CallDetail, { timeZone, nowMs }: Pick<CallPlace, 'timeZone' | 'nowMs'>) {
+  if (!job) return null;
+  const settledMs = job.settledAt === null ? null : Date.parse(job.settledAt);
+  return {
+    id: job.id,
+    kind: job.kind,
+    provider: job.provider,
+    state: job.lost && job.cost === null ? 'lost' : job.state,
+    hold: job.cost === null && !job.lost ? showMoney(job.hold) : null,
+    cost: job.cost === null ? null : showMoney(job.cost),
+    exactCost: job.cost,
+    settled: settledMs === null ? null : `${showMoment(settledMs, timeZone)}, ${showAgo(settledMs, nowMs)}`,
+  };
+}
+
 /** The numbers of a call that stand at its head. */
 export function figuresOf(call: CallDetail) {
   const outputMs = call.latencyMs - (call.firstByteMs ?? 0);

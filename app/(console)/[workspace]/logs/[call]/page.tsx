@@ -7,12 +7,20 @@ import { CallFacts } from '#components/logs/call-facts';
 import { CallHead } from '#components/logs/call-head';
 import { CostLines } from '#components/logs/cost-lines';
 import { Figures } from '#components/logs/figures';
+import { JobState } from '#components/logs/job-state';
 import { QuantityList } from '#components/logs/quantity-list';
 import { RefusalNote } from '#components/logs/refusal-note';
 import { Section } from '#components/section';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
-import { attemptRowsOf, callRowOf, costRowsOf, figuresOf, usageSourceOf } from '#lib/console/show/call-rows';
+import {
+  attemptRowsOf,
+  callRowOf,
+  costRowsOf,
+  figuresOf,
+  jobRowOf,
+  usageSourceOf,
+} from '#lib/console/show/call-rows';
 import { usedClasses } from '#lib/console/show/cost-line';
 import { showMoney } from '#lib/console/show/money';
 import { findRefusalHelp } from '#lib/console/show/refusal-help';
@@ -34,6 +42,7 @@ export default async function CallPage({ params }: CallPageProps) {
   const nowMs = Date.now();
   const row = callRowOf(call, { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs });
   const used = usedClasses(call.usage);
+  const job = jobRowOf(call, { timeZone: workspace.timeZone, nowMs });
   const help = call.status >= 400 ? findRefusalHelp(call.errorCode) : null;
   return (
     <>
@@ -47,6 +56,7 @@ export default async function CallPage({ params }: CallPageProps) {
       <CallHead row={row} zone={showZone(workspace.timeZone, Date.parse(call.at))} />
       {help ? <RefusalNote help={help} workspace={workspace.slug} /> : null}
       <Figures figures={figuresOf(call)} />
+      {job ? <JobState job={job} /> : null}
       <Section
         title="Attempts"
         note={call.attempts.length > 1 ? 'The next provider was tried before any byte went out.' : null}
@@ -69,7 +79,7 @@ export default async function CallPage({ params }: CallPageProps) {
           {call.lines.length > 0 ? (
             <CostLines rows={costRowsOf(call)} total={showMoney(call.cost)} exactTotal={call.cost} />
           ) : (
-            <p className="px-4 py-3 text-muted">Nothing was charged.</p>
+            <p className="px-4 py-3 text-muted">{nothingCharged(call.cost, job)}</p>
           )}
         </Section>
       </div>
@@ -79,4 +89,10 @@ export default async function CallPage({ params }: CallPageProps) {
       </p>
     </>
   );
+}
+
+/** Why there are no lines: a job is charged at its end, one without a report by its hold. */
+function nothingCharged(cost: string, job: { cost: string | null; state: string } | null): string {
+  if (job && job.cost === null) return 'The job is charged when it completes.';
+  return cost === '0' ? 'Nothing was charged.' : `${showMoney(cost)}: what the job held.`;
 }
