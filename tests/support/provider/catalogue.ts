@@ -14,13 +14,13 @@ export const catalogueEnv = { TEST_MISADDRESSED_URL: 'not an address', TEST_WRON
 const providers = [
   {
     id: 'drained',
-    families: { chat: here, messages: here, 'generate-content': here },
+    families: { chat: here, responses: here, messages: here, 'generate-content': here },
     credential: right,
     onDisconnect: 'drain',
   },
   {
     id: 'closed',
-    families: { chat: closed, messages: closed, 'generate-content': closed },
+    families: { chat: closed, responses: closed, messages: closed, 'generate-content': closed },
     credential: right,
   },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
@@ -49,6 +49,19 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/newer-budget': [{ provider: 'drained', outputBudgetField: 'max_completion_tokens', price }],
   'test/drained-messages': [
     { provider: 'drained', families: ['messages'], price, denyBetas: ['beta-denied'] },
+  ],
+  'test/responses-drained': [{ provider: 'drained', families: ['responses'], price }],
+  'test/responses-fall-back': [
+    { provider: 'closed', families: ['responses'], price },
+    { provider: 'drained', families: ['responses'], price },
+  ],
+  'test/pictures': [
+    {
+      provider: 'drained',
+      upstreamModel: 'mini',
+      families: ['responses'],
+      price: { input: '5', imageInput: '10', output: '20', imageOutput: '40' },
+    },
   ],
   'test/messages-fall-back': [
     { provider: 'closed', families: ['messages'], price },
