@@ -80,6 +80,15 @@ export const budgetFields: readonly BudgetField[] = [
     credential: 'x-api-key',
   },
   {
+    ...chat,
+    ...same(member('max_output_tokens')),
+    name: 'responses: max_output_tokens',
+    model: 'sandbox/echo',
+    target: () => '/v1/responses',
+    body: (model: string, mark: string, fields: string) =>
+      `{"model":"${model}","input":"${mark} [[echo?tokens=50]]"${fields}}`,
+  },
+  {
     ...content,
     ...same(config('generationConfig', 'maxOutputTokens')),
     name: 'generate-content: generationConfig.maxOutputTokens',

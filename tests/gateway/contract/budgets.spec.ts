@@ -57,7 +57,7 @@ describe('the output budget that a provider is given', () => {
       concurrency: 'none',
     });
     keys = new Map();
-    for (const maxOutputTokens of [...policies.map(({ maximum }) => maximum), 7]) {
+    for (const maxOutputTokens of [...policies.map(({ maximum }) => maximum), 16]) {
       keys.set(maxOutputTokens, (await stack.key(slug, { maxOutputTokens })).key);
     }
   });
@@ -92,9 +92,9 @@ describe('the output budget that a provider is given', () => {
     });
 
     it('bounds what the model writes, and the charge with it', async () => {
-      const { answer } = await send(field, 7, field.asks(null));
+      const { answer } = await send(field, 16, field.asks(null));
       const call = await stack.call(headerOf(answer, 'x-request-id') ?? '');
-      expect([answer.status, call.usage.output]).toEqual([200, 7]);
+      expect([answer.status, call.usage.output]).toEqual([200, 16]);
     });
   });
 });
