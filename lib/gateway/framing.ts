@@ -7,12 +7,20 @@ import type { Runtime } from '#lib/gateway/runtime';
 const LINGER_MS = 2_000;
 
 const refused = new WeakSet<Duplex>();
-const readers = new WeakMap<Duplex, (refused: Refusal) => void>();
+const reading = Symbol('whose body is being read');
 
-/** Whose body can no longer be read when the framing on this connection breaks. @returns what ends it. */
-export function onUnreadable(socket: Duplex, reader: (refused: Refusal) => void): () => void {
-  readers.set(socket, reader);
-  return () => readers.delete(socket);
+/** A connection that carries the reader of its body: a map beside it would cost every call a look-up. */
+type Carrier = Duplex & { [reading]?: Reader | null };
+type Reader = (refused: Refusal) => void;
+
+/** Whose body can no longer be read when the framing on this connection breaks. */
+export function onUnreadable(socket: Duplex, reader: Reader): void {
+  (socket as Carrier)[reading] = reader;
+}
+
+/** The reader is done; the next request on the connection may have one of its own by now. */
+export function offUnreadable(socket: Duplex, reader: Reader): void {
+  if ((socket as Carrier)[reading] === reader) (socket as Carrier)[reading] = null;
 }
 
 /**
@@ -42,7 +50,7 @@ function refuseInTurn(runtime: Runtime, socket: Duplex, said: Refusal): void {
     socket.destroy();
     return;
   }
-  const reader = readers.get(socket);
+  const reader = (socket as Carrier)[reading];
   if (reader) reader(said);
   else if (socket.writable) answer(runtime, socket, said);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();

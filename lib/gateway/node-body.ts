@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { Refused } from '#lib/errors';
+import { type Refusal, Refused } from '#lib/errors';
 import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
-import { onUnreadable } from '#lib/gateway/framing';
+import { offUnreadable, onUnreadable } from '#lib/gateway/framing';
 import type { BodySource } from '#lib/gateway/lane';
 import { endedEarly, stalled, tooLarge } from '#lib/gateway/upload/body-faults';
 import { pourNode } from '#lib/gateway/upload/pour-node';
+import { type Due, processDeadlines } from '#lib/upstream/deadlines';
 
 const DROP_BYTES = 1024 * 1024;
 const DROP_MS = 1_000;
@@ -24,94 +25,167 @@ export interface NodeBody extends BodySource {
  * @param stallMs how long it may pause (decisions §4).
  */
 export function createNodeBody(request: IncomingMessage, budget: BodyBudget, stallMs: number): NodeBody {
-  let taken = 0;
-  const kept: (() => void)[] = [];
-  let dropped = false;
-  const declared = declaredLength(request);
+  return new RequestBody(request, budget, stallMs);
+}
 
-  const read = async (limit: number): Promise<Uint8Array> => {
-    if (declared !== null && declared > limit) throw tooLarge(limit);
-    if (declared === 0) return new Uint8Array();
-    if (declared !== null) await reserve(declared);
-    return collect(limit);
-  };
+class RequestBody implements NodeBody {
+  readonly #request: IncomingMessage;
+  readonly #budget: BodyBudget;
+  readonly #stallMs: number;
+  readonly #declared: number | null;
+  #taken = 0;
+  #kept: (() => void)[] | null = null;
+  #dropped = false;
 
-  const reserve = (bytes: number): Promise<void> | null => {
-    const wait = budget.take(bytes);
-    taken += bytes;
+  constructor(request: IncomingMessage, budget: BodyBudget, stallMs: number) {
+    this.#request = request;
+    this.#budget = budget;
+    this.#stallMs = stallMs;
+    this.#declared = declaredLength(request);
+  }
+
+  read(limit: number): Promise<Uint8Array> {
+    const declared = this.#declared;
+    if (declared !== null && declared > limit) return Promise.reject(tooLarge(limit));
+    if (declared === 0) return Promise.resolve(new Uint8Array());
+    const wait = declared === null ? null : this.#reserve(declared);
+    return wait === null ? this.#collect(limit) : wait.then(() => this.#collect(limit));
+  }
+
+  async pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+    if (this.#declared !== null && this.#declared > limit) throw tooLarge(limit);
+    if (this.#declared !== 0) await pourNode(this.#request, limit, this.#stallMs, take);
+  }
+
+  onRelease(listener: () => void): void {
+    this.#kept ??= [];
+    this.#kept.push(listener);
+  }
+
+  drop(): void {
+    const declared = this.#declared;
+    this.#dropped =
+      !this.#request.readableEnded && (declared === null ? hasBody(this.#request) : declared > 0);
+  }
+
+  unread(): boolean {
+    return this.#dropped && !this.#request.readableEnded;
+  }
+
+  finishDrop(): Promise<void> | null {
+    return this.unread() ? dropRest(this.#request) : null;
+  }
+
+  release(): void {
+    const kept = this.#kept;
+    this.#kept = null;
+    if (kept) for (const letGo of kept) letGo();
+    if (this.#taken > 0) this.#budget.give(this.#taken);
+    this.#taken = 0;
+  }
+
+  #reserve(bytes: number): Promise<void> | null {
+    const wait = this.#budget.take(bytes);
+    this.#taken += bytes;
     return wait;
-  };
+  }
 
-  const collect = (limit: number) =>
-    new Promise<Uint8Array>((resolve, reject) => {
+  #collect(limit: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
       // Who left while waiting for the budget says nothing any more: others wait for its share.
-      if (request.destroyed) {
-        reject(endedEarly());
-        return;
-      }
-      const chunks: Buffer[] = [];
-      let size = 0;
-      let over = false;
-      const watch = () => setTimeout(() => done(() => reject(stalled(stallMs))), stallMs);
-      let stall = watch();
-      const done = (settle: () => void) => {
-        over = true;
-        clearTimeout(stall);
-        request.removeListener('data', onData).removeListener('end', onEnd);
-        request.removeListener('error', onCut).removeListener('close', onCut);
-        forget();
-        settle();
-      };
-      const onData = (chunk: Buffer) => {
-        stall.refresh();
-        size += chunk.length;
-        if (size > limit) {
-          request.pause();
-          done(() => reject(tooLarge(limit)));
-          return;
-        }
-        chunks.push(chunk);
-        if (declared !== null || size <= Math.max(taken, FREE_BYTES)) return;
-        const wait = reserve(Math.max(1024 * 1024, chunk.length));
-        if (wait === null) return;
-        // The pause is ours, not the client's.
-        request.pause();
-        clearTimeout(stall);
-        void wait.then(() => {
-          if (over) return;
-          stall = watch();
-          request.resume();
-        });
-      };
-      const onEnd = () => {
-        const [only] = chunks;
-        done(() => resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size)));
-      };
-      const onCut = () => done(() => reject(endedEarly()));
-      const forget = onUnreadable(request.socket, (refused) => done(() => reject(new Refused(refused))));
-      request.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
+      if (this.#request.destroyed) reject(endedEarly());
+      else new Collecting(this.#request, limit, this.#stallMs, (size) => this.#room(size), resolve, reject);
     });
+  }
 
-  return {
-    read,
-    pour: async (limit, take) => {
-      if (declared !== null && declared > limit) throw tooLarge(limit);
-      if (declared !== 0) await pourNode(request, limit, stallMs, take);
-    },
-    onRelease: (listener) => {
-      kept.push(listener);
-    },
-    drop: () => {
-      dropped = !request.readableEnded && (declared === null ? hasBody(request) : declared > 0);
-    },
-    unread: () => dropped && !request.readableEnded,
-    finishDrop: () => (dropped && !request.readableEnded ? dropRest(request) : null),
-    release: () => {
-      for (const letGo of kept.splice(0)) letGo();
-      budget.give(taken);
-      taken = 0;
-    },
-  };
+  /** Memory for a body whose length nobody told. @returns what to wait for; null: read on. */
+  #room(size: number): Promise<void> | null {
+    if (this.#declared !== null || size <= Math.max(this.#taken, FREE_BYTES)) return null;
+    return this.#reserve(1024 * 1024);
+  }
+}
+
+/** One body on its way into memory: settles once. */
+class Collecting implements Due {
+  dueMono: number;
+  readonly #request: IncomingMessage;
+  readonly #limit: number;
+  readonly #stallMs: number;
+  readonly #room: (size: number) => Promise<void> | null;
+  readonly #resolve: (body: Uint8Array) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #unreadable = (refused: Refusal) => this.#fail(new Refused(refused));
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #over = false;
+
+  constructor(
+    request: IncomingMessage,
+    limit: number,
+    stallMs: number,
+    room: (size: number) => Promise<void> | null,
+    resolve: (body: Uint8Array) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#request = request;
+    this.#limit = limit;
+    this.#stallMs = stallMs;
+    this.#room = room;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.dueMono = processDeadlines.now() + stallMs;
+    processDeadlines.watch(this);
+    onUnreadable(request.socket, this.#unreadable);
+    request.on('data', (chunk: Buffer) => this.#data(chunk));
+    request.on('end', () => this.#end());
+    request.on('close', () => this.#fail(endedEarly()));
+  }
+
+  expire(): void {
+    this.#fail(stalled(this.#stallMs));
+  }
+
+  #data(chunk: Buffer): void {
+    if (this.#over) return;
+    this.dueMono = processDeadlines.now() + this.#stallMs;
+    this.#size += chunk.length;
+    if (this.#size > this.#limit) {
+      this.#request.pause();
+      this.#fail(tooLarge(this.#limit));
+      return;
+    }
+    this.#chunks.push(chunk);
+    const wait = this.#room(this.#size);
+    if (wait === null) return;
+    // The pause is ours, not the client's.
+    this.#request.pause();
+    this.dueMono = Number.POSITIVE_INFINITY;
+    void wait.then(() => {
+      if (this.#over) return;
+      this.dueMono = processDeadlines.now() + this.#stallMs;
+      this.#request.resume();
+    });
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#finish();
+    const [only] = this.#chunks;
+    this.#resolve(this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks, this.#size));
+  }
+
+  #fail(error: Error): void {
+    if (this.#over) return;
+    this.#finish();
+    this.#reject(error);
+  }
+
+  /** Its listeners stay, deaf: taking them off costs every call more than leaving them. */
+  #finish(): void {
+    this.#over = true;
+    processDeadlines.forget(this);
+    offUnreadable(this.#request.socket, this.#unreadable);
+  }
 }
 
 function dropRest(request: IncomingMessage): Promise<void> {

@@ -41,41 +41,66 @@ export interface UsageHour {
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
+interface Sum {
+  spentNano: bigint;
+}
+
+interface LeaseSum extends Sum {
+  readonly kind: 'workspace' | 'key';
+  readonly subjectId: string;
+}
+
+/** Where the last call of a key was counted: its next one mostly counts in the same rows. */
+interface Place {
+  readonly workspaceId: string;
+  readonly minuteMs: number;
+  readonly model: string;
+  readonly provider: string | null;
+  readonly hour: UsageHour;
+  key: (Sum & { readonly id: string; lastUsedMs: number }) | null;
+  workspace: (Sum & { readonly id: string }) | null;
+  minute: (Sum & { readonly keyId: string; readonly minuteMs: number }) | null;
+  keyLease: LeaseSum | null;
+  workspaceLease: LeaseSum | null;
+}
+
 /**
  * What these calls change besides their own rows (architecture §3). Spend counts at the minute of
  * admission (decisions §7). Each call must stand in `entries` once, and only when its row is new.
  */
 export function apply(entries: readonly SettledEntry[]): Effects {
-  const workspaces = new Map<string, { readonly id: string; spentNano: bigint }>();
-  const keys = new Map<string, { readonly id: string; spentNano: bigint; lastUsedMs: number }>();
-  const leases = new Map<string, { kind: 'workspace' | 'key'; subjectId: string; spentNano: bigint }>();
-  const minutes = new Map<string, { keyId: string; minuteMs: number; spentNano: bigint }>();
+  const workspaces = new Map<string, Sum & { readonly id: string }>();
+  const keys = new Map<string, Sum & { readonly id: string; lastUsedMs: number }>();
+  const leases = new Map<string, LeaseSum>();
+  const minutes = new Map<string, Sum & { readonly keyId: string; readonly minuteMs: number }>();
   const hours = new Map<string, UsageHour>();
+  const places = new Map<string, Place>();
+  const leaseOf = (kind: 'workspace' | 'key', subjectId: string) =>
+    row(leases, `${kind} ${subjectId}`, () => ({ kind, subjectId, spentNano: 0n }));
   for (const entry of entries) {
     const { call } = entry;
     const { workspaceId, keyId, atMs, costNano } = call;
+    const place = placeOf(places, hours, call);
     // A refused call uses no key: only admitted ones count for "last used".
     if (entry.kind === 'close') {
-      const key = row(keys, keyId, () => ({ id: keyId, spentNano: 0n, lastUsedMs: 0 }));
-      if (atMs > key.lastUsedMs) key.lastUsedMs = atMs;
-      key.spentNano += costNano;
+      place.key ??= row(keys, keyId, () => ({ id: keyId, spentNano: 0n, lastUsedMs: 0 }));
+      if (atMs > place.key.lastUsedMs) place.key.lastUsedMs = atMs;
+      place.key.spentNano += costNano;
     }
     if (costNano > 0n) {
-      row(workspaces, workspaceId, () => ({ id: workspaceId, spentNano: 0n })).spentNano += costNano;
-      const minute = startOf(atMs, minuteMs);
-      row(minutes, `${keyId} ${minute}`, () => ({ keyId, minuteMs: minute, spentNano: 0n })).spentNano +=
-        costNano;
+      place.workspace ??= row(workspaces, workspaceId, () => ({ id: workspaceId, spentNano: 0n }));
+      place.workspace.spentNano += costNano;
+      const { minuteMs: minute } = place;
+      place.minute ??= row(minutes, `${keyId} ${minute}`, () => ({ keyId, minuteMs: minute, spentNano: 0n }));
+      place.minute.spentNano += costNano;
       if (entry.kind === 'close' && entry.funding === 'lease') {
-        for (const [kind, subjectId] of [
-          ['key', keyId],
-          ['workspace', workspaceId],
-        ] as const) {
-          row(leases, `${kind} ${subjectId}`, () => ({ kind, subjectId, spentNano: 0n })).spentNano +=
-            costNano;
-        }
+        place.keyLease ??= leaseOf('key', keyId);
+        place.keyLease.spentNano += costNano;
+        place.workspaceLease ??= leaseOf('workspace', workspaceId);
+        place.workspaceLease.spentNano += costNano;
       }
     }
-    addToHour(hours, call);
+    addToHour(place.hour, call);
   }
   return {
     workspaces: inOrder(workspaces),
@@ -84,6 +109,23 @@ export function apply(entries: readonly SettledEntry[]): Effects {
     minutes: inOrder(minutes),
     hours: inOrder(hours),
   };
+}
+
+function placeOf(places: Map<string, Place>, hours: Map<string, UsageHour>, call: CallRecord): Place {
+  const { workspaceId, keyId, provider } = call;
+  const minute = startOf(call.atMs, minuteMs);
+  const model = countedModel(call);
+  const last = places.get(keyId);
+  if (last !== undefined && last.minuteMs === minute && last.model === model) {
+    if (last.provider === provider && last.workspaceId === workspaceId) return last;
+  }
+  const at = startOf(call.atMs, hourMs);
+  const name = `${workspaceId} ${at} ${keyId} ${model} ${provider ?? ''}`;
+  const hour = row(hours, name, () => newHour(call, at, model));
+  const none = { key: null, workspace: null, minute: null, keyLease: null, workspaceLease: null };
+  const place = { workspaceId, minuteMs: minute, model, provider, hour, ...none };
+  places.set(keyId, place);
+  return place;
 }
 
 function row<R>(rows: Map<string, R>, name: string, make: () => R): R {
@@ -99,11 +141,7 @@ function inOrder<R>(rows: ReadonlyMap<string, R>): R[] {
   return [...rows].sort(byName).map(([, one]) => one);
 }
 
-function addToHour(hours: Map<string, UsageHour>, call: CallRecord): void {
-  const at = startOf(call.atMs, hourMs);
-  const model = countedModel(call);
-  const name = `${call.workspaceId} ${at} ${call.keyId} ${model} ${call.provider ?? ''}`;
-  const hour = row(hours, name, () => newHour(call, at, model));
+function addToHour(hour: UsageHour, call: CallRecord): void {
   hour.calls += 1;
   hour.errors += isError(call) ? 1 : 0;
   hour.inputTokens += counted(call.usage.input);
@@ -119,9 +157,11 @@ function newHour(call: CallRecord, at: number, model: string): UsageHour {
 }
 
 /** An error of the trends: any answer of 400 and above, or a call that broke. */
-function isError(call: CallRecord): boolean {
-  return call.status >= 400 || ['upstream_error', 'timeout', 'interrupted'].includes(call.endReason);
+function isError({ status, endReason }: CallRecord): boolean {
+  return status >= 400 || broken.has(endReason);
 }
+
+const broken: ReadonlySet<string> = new Set(['upstream_error', 'timeout', 'interrupted']);
 
 /** A figure as the sums by hour count it. */
 export function counted(figure: number): number {

@@ -118,7 +118,7 @@ describe('a body that waits for the budget of large ones', () => {
           (read) => response.end(`${read.length}`),
           (error: unknown) => response.end(error instanceof Refused ? error.refusal.message : 'fault'),
         )
-        .finally(body.release);
+        .finally(() => body.release());
     });
     return {
       url,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Refused } from '#lib/errors';
-import { onUnreadable } from '#lib/gateway/framing';
+import { type Refusal, Refused } from '#lib/errors';
+import { offUnreadable, onUnreadable } from '#lib/gateway/framing';
 import { endedEarly, stalled, tooLarge } from '#lib/gateway/upload/body-faults';
 
 /**
@@ -30,7 +30,7 @@ export function pourNode(
       request.pause();
       request.removeListener('data', onData).removeListener('end', onEnd);
       request.removeListener('error', onCut).removeListener('close', onCut);
-      forget();
+      offUnreadable(request.socket, onBroken);
       settle();
     };
     const onData = (chunk: Buffer) => {
@@ -52,7 +52,8 @@ export function pourNode(
     };
     const onEnd = () => done(resolve);
     const onCut = () => done(() => reject(endedEarly()));
-    const forget = onUnreadable(request.socket, (refused) => done(() => reject(new Refused(refused))));
+    const onBroken = (refused: Refusal) => done(() => reject(new Refused(refused)));
+    onUnreadable(request.socket, onBroken);
     request.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
   });
 }
