@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { migrate } from '#lib/data/migrate';
@@ -47,8 +48,21 @@ async function create(source: string): Promise<TestDatabase> {
   await administer(server, `CREATE DATABASE ${name} ${source}`);
   return {
     url: urlOf(server, name),
-    drop: () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: () => drop(server, name),
   };
+}
+
+/** Connections that are just being closed leave by themselves; cut off, they would end the test run. */
+async function drop(server: string, name: string): Promise<void> {
+  for (let tries = 0; tries < 25; tries++) {
+    const dropped = await administer(server, `DROP DATABASE IF EXISTS ${name}`).then(
+      () => true,
+      () => false,
+    );
+    if (dropped) return;
+    await pause(20);
+  }
+  await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
 function fromSetup(variable: string): string {
