@@ -18,8 +18,7 @@ const operations: readonly Operation[] = [
       model: {},
       seconds: {},
       size: {},
-      input_reference: { fields: { file_id: {} } },
-      'input_reference[file_id]': {},
+      input_reference: { fields: { file_id: {} }, part: 'file' },
     },
   },
   {
