@@ -6,6 +6,8 @@ const here = { env: 'SANDBOX_URL' };
 const closed = 'http://127.0.0.1:1/v1';
 const right = { env: 'SANDBOX_KEY' };
 const content = ['generate-content'];
+const film = ['videos', 'generate-content'];
+const perSecond = { videoSecond: '0.25' };
 const price = { input: '1', cachedInput: '0.25', output: '4' };
 
 /** What `startStack` sets beside the sandbox's own address and key. */
@@ -14,13 +16,19 @@ export const catalogueEnv = { TEST_MISADDRESSED_URL: 'not an address', TEST_WRON
 const providers = [
   {
     id: 'drained',
-    families: { chat: here, responses: here, messages: here, 'generate-content': here },
+    families: { chat: here, responses: here, messages: here, 'generate-content': here, videos: here },
     credential: right,
     onDisconnect: 'drain',
   },
   {
     id: 'closed',
-    families: { chat: closed, responses: closed, messages: closed, 'generate-content': closed },
+    families: {
+      chat: closed,
+      responses: closed,
+      messages: closed,
+      'generate-content': closed,
+      videos: closed,
+    },
     credential: right,
   },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
@@ -66,6 +74,10 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/messages-fall-back': [
     { provider: 'closed', families: ['messages'], price },
     { provider: 'drained', families: ['messages'], price },
+  ],
+  'test/film-falls-back': [
+    { provider: 'closed', families: film, upstreamModel: 'film', price: perSecond },
+    { provider: 'drained', families: film, upstreamModel: 'film', price: perSecond },
   ],
   'test/content-drained': [{ provider: 'drained', families: content, price }],
   'test/content-falls-back': [

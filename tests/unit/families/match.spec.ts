@@ -121,6 +121,38 @@ describe('a path that does not exist is 404, a malformed one 400', () => {
 });
 
 describe('the table of the service', () => {
+  it.each([
+    ['POST', '/v1/videos', 'videos.create'],
+    ['GET', '/v1/videos', 'videos.list'],
+    ['GET', '/v1/videos/video_1', 'videos.retrieve id=video_1'],
+    ['DELETE', '/v1/videos/video_1', 'videos.delete id=video_1'],
+    ['GET', '/v1/videos/video_1/content', 'videos.content id=video_1'],
+    ['POST', '/v1/videos/video_1/remix', 'videos.remix id=video_1'],
+    ['POST', '/v1beta/models/vendor/name:predictLongRunning', 'content.predictLongRunning model=vendor/name'],
+    ['POST', '/v1/models/veo-3.1%3ApredictLongRunning', 'content.predictLongRunning model=veo-3.1'],
+    ['GET', '/v1beta/models/vendor/name/operations/op1', 'content.model_operation model=vendor/name id=op1'],
+    ['GET', '/v1/models/veo-3.1/operations/op1', 'content.model_operation model=veo-3.1 id=op1'],
+    ['GET', '/v1alpha/operations/op1', 'content.operation id=op1'],
+    ['GET', '/v1beta/files/abc123:download', 'content.file id=abc123'],
+  ])('%s %s is %s', (method, path, expected) => {
+    const matched = match(method, path);
+    if (isRefusal(matched)) throw new Error(matched.message);
+    const params = Object.entries(matched.params).map(([name, value]) => `${name}=${value}`);
+    expect([matched.operation.name, ...params].join(' ')).toBe(expected);
+  });
+
+  it.each([
+    ['POST', '/v1/videos/generations', 'method_not_allowed'],
+    ['POST', '/v1/videos/edits', 'method_not_allowed'],
+    ['POST', '/v1/videos/a/b', 'not_found'],
+    ['GET', '/v1beta/videos', 'not_found'],
+    ['GET', '/v1beta/files', 'not_found'],
+    ['GET', '/v1beta/files/abc123', 'not_found'],
+    ['POST', '/upload/v1beta/files', 'not_found'],
+    ['DELETE', '/v1beta/operations/op1', 'method_not_allowed'],
+    ['GET', '/v1beta/models/x:predictLongRunning', 'method_not_allowed'],
+  ])('%s %s is %s', (method, path, code) => expect(match(method, path)).toMatchObject({ code }));
+
   it('has one operation for a method and path, each of a family that is registered', () => {
     const seen = operations.flatMap((o) => o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path}`));
     expect(new Set(seen).size).toBe(seen.length);
