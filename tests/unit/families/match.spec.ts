@@ -55,6 +55,8 @@ describe('a request finds its operation', () => {
       '/v1alpha/models/a:8b:streamGenerateContent',
       'POST models/{model+}:streamGenerateContent model=a:8b',
     ],
+    ['POST', '/v1beta/a/b:generateContent', 'POST models/{model+}:generateContent model=a/b'],
+    ['POST', '/v1beta/a/b:8b%3AgenerateContent', 'POST models/{model+}:generateContent model=a/b:8b'],
     ['GET', '/v1beta/models/a/b/operations/7', 'GET models/{model+}/operations/{id} model=a/b id=7'],
     ['GET', '/v1beta/files/abc:download', 'GET files/{id}:download id=abc'],
     ['GET', '/v1/videos/v%20%C3%A91', 'GET videos/{id} id=v é1'],
@@ -75,6 +77,7 @@ describe('a method that a path does not serve is 405 and names those that it doe
     ['PATCH', '/v1/videos/v1', 'GET, DELETE'],
     ['POST', '/v1/models/vendor/name', 'GET'],
     ['GET', '/v1/models/name:generateContent', 'POST'],
+    ['GET', '/v1beta/vendor/name:generateContent', 'POST'],
     ['constructor', '/v1/models', 'GET'],
   ])('%s %s', (method, path, allow) => expect(hit(method, path)).toBe(`method_not_allowed (${allow})`));
 });
@@ -91,6 +94,10 @@ describe('a path that does not exist is 404, a malformed one 400', () => {
     ['/v1//chat/completions', 'not_found'],
     ['/v1/models/', 'not_found'],
     ['/v1/models/:generateContent', 'models.read model=:generateContent'],
+    ['/v1beta/vendor/name', 'not_found'],
+    ['/v1beta/vendor/name:free', 'not_found'],
+    ['/v1beta/name:generateContent', 'not_found'],
+    ['/v1beta/v1beta/models/name:generateContent', 'not_found'],
     ['/v1/videos/a%2Fb', 'not_found'],
     ['/v1%2Fmodels', 'not_found'],
     ['/v1/__proto__', 'not_found'],
