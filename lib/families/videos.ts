@@ -39,7 +39,7 @@ const operations: readonly Operation[] = [
     resource: video,
     ends: 'delete',
   },
-  { ...stored, name: 'videos.content', path: 'videos/{id}/content', resource: video },
+  { ...stored, name: 'videos.content', path: 'videos/{id}/content', resource: video, download: 'direct' },
 ];
 
 /** The asynchronous videos family: whatever makes a video answers with a job (protocols: videos). */

@@ -32,6 +32,7 @@ describe('a video job', () => {
     ['failed', 'failed'],
     ['cancelled', 'cancelled'],
     ['something_new', 'running'],
+    [undefined, 'running'],
   ])('that is %s is %s', (status, state) => {
     const sight = read({ ...video, status });
     expect(sight?.state).toBe(state);
