@@ -1,4 +1,6 @@
 import type { Ask } from '#lib/families/family';
+import { PARTIAL_TOKENS } from '#lib/families/images/output';
+import { outputTokensOf } from '#lib/families/images/tokens';
 import { unitsOf } from '#lib/families/reading/video';
 import type { Rates } from '#lib/metering/price-list';
 
@@ -10,8 +12,12 @@ export interface MadeMedia {
   cost(rates: Rates, base: Rates): bigint;
 }
 
-/** Output tokens of one image by quality: those of the largest size that token-priced models offer. */
-const IMAGE_TOKENS: Readonly<Record<string, number>> = { low: 408, medium: 1_584, high: 6_240 };
+/** Text that a model of images may write beside each of them. */
+const BESIDE_TOKENS = 512;
+/** What a nested model writes to draw a vector graphic. */
+const NESTED_TOKENS = 8_192;
+/** Frames of a moving picture whose request names none. */
+const SILENT_FRAMES = 9;
 /** A video whose length the request does not name: the longest that providers make unasked. */
 const SILENT_SECONDS = 12;
 /** A remix is as long as the video that it starts from, which the request does not tell. */
@@ -21,12 +27,11 @@ const REMIX_SECONDS = 20;
 export function estimateMedia(ask: Ask): MadeMedia {
   const { family } = ask.operation;
   if (family === 'images') {
-    const quality = textOf(ask, 'quality') ?? 'high';
-    const each = IMAGE_TOKENS[quality] ?? IMAGE_TOKENS.high ?? 0;
+    const [size, quality] = [textOf(ask, 'size'), textOf(ask, 'quality')];
     return {
-      tokens: each * ask.choices,
+      tokens: imageTokens(ask, size, quality),
       cost: (rates, base) =>
-        BigInt(ask.choices) * unitRate(rates.image ?? base.image, imageUnits(textOf(ask, 'size'), quality)),
+        BigInt(ask.choices) * unitRate(rates.image ?? base.image, imageUnits(size, quality)),
     };
   }
   if (family === 'videos' || ask.operation.path.endsWith(':predictLongRunning')) {
@@ -44,8 +49,18 @@ export function estimateMedia(ask: Ask): MadeMedia {
 
 const text: MadeMedia = { tokens: null, cost: () => 0n };
 
-function imageUnits(size: string | null, quality: string): readonly string[] {
-  return size === null ? [quality] : [`${size}/${quality}`, size, quality];
+function imageTokens(ask: Ask, size: string | null, quality: string | null): number {
+  const partial = (numberOf(ask, 'partial_images') ?? 0) * PARTIAL_TOKENS;
+  const moving = textOf(ask, 'output_format') === 'gif';
+  const frames = moving ? Math.max(1, numberOf(ask, 'frame_count') ?? SILENT_FRAMES) : 1;
+  const each = outputTokensOf(size, quality) * frames + partial + BESIDE_TOKENS;
+  return ask.choices * (each + (ask.nested ? NESTED_TOKENS : 0));
+}
+
+/** A quality that is left to the provider may be its best: then the dearest entry is held. */
+function imageUnits(size: string | null, quality: string | null): readonly string[] {
+  if (size === null || quality === null) return [size ?? quality ?? ''];
+  return [`${size}/${quality}`, size, quality];
 }
 
 /** The entry of a map that fits, else its dearest one: what is unknown is held at the most it may be. */
@@ -59,6 +74,11 @@ function unitRate(
   let dearest = 0n;
   for (const one of Object.values(rate)) if (one > dearest) dearest = one;
   return dearest;
+}
+
+function numberOf(ask: Ask, path: string): number | null {
+  const value = ask.scan.found.get(path)?.value;
+  return typeof value === 'number' ? value : null;
 }
 
 function textOf(ask: Ask, path: string): string | null {

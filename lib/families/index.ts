@@ -1,13 +1,14 @@
 import { chat } from '#lib/families/chat';
 import type { Family, Operation } from '#lib/families/family';
 import { generateContent } from '#lib/families/generate-content';
+import { images } from '#lib/families/images';
 import { messages } from '#lib/families/messages';
 import { modelsOperations } from '#lib/families/models';
 import { responses } from '#lib/families/responses';
 import { videos } from '#lib/families/videos';
 
 /** Every protocol family that the gateway serves: one line each. */
-export const families: readonly Family[] = [chat, responses, messages, videos, generateContent];
+export const families: readonly Family[] = [chat, responses, messages, images, videos, generateContent];
 
 /** The gateway's whole table of routes (decisions §11). */
 export const operations: readonly Operation[] = [

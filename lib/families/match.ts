@@ -2,7 +2,7 @@ import { type Refusal, refusal } from '#lib/errors';
 import type { Operation } from '#lib/families/family';
 import { operations } from '#lib/families/index';
 import { decodeSegments } from '#lib/families/matching/path';
-import { buildTable, type Route, type RouteTable, routeOf } from '#lib/families/matching/routes';
+import { buildTable, type Route, type RouteTable, routeOf, verbRouteOf } from '#lib/families/matching/routes';
 
 /** An operation that a request asks for, with its path parameters decoded. */
 export interface Matched {
@@ -39,7 +39,7 @@ function matchIn(table: RouteTable, method: string, path: string): Matched | Ref
     const meant = segments.code === 'not_found' ? suggestion(table, path) : null;
     return meant === null ? segments : refusal('not_found', `There is no ${shownPath(path)}; use ${meant}.`);
   }
-  const hit = routeOf(table, segments);
+  const hit = routeOf(table, segments) ?? verbRouteOf(table, segments);
   if (hit === null) return notFound(table, path);
   const end = hit.route.methods.get(method);
   if (end === undefined) return wrongMethod(hit.route, method, path);

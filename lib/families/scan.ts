@@ -19,8 +19,11 @@ export interface FieldRule {
   readonly elements?: true;
   /** Guards a name under `each` too: a nested model name may stand once in its element (decisions §4). */
   readonly guarded?: boolean;
-  /** What the text of a multipart part of this name is read as; absent: a text. */
-  readonly part?: 'number' | 'boolean';
+  /**
+   * What the text of a multipart part of this name is read as; absent: a text. `file`: the object itself
+   * comes as a file, which is not read.
+   */
+  readonly part?: 'number' | 'boolean' | 'file';
   /** Only that it stands is of interest: a value of many megabytes is not taken out of the body. */
   readonly unread?: boolean;
 }

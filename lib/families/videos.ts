@@ -18,8 +18,7 @@ const operations: readonly Operation[] = [
       model: {},
       seconds: {},
       size: {},
-      input_reference: { fields: { file_id: {} } },
-      'input_reference[file_id]': {},
+      input_reference: { fields: { file_id: {} }, part: 'file' },
     },
   },
   {
@@ -40,7 +39,7 @@ const operations: readonly Operation[] = [
     resource: video,
     ends: 'delete',
   },
-  { ...stored, name: 'videos.content', path: 'videos/{id}/content', resource: video },
+  { ...stored, name: 'videos.content', path: 'videos/{id}/content', resource: video, download: 'direct' },
 ];
 
 /** The asynchronous videos family: whatever makes a video answers with a job (protocols: videos). */

@@ -1,5 +1,6 @@
 import type { Clock } from '#lib/clock';
 import { familyOf } from '#lib/families/index';
+import type { JobCounts } from '#lib/jobs/counts';
 import { isEnd } from '#lib/jobs/end';
 import type { JobSight, Jobs } from '#lib/jobs/job';
 import type { Poll, Polled } from '#lib/jobs/poll';
@@ -12,14 +13,6 @@ export interface JobsParts {
   readonly poll: Poll;
   /** Errors that nobody waits for. */
   report(error: unknown, callId: string | null): void;
-}
-
-/** How jobs went in this process since its start; for metrics. */
-export interface JobCounts {
-  opened: number;
-  charged: number;
-  released: number;
-  lost: number;
 }
 
 /** The jobs of this gateway: what the pipeline asks of them, and what the sweeper learns. */

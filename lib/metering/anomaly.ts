@@ -9,13 +9,14 @@ export interface BoundedReport {
 
 /**
  * The largest figure of any class that is charged as reported: 10 × (context + maximum output × n),
- * tokens or pieces (decisions §6).
+ * tokens or pieces (decisions §6). A model of pictures may have neither: then there is no bound.
  */
 function usageBound(
   model: { readonly contextTokens: number; readonly maxOutputTokens: number },
   choices: number,
 ): number {
-  return 10 * (model.contextTokens + model.maxOutputTokens * Math.max(1, choices));
+  const most = model.contextTokens + model.maxOutputTokens * Math.max(1, choices);
+  return most === 0 ? Number.MAX_SAFE_INTEGER : 10 * most;
 }
 
 /**

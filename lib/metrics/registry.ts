@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { registerCalls } from '#lib/metrics/call-metrics';
+import { registerJobs } from '#lib/metrics/job-metrics';
 import { registerOffers } from '#lib/metrics/offer-metrics';
 import type { OfferStatus } from '#lib/metrics/offers';
 import { type PoolCounts, registerState } from '#lib/metrics/state-metrics';
@@ -22,6 +23,7 @@ export function createRegistry({ tally, pool, state, offers }: MetricSources): R
   const registry = new Registry();
   registerCalls(registry, tally);
   registerOffers(registry, offers);
+  registerJobs(registry, () => state().jobs);
   registerState(registry, state, pool);
   collectDefaultMetrics({ register: registry });
   return registry;

@@ -1,4 +1,5 @@
 import type { LeaseTotals } from '#lib/admission/funds/lease-book';
+import type { JobCounts } from '#lib/jobs/counts';
 import type { OfferStatus } from '#lib/metrics/offers';
 
 /** How a gateway process stands, read when it is asked for. */
@@ -9,10 +10,11 @@ export interface ProcessState {
   /** Ended calls that the database does not have yet. */
   readonly journalBacklog: number;
   readonly leases: readonly LeaseTotals[];
+  readonly jobs: Readonly<JobCounts>;
 }
 
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
-export interface ProcessStatus extends Omit<ProcessState, 'leases'> {
+export interface ProcessStatus extends Omit<ProcessState, 'leases' | 'jobs'> {
   readonly pid: number;
   readonly offers: readonly OfferStatus[];
 }

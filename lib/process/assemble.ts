@@ -157,17 +157,6 @@ export async function assemble(
   await feed.start();
   const health = createHealth();
   const offers = () => listOffers(catalogue, health, clock.now());
-  const state = (): ProcessState => ({
-    ready: coordinator.ready(),
-    callsInFlight: coordinator.openCalls(),
-    journalBacklog: journal.backlog,
-    leases: coordinator.leaseTotals(),
-  });
-  const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), {
-    health: () => JSON.stringify(health.list()),
-    status: () => statusText(process.pid, state(), offers()),
-  });
-
   const pools = createPools();
   const { jobs, stop: stopJobs } = openJobs({
     pool: db.pool,
@@ -176,6 +165,18 @@ export async function assemble(
     catalogue: () => catalogue,
     report,
   });
+  const state = (): ProcessState => ({
+    ready: coordinator.ready(),
+    callsInFlight: coordinator.openCalls(),
+    journalBacklog: journal.backlog,
+    leases: coordinator.leaseTotals(),
+    jobs: jobs.counts,
+  });
+  const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), {
+    health: () => JSON.stringify(health.list()),
+    status: () => statusText(process.pid, state(), offers()),
+  });
+
   const runtime: Runtime = {
     clock,
     newId: ids.newId,

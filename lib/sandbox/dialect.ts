@@ -30,6 +30,8 @@ export interface Truth {
   /** Of a request that began a job: its id, and the seconds of video to charge when it has ended. */
   readonly job?: string;
   readonly videoSeconds?: number;
+  /** Pictures made. */
+  readonly images?: number;
 }
 
 /** One event of a stream. */

@@ -24,6 +24,9 @@ const models: Readonly<Record<string, SandboxModel>> = {
   'priced-cache': { ...plain, reportsCacheWrites: true },
   reasoner: { ...plain, reasoning: 24 },
   film: plain,
+  picture: plain,
+  /** Pictures that are paid by the piece: it reports no usage. */
+  print: plain,
 };
 
 /** @throws ProviderFault 404 in the words of the chat family; it says what exists. */

@@ -4,6 +4,7 @@ import { PrefixCache } from '#lib/sandbox/content/prefix-cache';
 import { Shelf } from '#lib/sandbox/content/shelf';
 import { type Dialect, freeOfCharge, type Opened, type Seen, type Truth } from '#lib/sandbox/dialect';
 import { generateContent } from '#lib/sandbox/generate-content';
+import { images } from '#lib/sandbox/images';
 import { messages } from '#lib/sandbox/messages';
 import { getModel, modelList } from '#lib/sandbox/models';
 import { responses } from '#lib/sandbox/responses';
@@ -19,7 +20,14 @@ import { readSeen } from '#lib/sandbox/wire/read-seen';
 import { sendInstead } from '#lib/sandbox/wire/send-instead';
 
 /** The families that the simulated provider speaks; the first one also words what fits none. */
-const dialects: readonly [Dialect, ...Dialect[]] = [chat, responses, messages, videos, generateContent];
+const dialects: readonly [Dialect, ...Dialect[]] = [
+  chat,
+  responses,
+  messages,
+  images,
+  videos,
+  generateContent,
+];
 
 interface Settings {
   readonly truth: TruthLog;

@@ -9,15 +9,7 @@ import type { FieldSpec, Scan } from '#lib/families/scan';
 /** What the gateway reads of a predictLongRunning body, in both spellings. */
 export const predictFields: FieldSpec = {
   model: {},
-  instances: {
-    each: {
-      ...instanceFields,
-      referenceImages: {
-        aliases: ['reference_images'],
-        each: { image: { fields: { uri: {} } } },
-      },
-    },
-  },
+  instances: { fields: instanceFields, each: instanceFields },
   parameters: {
     fields: {
       durationSeconds: { aliases: ['duration_seconds'] },

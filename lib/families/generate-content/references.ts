@@ -2,7 +2,6 @@ import { type Refusal, refusal } from '#lib/errors';
 import type { FieldSpec, Found, Scan } from '#lib/families/scan';
 import type { ResourceReference } from '#lib/resources/resource';
 
-const uri: FieldSpec = { uri: {} };
 const fileData: FieldSpec = { fileUri: { aliases: ['file_uri'] } };
 const functionResponse: FieldSpec = {
   parts: { each: { fileData: { aliases: ['file_data'], fields: fileData } } },
@@ -11,6 +10,7 @@ const part: FieldSpec = {
   fileData: { aliases: ['file_data'], fields: fileData },
   functionResponse: { aliases: ['function_response'], fields: functionResponse },
 };
+const media: FieldSpec = { ...fileData, uri: {}, fileData: { aliases: ['file_data'], fields: fileData } };
 /** The provider takes one element without its array too. */
 const content: FieldSpec = { parts: { fields: part, each: part } };
 
@@ -24,9 +24,10 @@ export const referenceFields: FieldSpec = {
 /** The same of one instance of a long-running prediction: a video that goes on, images that lead it. */
 export const instanceFields: FieldSpec = {
   prompt: {},
-  video: { fields: uri },
-  image: { fields: { ...uri, ...fileData } },
-  lastFrame: { aliases: ['last_frame'], fields: uri },
+  video: { fields: media },
+  image: { fields: media },
+  lastFrame: { aliases: ['last_frame'], fields: media },
+  referenceImages: { aliases: ['reference_images'], each: { image: { fields: media } } },
 };
 
 const referencePath = /(^|\.)(fileUri|uri)$/;

@@ -2,6 +2,8 @@ import type { Operation } from '#lib/families/family';
 
 /** One path with all that is served on it. */
 export interface Route {
+  /** It ends in a verb: ":generateContent". */
+  readonly verb: boolean;
   readonly methods: ReadonlyMap<string, { readonly operation: Operation; readonly names: readonly string[] }>;
 }
 
@@ -43,7 +45,7 @@ export function buildTable(operations: readonly Operation[]): RouteTable {
   const patterns = new Map<string, Pattern[]>();
   for (const [shape, { operation, prefix, methods }] of shapes) {
     if (!operation.path.includes('{')) {
-      fixed.set(shape, { methods });
+      fixed.set(shape, { methods, verb: false });
     } else {
       const pattern = compile(operation.path, methods);
       const bucket = `${prefix}/${operation.path.split('/')[0]}`;
@@ -70,7 +72,7 @@ function compile(path: string, methods: Methods): Pattern {
     if (found[3]) weight += 2;
     return { verb: found[3] ?? '' };
   });
-  return { methods, parts, wide, weight };
+  return { methods, parts, wide, weight, verb: /:\w+$/.test(path) };
 }
 
 /** @returns the route of decoded segments and the values of its parameters, in order; null: none. */
@@ -86,6 +88,18 @@ export function routeOf(
     if (values !== null) return { route: pattern, values };
   }
   return null;
+}
+
+/**
+ * The route of a verb on a slug with a slash that stands without "models/" before it: one client takes
+ * such a slug for the whole name of a resource (docs/decisions/generate-content.md). null: none.
+ */
+export function verbRouteOf(table: RouteTable, segments: readonly string[]): ReturnType<typeof routeOf> {
+  const [prefix = '', ...slug] = segments;
+  const doubled = table.patterns.has(`${slug[0]}/models`);
+  if (doubled || slug.length < 2 || !slug.at(-1)?.includes(':')) return null;
+  const hit = routeOf(table, [prefix, 'models', ...slug]);
+  return hit?.route.verb ? hit : null;
 }
 
 function valuesOf({ parts, wide }: Pattern, segments: readonly string[]): readonly string[] | null {

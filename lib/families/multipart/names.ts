@@ -38,8 +38,8 @@ function follow(root: Level, segments: readonly string[]): { rule: Rule; exact: 
     level = rule.members;
   }
   if (rule === null) return null;
-  // An object itself as one text: its members could then not be seen.
-  return { rule, exact: exact && rule.members === null };
+  // An object itself as one text: its members could then not be seen. A file has none.
+  return { rule, exact: exact && (rule.members === null || rule.part === 'file') };
 }
 
 /** As a lenient reader might see it. */

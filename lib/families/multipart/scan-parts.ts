@@ -16,7 +16,8 @@ export function scanParts(parts: readonly Part[], spec: FieldSpec, upload: Uploa
   for (const [index, part] of parts.entries()) {
     const rule = fieldNamed(spec, part.name);
     if (rule === null) continue;
-    const fault = typeof rule === 'string' ? rule : unreadable(part);
+    if (typeof rule !== 'string' && rule.part === 'file' && part.filename !== null) continue;
+    const fault = typeof rule === 'string' ? rule : unreadable(part, rule);
     if (fault !== null) return { fault: `Part ${index + 1} of the body ${fault}.` };
     if (typeof rule === 'string') continue;
     if (found.has(rule.path)) return { fault: `The body has part "${part.name}" twice; send it once.` };
@@ -34,7 +35,8 @@ export function scanParts(parts: readonly Part[], spec: FieldSpec, upload: Uploa
 }
 
 /** Why a part that the operation reads cannot be read; null: it can. */
-function unreadable({ name, filename, mediaType, plain, text }: Part): string | null {
+function unreadable({ name, filename, mediaType, plain, text }: Part, rule: Rule): string | null {
+  if (rule.part === 'file') return `("${name}") is no file; send one, or its members as "${name}[…]"`;
   if (filename !== null) return `is a file, but "${name}" is a text field; send it without a filename`;
   if (text === null) return `("${name}") is over ${MAX_TEXT_BYTES / 1024} KiB; send a shorter value`;
   const isText = mediaType === null || mediaType === 'application/json' || mediaType.startsWith('text/');

@@ -12,7 +12,7 @@ export interface Rule {
   /** Stands under `each`: every one is kept, in order. */
   readonly collected: boolean;
   /** What a multipart part's text is read as. */
-  readonly part: 'number' | 'boolean' | null;
+  readonly part: 'number' | 'boolean' | 'file' | null;
   /** Its value stays in the body. */
   readonly unread: boolean;
   /** Names inside it when it is an object. */

@@ -5,13 +5,9 @@ import { readSeconds } from '#lib/families/reading/video';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
 import type { JobFacts } from '#lib/jobs/job';
-import type { ResourceReference } from '#lib/resources/resource';
 
 /** Where a body of this family carries an inline image. */
 const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'input_reference']);
-
-/** A file of the provider's own store: as a JSON member and as a part's name. */
-const filePaths = ['input_reference.file_id', 'input_reference[file_id]'];
 
 /**
  * What a create call or a remix asks for; its answer is always a job (decisions §11). A remix inherits
@@ -28,8 +24,8 @@ export function readVideosAsk(
   if (isRefusal(seconds)) return seconds;
   const size = readText(scan, 'size');
   if (isRefusal(size)) return size;
-  const references = readReferences(scan);
-  if (isRefusal(references)) return references;
+  const file = readText(scan, 'input_reference.file_id');
+  if (isRefusal(file)) return file;
   return {
     operation,
     params,
@@ -39,19 +35,9 @@ export function readVideosAsk(
     choices: 1,
     serviceTier: null,
     weight: weigh(scan, mediaKeys, 0),
-    ...(references.length > 0 ? { references } : {}),
+    // Files are uploaded elsewhere: one that is named by its id can be none of this workspace.
+    ...(file === null ? {} : { references: [{ kind: 'file', id: file, required: true }] }),
     job: { ...(seconds === null ? {} : { seconds }), ...(size === null ? {} : { size }) } satisfies JobFacts,
     scan,
   };
-}
-
-/** Files are uploaded elsewhere, so that one named by its id can be no file of this workspace: 404. */
-function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {
-  const references: ResourceReference[] = [];
-  for (const path of filePaths) {
-    const id = readText(scan, path);
-    if (isRefusal(id)) return id;
-    if (id !== null) references.push({ kind: 'file', id, required: true });
-  }
-  return references;
 }

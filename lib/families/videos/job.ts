@@ -59,7 +59,8 @@ export function shownVideos(answer: unknown): readonly ShownResource[] {
 /** A video object; null for an error, a deletion, a list or anything else. */
 function videoIn(answer: unknown): JsonObject | null {
   const video = objectIn(answer);
-  return video && textIn(video.id) !== null && textIn(video.status) !== null ? video : null;
+  if (video === null || textIn(video.id) === null) return null;
+  return video.object === 'video' || textIn(video.status) !== null ? video : null;
 }
 
 /** What was made decides over what was asked for. */

@@ -22,7 +22,9 @@ function targetsOf({ path, prefixes }: Operation, slug = model): string[] {
 function spellingsOf(target: string): string[] {
   const colon = target.replace(/:/g, '%3A');
   const slash = target.replace(model, encodeURIComponent(model));
-  return [...new Set([target, colon, colon.replace('%3A', '%3a'), slash, slash.replace(/:/g, '%3A')])];
+  // As the ai SDK writes a verb on a slug with a slash.
+  const short = target.includes(':') ? target.replace(`models/${model}:`, `${model}:`) : target;
+  return [...new Set([target, short, colon, colon.replace('%3A', '%3a'), slash, slash.replace(/:/g, '%3A')])];
 }
 
 /** Methods that some operation serves on this path. */

@@ -282,7 +282,7 @@ describe('what the metrics say', () => {
         .flatMap((one) => Object.keys(one.labels)),
     );
     const bounded = ['family', 'operation', 'status', 'end_reason', 'code', 'le', 'model', 'provider'];
-    expect([...names].sort()).toEqual([...bounded, 'state', 'answer', 'kind'].sort());
+    expect([...names].sort()).toEqual([...bounded, 'state', 'answer', 'kind', 'event'].sort());
   });
 });
 

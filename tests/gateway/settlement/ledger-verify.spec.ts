@@ -4,6 +4,7 @@ import { verifyLedger } from '#lib/billing/verify';
 import { makePartitions } from '#lib/data/partitions';
 import type { CallRecord } from '#lib/settlement/entry';
 import { settle } from '#lib/settlement/settle';
+import { inScratch } from '#tests/gateway/settlement/scratch';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { type Customer, callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 
@@ -145,28 +146,6 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
   ],
 ];
 
-/** A pool of one transaction that is rolled back at the end: each fault has the database to itself. */
-async function inScratch(work: (scratch: Pool) => Promise<void>): Promise<void> {
-  const client = await pool.connect();
-  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-  const quiet = {
-    query: async (text: string, values?: unknown[]) =>
-      /^(BEGIN|COMMIT)/.test(text) ? { rows: [], rowCount: 0 } : client.query(text, values),
-    release: () => {},
-  };
-  try {
-    await work(poolOf(quiet));
-  } finally {
-    await client.query('ROLLBACK');
-    client.release();
-  }
-}
-
-/** `verifyLedger` asks a pool for a client and the client for `query` and `release`, nothing else. */
-function poolOf(quiet: { query: unknown; release: unknown }): Pool {
-  return { connect: async () => quiet, query: quiet.query } as unknown as Pool;
-}
-
 async function settled(): Promise<Scene> {
   const customer = await createCustomer(pool);
   const call = callOf(customer);
@@ -188,7 +167,7 @@ describe('ledger verify', () => {
 
   it.each(faults)('finds %s', async (_, check, sql) => {
     const scene = await settled();
-    await inScratch(async (scratch) => {
+    await inScratch(pool, async (scratch) => {
       await scratch.query(sql(scene));
       const found = await verifyLedger({ pool: scratch });
       expect(found.ok).toBe(false);

@@ -6,6 +6,9 @@ const here = { env: 'SANDBOX_URL' };
 const closed = 'http://127.0.0.1:1/v1';
 const right = { env: 'SANDBOX_KEY' };
 const content = ['generate-content'];
+const film = ['videos', 'generate-content'];
+const pictures = { families: ['images'], upstreamModel: 'picture', price: { input: '5', output: '40' } };
+const perSecond = { videoSecond: '0.25' };
 const price = { input: '1', cachedInput: '0.25', output: '4' };
 
 /** What `startStack` sets beside the sandbox's own address and key. */
@@ -14,15 +17,31 @@ export const catalogueEnv = { TEST_MISADDRESSED_URL: 'not an address', TEST_WRON
 const providers = [
   {
     id: 'drained',
-    families: { chat: here, responses: here, messages: here, 'generate-content': here },
+    families: {
+      chat: here,
+      responses: here,
+      messages: here,
+      'generate-content': here,
+      videos: here,
+      images: here,
+    },
     credential: right,
     onDisconnect: 'drain',
   },
   {
     id: 'closed',
-    families: { chat: closed, responses: closed, messages: closed, 'generate-content': closed },
+    families: {
+      chat: closed,
+      responses: closed,
+      messages: closed,
+      'generate-content': closed,
+      videos: closed,
+      images: closed,
+    },
     credential: right,
   },
+  { id: 'second', families: { images: here }, credential: right },
+  { id: 'scripted', families: { images: { env: 'TEST_SCRIPTED_URL' } }, credential: right },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
   { id: 'misaddressed', families: { chat: { env: 'TEST_MISADDRESSED_URL' } }, credential: right },
   { id: 'unkeyed', families: { chat: here, responses: here }, credential: { env: 'TEST_UNSET_KEY' } },
@@ -39,6 +58,13 @@ type Offer = Readonly<Record<string, unknown>> & { readonly provider: string };
 const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/drained': [{ provider: 'drained', price }],
   'test/closed': [{ provider: 'closed', price }],
+  'test/picture-drained': [{ provider: 'drained', ...pictures }],
+  'test/picture-scripted': [{ provider: 'scripted', ...pictures }],
+  'test/picture-falls-back': [
+    { provider: 'closed', ...pictures },
+    { provider: 'drained', ...pictures, upstreamModel: 'fault/status-500' },
+    { provider: 'second', ...pictures },
+  ],
   'test/nowhere': [{ provider: 'nowhere', price }],
   'test/misaddressed': [{ provider: 'misaddressed', price }],
   'test/unkeyed': [{ provider: 'unkeyed', price }],
@@ -55,6 +81,19 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
     { provider: 'closed', families: ['responses'], price },
     { provider: 'drained', families: ['responses'], price },
   ],
+  'test/job-short': [
+    { provider: 'drained', upstreamModel: 'echo?job_ms=150', families: ['responses'], price },
+  ],
+  'test/job-stream': [{ provider: 'drained', upstreamModel: 'echo', families: ['responses'], price }],
+  'test/job-slow': [
+    { provider: 'drained', upstreamModel: 'echo?job_ms=600000', families: ['responses'], price },
+  ],
+  'test/job-runs': [
+    { provider: 'drained', upstreamModel: 'echo?job_ms=0&job=never', families: ['responses'], price },
+  ],
+  'test/job-fails': [
+    { provider: 'drained', upstreamModel: 'echo?job_ms=0&job=failed', families: ['responses'], price },
+  ],
   'test/pictures': [
     {
       provider: 'drained',
@@ -66,6 +105,10 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/messages-fall-back': [
     { provider: 'closed', families: ['messages'], price },
     { provider: 'drained', families: ['messages'], price },
+  ],
+  'test/film-falls-back': [
+    { provider: 'closed', families: film, upstreamModel: 'film', price: perSecond },
+    { provider: 'drained', families: film, upstreamModel: 'film', price: perSecond },
   ],
   'test/content-drained': [{ provider: 'drained', families: content, price }],
   'test/content-falls-back': [

@@ -55,6 +55,8 @@ describe('a request finds its operation', () => {
       '/v1alpha/models/a:8b:streamGenerateContent',
       'POST models/{model+}:streamGenerateContent model=a:8b',
     ],
+    ['POST', '/v1beta/a/b:generateContent', 'POST models/{model+}:generateContent model=a/b'],
+    ['POST', '/v1beta/a/b:8b%3AgenerateContent', 'POST models/{model+}:generateContent model=a/b:8b'],
     ['GET', '/v1beta/models/a/b/operations/7', 'GET models/{model+}/operations/{id} model=a/b id=7'],
     ['GET', '/v1beta/files/abc:download', 'GET files/{id}:download id=abc'],
     ['GET', '/v1/videos/v%20%C3%A91', 'GET videos/{id} id=v é1'],
@@ -75,6 +77,7 @@ describe('a method that a path does not serve is 405 and names those that it doe
     ['PATCH', '/v1/videos/v1', 'GET, DELETE'],
     ['POST', '/v1/models/vendor/name', 'GET'],
     ['GET', '/v1/models/name:generateContent', 'POST'],
+    ['GET', '/v1beta/vendor/name:generateContent', 'POST'],
     ['constructor', '/v1/models', 'GET'],
   ])('%s %s', (method, path, allow) => expect(hit(method, path)).toBe(`method_not_allowed (${allow})`));
 });
@@ -91,6 +94,10 @@ describe('a path that does not exist is 404, a malformed one 400', () => {
     ['/v1//chat/completions', 'not_found'],
     ['/v1/models/', 'not_found'],
     ['/v1/models/:generateContent', 'models.read model=:generateContent'],
+    ['/v1beta/vendor/name', 'not_found'],
+    ['/v1beta/vendor/name:free', 'not_found'],
+    ['/v1beta/name:generateContent', 'not_found'],
+    ['/v1beta/v1beta/models/name:generateContent', 'not_found'],
     ['/v1/videos/a%2Fb', 'not_found'],
     ['/v1%2Fmodels', 'not_found'],
     ['/v1/__proto__', 'not_found'],
@@ -121,6 +128,38 @@ describe('a path that does not exist is 404, a malformed one 400', () => {
 });
 
 describe('the table of the service', () => {
+  it.each([
+    ['POST', '/v1/videos', 'videos.create'],
+    ['GET', '/v1/videos', 'videos.list'],
+    ['GET', '/v1/videos/video_1', 'videos.retrieve id=video_1'],
+    ['DELETE', '/v1/videos/video_1', 'videos.delete id=video_1'],
+    ['GET', '/v1/videos/video_1/content', 'videos.content id=video_1'],
+    ['POST', '/v1/videos/video_1/remix', 'videos.remix id=video_1'],
+    ['POST', '/v1beta/models/vendor/name:predictLongRunning', 'content.predictLongRunning model=vendor/name'],
+    ['POST', '/v1/models/veo-3.1%3ApredictLongRunning', 'content.predictLongRunning model=veo-3.1'],
+    ['GET', '/v1beta/models/vendor/name/operations/op1', 'content.model_operation model=vendor/name id=op1'],
+    ['GET', '/v1/models/veo-3.1/operations/op1', 'content.model_operation model=veo-3.1 id=op1'],
+    ['GET', '/v1alpha/operations/op1', 'content.operation id=op1'],
+    ['GET', '/v1beta/files/abc123:download', 'content.file id=abc123'],
+  ])('%s %s is %s', (method, path, expected) => {
+    const matched = match(method, path);
+    if (isRefusal(matched)) throw new Error(matched.message);
+    const params = Object.entries(matched.params).map(([name, value]) => `${name}=${value}`);
+    expect([matched.operation.name, ...params].join(' ')).toBe(expected);
+  });
+
+  it.each([
+    ['POST', '/v1/videos/generations', 'method_not_allowed'],
+    ['POST', '/v1/videos/edits', 'method_not_allowed'],
+    ['POST', '/v1/videos/a/b', 'not_found'],
+    ['GET', '/v1beta/videos', 'not_found'],
+    ['GET', '/v1beta/files', 'not_found'],
+    ['GET', '/v1beta/files/abc123', 'not_found'],
+    ['POST', '/upload/v1beta/files', 'not_found'],
+    ['DELETE', '/v1beta/operations/op1', 'method_not_allowed'],
+    ['GET', '/v1beta/models/x:predictLongRunning', 'method_not_allowed'],
+  ])('%s %s is %s', (method, path, code) => expect(match(method, path)).toMatchObject({ code }));
+
   it('has one operation for a method and path, each of a family that is registered', () => {
     const seen = operations.flatMap((o) => o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path}`));
     expect(new Set(seen).size).toBe(seen.length);

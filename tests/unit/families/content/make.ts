@@ -3,7 +3,7 @@ import type { Ask, Operation } from '#lib/families/family';
 import { generateContent } from '#lib/families/generate-content';
 import { scan } from '#lib/families/scan';
 
-export type ContentVerb = 'generate' | 'stream' | 'count';
+export type ContentVerb = 'generate' | 'stream' | 'count' | 'predictLongRunning';
 
 function contentOperation(verb: ContentVerb): Operation {
   const operation = generateContent.operations.find(({ name }) => name === `content.${verb}`);

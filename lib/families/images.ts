@@ -1,0 +1,34 @@
+import type { Family, Operation } from '#lib/families/family';
+import { readImagesAsk } from '#lib/families/images/ask';
+import { imagesEdits } from '#lib/families/images/edits';
+import { editFields, generateFields } from '#lib/families/images/fields';
+import { imagesOutputBytes } from '#lib/families/images/output';
+import { imagesStreamReader } from '#lib/families/images/stream';
+import { readImagesUsage } from '#lib/families/images/usage';
+import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+
+const base = { family: 'images', method: 'POST', prefixes: ['v1'], steps: 'generate' } as const;
+
+const operations: readonly Operation[] = [
+  { ...base, name: 'images.generate', path: 'images/generations', fields: generateFields },
+  { ...base, name: 'images.edit', path: 'images/edits', fields: editFields, multipart: true },
+];
+
+/** The images family: generations and edits, whole and as streams of partial images. */
+export const images: Family = {
+  id: 'images',
+  operations,
+  readAsk: readImagesAsk,
+  edits: imagesEdits,
+  injectsUsage: () => false,
+  upstreamPath: ({ operation }) => `/${operation.path}`,
+  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  readUsage: readImagesUsage,
+  outputBytes: imagesOutputBytes,
+  streamReader: imagesStreamReader,
+  isOperatorFault: (status, body) =>
+    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  breakFrame: ({ message, code }) =>
+    `event: error\ndata: ${JSON.stringify({ error: { message, code } })}\n\n`,
+  clientPath: '/v1/images/generations',
+};

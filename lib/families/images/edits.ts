@@ -1,0 +1,9 @@
+import { replaceValue } from '#lib/families/edits';
+import type { Ask, Edit } from '#lib/families/family';
+import type { OfferFacts } from '#lib/snapshot/snapshot';
+
+/** Only the model's name may differ: this family has no budget, and its streams always tell their usage. */
+export function imagesEdits({ scan, model }: Ask, { upstreamModel }: OfferFacts): readonly Edit[] {
+  const found = scan.found.get('model');
+  return found && upstreamModel !== model ? [replaceValue(found, JSON.stringify(upstreamModel))] : [];
+}

@@ -1,0 +1,54 @@
+import { estimateInput } from '#lib/admission/estimate';
+import type { Ask } from '#lib/families/family';
+import { estimateOutputTokens } from '#lib/metering/estimate-output';
+import type { Price } from '#lib/metering/price-list';
+import { countedTokens, type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
+
+/**
+ * Pictures are paid by the token or by the piece, never by both: where their tokens were reported and
+ * have a price, the pieces are only counted for the call log.
+ */
+export function paidOnce(
+  report: UsageReport,
+  own: Price,
+  nestedPrices: ReadonlyMap<string, Price>,
+): UsageReport {
+  const { usage, nested } = report;
+  if (usage.images === 0 && nested.every((part) => part.usage.images === 0)) return report;
+  return {
+    ...report,
+    usage: withoutPieces(usage, own),
+    nested: nested.map((part) => ({
+      ...part,
+      usage: withoutPieces(part.usage, nestedPrices.get(part.upstreamModel) ?? own),
+    })),
+  };
+}
+
+function withoutPieces(usage: Usage, { base }: Price): Usage {
+  const byToken = usage.output > 0 && (base.imageOutput ?? base.output) !== undefined;
+  return byToken ? { ...usage, images: 0 } : usage;
+}
+
+/**
+ * Whether a report is of pictures alone where the price is by token: the answer then told nothing that
+ * can be charged, which is not the same as nothing.
+ */
+export function lacksTokens({ usage, nested }: UsageReport, { base }: Price): boolean {
+  const byToken = base.image === undefined && (base.output ?? base.imageOutput ?? base.input) !== undefined;
+  return byToken && usage.images > 0 && nested.length === 0 && countedTokens(usage) + usage.cachedInput === 0;
+}
+
+/**
+ * Usage of an answer that told none, or not its output (decisions §6 "What is charged"): the input by its
+ * weight, the output by what came. Of the images family all output is image.
+ * @param told what it did tell.
+ */
+export function estimateUsage(ask: Ask, told: UsageReport | null, outputBytes: number): UsageReport {
+  const open = told?.outputOpen ? told.usage : null;
+  const usage = { ...(open ?? usageOf({ input: estimateInput(ask.weight) })) };
+  usage.output = Math.max(usage.output, estimateOutputTokens(outputBytes));
+  if (ask.operation.family === 'images') usage.imageOutput = usage.output;
+  usage.images = told?.usage.images ?? 0;
+  return { serviceTier: null, nested: [], flags: [], ...told, usage };
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLedger } from '#lib/billing/verify';
+import type { NewJob } from '#lib/jobs/job';
+import { openJournal } from '#lib/settlement/journal';
+import { recover } from '#lib/settlement/recover';
+import { FILM_NANO, type Stage, startStage } from '#tests/gateway/jobs/stage';
+import { inScratch } from '#tests/gateway/settlement/scratch';
+import { callOf, closeOf, newDirectory, openOf } from '#tests/support/settlement';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await startStage();
+});
+afterAll(async () => {
+  await stage.close();
+});
+
+const charged = 'each job with a charge is settled and has one ledger line of that amount, workspace and key';
+const held = 'a hold without a process belongs to a job that is not settled, and is what the job holds';
+const asked = 'a job is asked for until it is settled, and ends in an end';
+
+/** What goes wrong with a settled job or an open one ($1), and the check that must see it. */
+const faults: readonly (readonly [what: string, check: string, of: 'settled' | 'open', sql: string])[] = [
+  [
+    'a charge that differs from its line',
+    charged,
+    'settled',
+    'UPDATE job SET cost_nano = cost_nano + 1 WHERE call_id = $1',
+  ],
+  ['a charge before its end', charged, 'open', 'UPDATE job SET cost_nano = 5 WHERE call_id = $1'],
+  [
+    'a line that no job explains',
+    'each ledger line of a job takes money and has its job',
+    'open',
+    `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano)
+     SELECT gen_random_uuid(), workspace_id, 'job', 'x', -1 FROM job WHERE call_id = $1`,
+  ],
+  [
+    'a hold that a settled job has left',
+    held,
+    'settled',
+    `INSERT INTO hold SELECT call_id, NULL, workspace_id, key_id, 1, created_at FROM job WHERE call_id = $1`,
+  ],
+  [
+    'a hold that is not what the job holds',
+    held,
+    'open',
+    'UPDATE hold SET amount_nano = amount_nano - 1 WHERE call_id = $1',
+  ],
+  ['an open job that holds nothing', held, 'open', 'DELETE FROM hold WHERE call_id = $1'],
+  [
+    'an open job that nobody asks for',
+    asked,
+    'open',
+    'UPDATE job SET next_poll_at = NULL WHERE call_id = $1',
+  ],
+  ['a job settled without an end', asked, 'settled', `UPDATE job SET state = 'running' WHERE call_id = $1`],
+  [
+    'a charge that its lines do not explain',
+    'each charge of a job is the sum of its lines rounded up once, or its hold',
+    'settled',
+    `UPDATE job SET hold_nano = hold_nano + 7, lines = jsonb_set(lines, '{0,quantity}', '3') WHERE call_id = $1`,
+  ],
+  [
+    'a line whose share is wrong',
+    'the share of each line of a job is its quantity times its price',
+    'settled',
+    `UPDATE job SET lines = jsonb_set(lines, '{0,cost}', '"1.000000"') WHERE call_id = $1`,
+  ],
+  [
+    'an excess that is not recorded',
+    'what the charge of a job exceeds its hold by is recorded',
+    'settled',
+    'UPDATE job SET over_hold_nano = 3 WHERE call_id = $1',
+  ],
+  [
+    'a job of a strict workspace charged above its hold',
+    'a job of a strict workspace is never charged above its hold',
+    'settled',
+    `WITH j AS (UPDATE job SET hold_nano = hold_nano - 1, over_hold_nano = 1 WHERE call_id = $1 RETURNING workspace_id)
+     UPDATE workspace SET strict = true FROM j WHERE id = j.workspace_id`,
+  ],
+  [
+    'a minute that lacks the job',
+    'the minutes of spend agree with the calls and jobs',
+    'settled',
+    `UPDATE spend_minute SET spent_nano = spent_nano - 1 WHERE key_id = (SELECT key_id FROM job WHERE call_id = $1)`,
+  ],
+  [
+    'an hour that lacks the job',
+    'the hours of usage agree with the calls and jobs',
+    'settled',
+    `UPDATE usage_hour SET cost_nano = cost_nano - 1 WHERE key_id = (SELECT key_id FROM job WHERE call_id = $1)`,
+  ],
+];
+
+describe('ledger verify', () => {
+  let settled: NewJob;
+  let open: NewJob;
+  beforeAll(async () => {
+    settled = await stage.begin(await stage.customer());
+    await stage.first.jobs.saw(settled.callId, await stage.ask(settled));
+    open = await stage.begin(await stage.customer(), 'job=never');
+  });
+
+  it('finds nothing wrong with an open and a settled job, and adds up what exceeded the holds', async () => {
+    const above = await stage.begin(await stage.customer(), 'job_ms=0', { holdNano: FILM_NANO - 9n });
+    await stage.first.jobs.saw(above.callId, await stage.ask(above));
+    expect(await stage.broken()).toEqual([]);
+    expect((await verifyLedger(stage.db)).overHoldNano).toBe(9n);
+  });
+
+  it.each(faults)('finds %s', async (_, check, of, sql) => {
+    await inScratch(stage.db.pool, async (scratch) => {
+      await scratch.query(sql, [(of === 'settled' ? settled : open).callId]);
+      const found = (await verifyLedger({ pool: scratch })).checks.find((one) => one.name === check);
+      expect(found?.rows).toHaveLength(1);
+    });
+  });
+});
+
+describe('a process that dies while it creates a job', () => {
+  /** What it leaves: an open entry in its journal, and a hold row that it owns. */
+  const leave = async (job: NewJob, ended: boolean) => {
+    const dir = newDirectory();
+    const { rows } = await stage.db.pool.query<{ id: string }>('SELECT id FROM owner LIMIT 1');
+    const journal = openJournal(dir, rows[0]?.id ?? '', { onFailure: (error) => stage.errors.push(error) });
+    const customer = { workspaceId: job.workspaceId, keyId: job.keyId };
+    const call = callOf(customer, {
+      id: job.callId,
+      costNano: 0n,
+      holdNano: FILM_NANO,
+      operation: 'videos.create',
+    });
+    await journal.append(openOf(call, 'row'));
+    if (ended) await journal.append(closeOf(call, 'row'));
+    return dir;
+  };
+  const revive = (dir: string) =>
+    recover({ pool: stage.db.pool, dir, nowMs: Date.now(), report: (error) => stage.errors.push(error) });
+
+  it.each([
+    ['after the job was written', false],
+    ['after its call was closed', true],
+  ])('%s neither loses its hold nor charges it', async (_, ended) => {
+    const job = await stage.begin(await stage.customer(), 'job=never&job_ms=0');
+    const dir = await leave(job, ended);
+    expect(await revive(dir)).toMatchObject({ interrupted: ended ? 0 : 1 });
+    expect(await stage.holds(job)).toEqual([FILM_NANO]);
+    expect(await stage.balance(job)).toBe(1_000_000_000_000n);
+    await stage.first.jobs.removed(job.callId, 'queued', null);
+  });
+});
