@@ -1,0 +1,183 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRefusal } from '#lib/errors';
+import type { Ask, Family } from '#lib/families/family';
+import { families } from '#lib/families/index';
+import { scan } from '#lib/families/scan';
+import { createMeter } from '#lib/metering/meter';
+import { createTap } from '#lib/relay/tap';
+import { type Sandbox, startSandbox } from '#lib/sandbox/server';
+import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
+
+/** One streamed operation of a family, as its clients ask for it. */
+interface Streamed {
+  readonly family: Family['id'];
+  readonly operation: string;
+  /** At the simulated provider. */
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Families of the recordings that are answers to it. */
+  readonly recorded: readonly string[];
+}
+
+const prompt = 'Grüße 👋 and get_weather, think';
+const messages = [{ role: 'user', content: prompt }];
+const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+
+const streams: readonly Streamed[] = [
+  {
+    family: 'chat',
+    operation: 'chat.create',
+    path: '/chat/completions',
+    body: { model: 'echo', stream: true, stream_options: { include_usage: true }, messages },
+    recorded: ['chat', 'chat-compat'],
+  },
+  {
+    family: 'chat',
+    operation: 'chat.create',
+    path: '/chat/completions',
+    body: {
+      model: 'reasoner',
+      stream: true,
+      messages,
+      tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
+    },
+    recorded: [],
+  },
+  {
+    family: 'responses',
+    operation: 'responses.create',
+    path: '/responses',
+    body: { model: 'echo', stream: true, input: prompt },
+    recorded: ['responses', 'responses-compat'],
+  },
+  {
+    family: 'messages',
+    operation: 'messages.create',
+    path: '/messages',
+    body: { model: 'echo', stream: true, max_tokens: 50, messages },
+    recorded: ['messages'],
+  },
+  {
+    family: 'messages',
+    operation: 'messages.create',
+    path: '/messages',
+    body: {
+      model: 'reasoner',
+      stream: true,
+      max_tokens: 50,
+      messages,
+      tools: [{ name: 'get_weather', input_schema: parameters }],
+    },
+    recorded: [],
+  },
+  {
+    family: 'generate-content',
+    operation: 'content.stream',
+    path: '/models/reasoner:streamGenerateContent?alt=sse',
+    body: { contents: [{ role: 'user', parts: [{ text: prompt }] }] },
+    recorded: ['generateContent', 'generateContent-vertex'],
+  },
+  {
+    family: 'images',
+    operation: 'images.generate',
+    path: '/images/generations',
+    body: { model: 'picture', prompt: 'Grüße [[picture?bytes=80]]', stream: true, partial_images: 2 },
+    recorded: ['images'],
+  },
+];
+
+/** What the gateway reads of a request: what its answer is metered by. */
+function readAsk({ family, operation: name, body }: Streamed): { family: Family; ask: Ask } {
+  const found = families.find(({ id }) => id === family);
+  const operation = found?.operations.find((one) => one.name === name);
+  if (!found || !operation?.fields) throw new Error(`the ${family} family has no ${name}`);
+  const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields);
+  if ('fault' in scanned) throw new Error(scanned.fault);
+  const ask = found.readAsk(operation, { model: 'vendor/name' }, scanned);
+  if (isRefusal(ask)) throw new Error(ask.message);
+  return { family: found, ask };
+}
+
+/** What a client gets of a stream that comes in these pieces, and what is known of it at its end. */
+function relay(
+  { family, ask }: ReturnType<typeof readAsk>,
+  pieces: readonly Uint8Array[],
+  removeUsage: boolean,
+) {
+  const meter = createMeter(family, ask, { contentType: 'text/event-stream' });
+  const tap = createTap(meter, { removeUsage });
+  const passed = pieces.flatMap((piece) => [...tap.push(piece)]);
+  meter.end();
+  const bytes = Buffer.concat([...passed, ...tap.end()]);
+  const known = {
+    report: meter.report(),
+    outputBytes: meter.outputBytes(),
+    finished: meter.finished(),
+    failed: meter.failed(),
+    events: meter.events(),
+    flags: meter.flags(),
+    shown: meter.shown(),
+  };
+  return { bytes, known };
+}
+
+describe('a stream is relayed and metered in the same way wherever it is cut', () => {
+  let provider: Sandbox;
+  beforeAll(async () => {
+    provider = await startSandbox();
+  });
+  afterAll(() => provider.close());
+
+  it('in every family that streams', () => {
+    const withStreams = families.filter(({ operations }) =>
+      operations.some(({ fields, name }) => fields && ('stream' in fields || name === 'content.stream')),
+    );
+    expect([...new Set(streams.map(({ family }) => family))].sort()).toEqual(
+      withStreams.map(({ id }) => id).sort(),
+    );
+  });
+
+  describe.each(streams)('$operation of $body.model', (streamed) => {
+    it.each(lineEnds)('with %s', async (_name, lineEnd) => {
+      const headers = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
+      const asked = { method: 'POST', headers, body: JSON.stringify(streamed.body) };
+      const answer = await fetch(`${provider.url}${streamed.path}`, asked);
+      const text = await answer.text();
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        200,
+        expect.stringContaining('text/event-stream'),
+      ]);
+      const own = readAsk(streamed);
+      const stream = withLineEnd(text, lineEnd);
+      const whole = relay(own, [stream], false);
+      const shortened = relay(own, [stream], true);
+      expect(whole.known).toEqual(relay(own, [Buffer.from(text)], false).known);
+      expect(whole.known).toMatchObject({ finished: true, failed: false, flags: [] });
+      expect(whole.known.events).toBeGreaterThan(1);
+      for (const pieces of cuts(stream, 1)) {
+        const got = relay(own, pieces, false);
+        if (!got.bytes.equals(stream)) expect(got.bytes.toString()).toBe(stream.toString());
+        if (!isDeepStrictEqual(got.known, whole.known)) expect(got.known).toEqual(whole.known);
+        if (streamed.family !== 'chat') continue;
+        const less = relay(own, pieces, true);
+        if (!less.bytes.equals(shortened.bytes)) expect(String(less.bytes)).toBe(String(shortened.bytes));
+      }
+    });
+  });
+
+  const recorded = streams.flatMap((streamed) =>
+    recordings(streamed.recorded)
+      .filter(({ stream, body }) => stream && !/^\s*\[/.test(body.toString('latin1', 0, 20)))
+      .map(({ file, body }) => ({ streamed, file, body })),
+  );
+  it.skipIf(recorded.length === 0).each(recorded)('as recorded: $file', ({ streamed, body }) => {
+    const own = readAsk(streamed);
+    const whole = relay(own, [body], false);
+    for (const pieces of cuts(body, Math.max(1, Math.floor(body.length / 50)))) {
+      const got = relay(own, pieces, false);
+      expect(got.bytes.equals(body)).toBe(true);
+      expect(got.known).toEqual(whole.known);
+    }
+  });
+});
