@@ -8,7 +8,7 @@ import { noUsage, type Usage, type UsageReport, type UsageSource } from '#lib/me
 import type { Resource } from '#lib/resources/resource';
 import type { Plan, Target } from '#lib/routing/target';
 import type { AttemptRecord, CallRecord, CostLine, EndReason } from '#lib/settlement/entry';
-import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
 
 /** One gateway request on its way: each step of `serve` fills in its own part, once. */
 export interface Call {
@@ -35,6 +35,8 @@ export interface Call {
   jobBefore: JobState | null;
   /** A job that is charged when it completes: this call costs nothing. */
   jobOpened: boolean;
+  /** As it stood when the call was planned: what its answer names is priced by it. */
+  catalogue: Catalogue | null;
   plan: Plan | null;
   claim: Claim | null;
   /** The hold as it stands: it grows with a stream that passes it (decisions §6), nano-dollars. */
@@ -87,6 +89,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     previousTokens: 0,
     jobBefore: null,
     jobOpened: false,
+    catalogue: null,
     plan: null,
     claim: null,
     holdNano: 0n,

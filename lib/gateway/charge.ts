@@ -6,6 +6,7 @@ import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
 import { price } from '#lib/metering/price';
 import { noUsage, totalUsage, type UsageReport } from '#lib/metering/usage';
 import type { Target } from '#lib/routing/target';
+import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /**
  * What a call costs as far as its answer has been seen, written into the call (decisions §6 "What is
@@ -50,7 +51,7 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   const { target, ask, claim } = call;
   if (!target || !ask || !claim) return;
   const bounded = boundUsage(report, target.model, ask.choices);
-  const nested = nestedPrices(report, report.nested.length === 0 ? [] : namedPrices(target));
+  const nested = nestedPrices(report, report.nested.length === 0 ? [] : namedPrices(target, call.catalogue));
   const own = target.price.price;
   const priced = price(paidOnce(bounded.report, own, nested), own, nested);
   call.report = report;
@@ -73,12 +74,19 @@ function together(...lists: readonly (readonly string[])[]): readonly string[] {
   return lists.some((list) => list.length > 0) ? [...new Set(lists.flat())] : none;
 }
 
-/** Every name by which an answer of this target may call a model. */
-function namedPrices({ offer, price, nested }: Target): NamedPrice[] {
-  const own: NamedPrice = [offer.upstreamModel, price.price];
-  const others = [...(nested ?? [])].flatMap(([slug, one]): NamedPrice[] => [
+/**
+ * Every name by which an answer of this target may call a model: those that the request names, and those
+ * that the provider took by itself, such as a tool's default model.
+ */
+function namedPrices({ offer, price, nested }: Target, catalogue: Catalogue | null): NamedPrice[] {
+  const named = [...(nested ?? [])].flatMap(([slug, one]): NamedPrice[] => [
     [one.upstreamModel, one.price.price],
     [slug, one.price.price],
   ]);
-  return [...others, own];
+  const offered = [...(catalogue?.models.values() ?? [])].flatMap(({ offers }) =>
+    offers.flatMap((one): NamedPrice[] =>
+      one.provider.id === offer.provider.id && one.price ? [[one.upstreamModel, one.price.price]] : [],
+    ),
+  );
+  return [...named, [offer.upstreamModel, price.price], ...offered];
 }

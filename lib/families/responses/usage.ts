@@ -78,9 +78,12 @@ function imageUsage(response: JsonObject, figures: Figures): Usage | null {
   });
 }
 
-/** The tool's model as the answer repeats it, else as it was asked for, else the tool's own name. */
+/** What the vendor's image tool uses where nobody names a model. */
+const DEFAULT_IMAGE_MODEL = 'gpt-image-2';
+
+/** The tool's model as the answer repeats it, else as it was asked for, else the vendor's default. */
 function imageModelOf(response: JsonObject, asked: string | null): string {
   const tools = listIn(response.tools).map(objectIn);
   const tool = tools.find((one) => one?.type === 'image_generation' && textIn(one.model) !== null);
-  return textIn(tool?.model) ?? asked ?? 'image_generation';
+  return textIn(tool?.model) ?? asked ?? DEFAULT_IMAGE_MODEL;
 }

@@ -11,9 +11,11 @@ import { planStored } from '#lib/routing/plan-stored';
 export function planCall(runtime: Runtime, call: Call): void {
   const { ask, snapshot, family, resource } = call;
   if (!ask || !snapshot || !family) return;
+  const catalogue = runtime.catalogue();
+  call.catalogue = catalogue;
   if (resource && ask.operation.steps === 'stored') {
     const { policies } = snapshot;
-    call.plan = planStored({ ask, resource, policies, catalogue: runtime.catalogue() });
+    call.plan = planStored({ ask, resource, policies, catalogue });
     return;
   }
   const conversation = conversationOf(call);
@@ -22,7 +24,7 @@ export function planCall(runtime: Runtime, call: Call): void {
     ask,
     family: family.id,
     snapshot,
-    catalogue: runtime.catalogue(),
+    catalogue,
     healthOf: runtime.health.of,
     callId: call.id,
     nowMs,

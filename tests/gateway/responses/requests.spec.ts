@@ -132,6 +132,15 @@ describe('a request for a response', () => {
       expect(call.flags).toEqual([]);
     });
 
+    it('pays the price of the provider’s own choice where it names no model', async () => {
+      const asked = await ask({ model, say: 'draw', tools: [{ type: 'image_generation' }] });
+      const usage = usageIn(asked);
+      const own = figure(usage.input_tokens) * 1_000n + figure(usage.output_tokens) * 4_000n;
+      const call = await stack.call(asked.id);
+      expect(costOf(call)).toBe(own + 40n * 6_000n + 280n * 30_000n);
+      expect(call.flags).toEqual([]);
+    });
+
     it.each([
       ['unknown', 'test/none', null],
       ['outside the key’s scope', 'test/pictures', ['test/responses-drained']],

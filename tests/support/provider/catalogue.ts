@@ -94,6 +94,14 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/job-fails': [
     { provider: 'drained', upstreamModel: 'echo?job_ms=0&job=failed', families: ['responses'], price },
   ],
+  'test/default-pictures': [
+    {
+      provider: 'drained',
+      upstreamModel: 'gpt-image-2',
+      families: ['images'],
+      price: { input: '6', output: '30' },
+    },
+  ],
   'test/pictures': [
     {
       provider: 'drained',

@@ -103,10 +103,10 @@ describe('an image tool', () => {
     expect(nested?.[0]?.usage).toMatchObject({ output: 280, imageOutput: 280 });
   });
 
-  it('goes by the name that was asked for, or by its own, where the answer repeats none', () => {
+  it('goes by the name that was asked for, or by the vendor’s default, where the answer repeats none', () => {
     const asked = askResponse({ model: 'm', tools: [{ type: 'image_generation', model: 'v/images' }] });
     expect(read(drawn, asked)?.nested[0]?.upstreamModel).toBe('v/images');
-    expect(read(drawn)?.nested[0]?.upstreamModel).toBe('image_generation');
+    expect(read(drawn)?.nested[0]?.upstreamModel).toBe('gpt-image-2');
   });
 
   it('that did nothing is not told', () => {
