@@ -22,6 +22,8 @@ export interface JobReader {
   readonly kind: ResourceKind;
   /** Path and query after the provider's versioned root where the job's state is read with GET. */
   pollPath(job: { readonly id: string; readonly upstreamModel: string }): string;
+  /** What a job is by now, for a request that makes another of it; absent: it is what was asked for. */
+  made?(facts: JobFacts, view: Readonly<Record<string, unknown>>): JobFacts;
   /** null: the answer is none of a job (another shape, an error page). */
   read(facts: JobFacts, answer: unknown): JobSight | null;
 }
@@ -66,6 +68,8 @@ export interface Jobs {
    * it was none) reports, else its hold; what was still queued is released.
    */
   readonly removed: (callId: string, before: JobState, answer: unknown) => Promise<void>;
+  /** What it is by now, as far as an answer told; null: there is no such job. */
+  made(callId: string): Promise<JobFacts | null>;
   /** What lists show, newest first (`order` asc: oldest first); `after` is a provider's id. */
   list(
     workspaceId: string,

@@ -130,6 +130,12 @@ export function createJobs(parts: JobsParts): RunningJobs {
         else count(await store.settle(callId, { kind: 'removed', before, sight }, clock.now()));
       }),
 
+    async made(callId) {
+      const job = await store.find(callId);
+      if (!job) return null;
+      return (job.view && familyOf(job.family)?.jobs?.made?.(job.facts, job.view)) ?? job.facts;
+    },
+
     list: (workspaceId, kind, page) =>
       store.list(workspaceId, kind, { ...page, sinceMs: clock.now() - KEPT_MS }),
   };

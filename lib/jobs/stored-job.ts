@@ -7,6 +7,7 @@ import type { FamilyId } from '#lib/snapshot/snapshot';
 export interface StoredJob
   extends Omit<NewJob, 'sight' | 'workspaceId' | 'keyId' | 'priceVersionId' | 'offerId'> {
   readonly state: JobState;
+  readonly view: JobSight['view'];
   /** Polls so far, the one that this row was taken for included. */
   readonly polls: number;
   /** Polls in a row that found nothing. */
@@ -54,7 +55,7 @@ export interface JobStore {
 
 /** Columns of `StoredJob` in the table `job`. */
 export const storedColumns = `call_id, family, kind, upstream_id, provider_id, model_id, upstream_model,
-  hold_nano::text AS hold_nano, facts, state, created_at, polls, misses, lost_at, settled_at`;
+  hold_nano::text AS hold_nano, facts, state, view, created_at, polls, misses, lost_at, settled_at`;
 
 export interface StoredRow {
   readonly call_id: string;
@@ -67,6 +68,7 @@ export interface StoredRow {
   readonly hold_nano: string;
   readonly facts: NewJob['facts'];
   readonly state: JobState;
+  readonly view: JobSight['view'];
   readonly created_at: Date;
   readonly polls: number;
   readonly misses: number;
@@ -86,6 +88,7 @@ export function storedJob(row: StoredRow): StoredJob {
     holdNano: BigInt(row.hold_nano),
     facts: row.facts,
     state: row.state,
+    view: row.view,
     createdAtMs: row.created_at.getTime(),
     polls: row.polls,
     misses: row.misses,

@@ -33,7 +33,7 @@ function wrong({ path, start }: Found, expected: string): Refusal {
 }
 
 /** Whole seconds, rounded up, of a number or a string of one; null for anything else. */
-function secondsIn(value: unknown): number | null {
+export function secondsIn(value: unknown): number | null {
   const plain = typeof value === 'string' && /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
   if (typeof plain !== 'number' || !Number.isFinite(plain) || plain < 0) return null;
   const whole = Math.ceil(plain);

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, Operation } from '#lib/families/family';
 import { readModel, readText } from '#lib/families/reading/fields';
-import { readSeconds } from '#lib/families/reading/video';
+import { readSeconds, secondsIn } from '#lib/families/reading/video';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
 import type { JobFacts } from '#lib/jobs/job';
@@ -11,7 +11,7 @@ const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'input_reference'])
 
 /**
  * What a create call or a remix asks for; its answer is always a job (decisions §11). A remix inherits
- * model, length and size: the pipeline names the model in `params`.
+ * model, length and size: the pipeline names them in `params`, the last two where they are known.
  */
 export function readVideosAsk(
   operation: Operation,
@@ -20,10 +20,12 @@ export function readVideosAsk(
 ): Ask | Refusal {
   const model = operation.resource ? (params.model ?? '') : readModel(scan);
   if (isRefusal(model)) return model;
-  const seconds = readSeconds(scan, 'seconds');
-  if (isRefusal(seconds)) return seconds;
-  const size = readText(scan, 'size');
-  if (isRefusal(size)) return size;
+  const named = readSeconds(scan, 'seconds');
+  if (isRefusal(named)) return named;
+  const sized = readText(scan, 'size');
+  if (isRefusal(sized)) return sized;
+  const seconds = named ?? (operation.resource ? secondsIn(params.seconds) : null);
+  const size = sized ?? (operation.resource ? (params.size ?? null) : null);
   const file = readText(scan, 'input_reference.file_id');
   if (isRefusal(file)) return file;
   return {

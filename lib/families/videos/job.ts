@@ -1,5 +1,5 @@
 import { type JsonObject, objectIn, textIn } from '#lib/families/reading/json';
-import { videoReport } from '#lib/families/reading/video';
+import { secondsIn, videoReport } from '#lib/families/reading/video';
 import type { JobFacts, JobReader, JobState } from '#lib/jobs/job';
 import type { ShownResource } from '#lib/resources/resource';
 
@@ -37,6 +37,10 @@ const viewed = [
 export const videoJobs: JobReader = {
   kind: 'video',
   pollPath: ({ id }) => `/videos/${encodeURIComponent(id)}`,
+  made: (facts, view) => {
+    const seconds = secondsIn(view.seconds) ?? facts.seconds;
+    return { ...factsOf(facts, view), ...(seconds === undefined ? {} : { seconds }) };
+  },
   read(facts, answer) {
     const video = videoIn(answer);
     if (video === null) return null;

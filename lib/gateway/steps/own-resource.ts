@@ -8,7 +8,7 @@ import type { Resource, ResourceKind } from '#lib/resources/resource';
 /**
  * What a path names must be the workspace's own (decisions §3): checked before the body is read, and
  * before anything is counted. From here on the call is bound to who keeps it; a remix has its model
- * from there, and a stored operation all that it asks for.
+ * from there (and what is known of its length and size), and a stored operation all that it asks for.
  * @throws Refused `not_found`.
  */
 export async function ownResource(runtime: Runtime, call: Call): Promise<void> {
@@ -20,7 +20,19 @@ export async function ownResource(runtime: Runtime, call: Call): Promise<void> {
   call.resource = resource;
   call.pinned = resource.providerId;
   if (operation.steps === 'stored') call.ask = askFor(call, resource);
-  else call.params = { ...params, model: resource.modelId };
+  else call.params = { ...(await madeOf(runtime, call, resource)), ...params, model: resource.modelId };
+}
+
+/** What the job is that another one is made of; nothing when nobody can tell: its hold is then larger. */
+async function madeOf(runtime: Runtime, call: Call, { job, callId }: Resource): Promise<Call['params']> {
+  if (!job || !runtime.jobs) return {};
+  try {
+    const facts = Object.entries((await runtime.jobs.made(callId)) ?? {});
+    return Object.fromEntries(facts.map(([name, value]) => [name, String(value)]));
+  } catch (error) {
+    runtime.report(error, call.id);
+    return {};
+  }
 }
 
 /** @throws Refused `local_quota_not_configured` when nobody can tell now. */

@@ -140,6 +140,20 @@ describe('what a provider keeps of videos', () => {
       expect([call.cost, call.usage.videoSeconds, call.flags]).toEqual(['0.7', 7, []]);
     });
 
+    it('is held for a remix by the length and size of its source', async () => {
+      const own = await openStudio(stack);
+      const source = await create(own, { seconds: '8', size: '1280x720' });
+      await settled(stack, source.callId);
+      const prompt = promptOf('film?job=never&job_ms=0');
+      const remix = await post(own, `/v1/videos/${source.body.id}/remix`, { prompt });
+      expect(await accountOf(stack, own.workspaceId)).toEqual({
+        held: dollars('0.8'),
+        spent: dollars('0.8'),
+      });
+      await tell(own.fetch(`/v1/videos/${remix.body.id}`, { method: 'DELETE' }));
+      expect(await accountOf(stack, own.workspaceId)).toEqual({ held: 0n, spent: dollars('1.6') });
+    });
+
     it('is charged without the client’s asking', async () => {
       const own = await openStudio(stack);
       const made = await create(own, { prompt: promptOf('film?job_ms=200'), size: '1792x1024' });

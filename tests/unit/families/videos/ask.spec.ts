@@ -86,6 +86,9 @@ describe('what a video is asked for', () => {
     const ask = askVideo({ prompt: 'Again', model: 'other/model' }, 'remix', { id: 'video_1', model: 'a/b' });
     expect(ask).toMatchObject({ model: 'a/b', job: {}, budget: null });
     expect(videos.edits(ask, offer, 100)).toEqual([]);
+    const known = { id: 'video_1', model: 'a/b', seconds: '8', size: '1280x720' };
+    expect(askVideo({ prompt: 'Again' }, 'remix', known).job).toEqual({ seconds: 8, size: '1280x720' });
+    expect(askVideo({ prompt: 'Again', seconds: 12 }, 'remix', known).job).toMatchObject({ seconds: 12 });
     expect(videos.upstreamPath(ask, offer)).toBe('/videos/video_1/remix');
   });
 });

@@ -70,6 +70,13 @@ describe('a video job', () => {
     expect(seconds({ ...video, seconds: -8 }, { seconds: 4 })).toBe(4);
   });
 
+  it('tells a remix how long and large it is: what was made before what was asked for', () => {
+    const made = (facts: JobFacts, view: object) => videos.jobs?.made?.(facts, { ...view });
+    expect(made({ seconds: 4, size: '720x1280' }, video)).toEqual({ seconds: 8, size: '1280x720' });
+    expect(made({ seconds: 4 }, { id: 'video_1' })).toEqual({ seconds: 4 });
+    expect(made({}, { id: 'video_1' })).toEqual({});
+  });
+
   it('is priced by its size', () => {
     const videoSecond = { default: 100_000_000n, '1024x1792': 500_000_000n };
     const list = { base: { videoSecond }, tiers: [], serviceTiers: {} };
