@@ -20,8 +20,9 @@ interface Streamed {
   readonly recorded: readonly string[];
 }
 
-const prompt = 'Grüße 👋 and get_weather, think';
+const prompt = 'Grüße 👋 [[echo?tokens=5&reasoning=3]]';
 const messages = [{ role: 'user', content: prompt }];
+const toolMessages = [{ role: 'user', content: 'Grüße 👋, use get_weather' }];
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
 const streams: readonly Streamed[] = [
@@ -39,7 +40,7 @@ const streams: readonly Streamed[] = [
     body: {
       model: 'reasoner',
       stream: true,
-      messages,
+      messages: toolMessages,
       tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
     },
     recorded: [],
@@ -66,7 +67,7 @@ const streams: readonly Streamed[] = [
       model: 'reasoner',
       stream: true,
       max_tokens: 50,
-      messages,
+      messages: toolMessages,
       tools: [{ name: 'get_weather', input_schema: parameters }],
     },
     recorded: [],
