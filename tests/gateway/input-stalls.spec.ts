@@ -32,8 +32,12 @@ async function serving(listener: RequestListener, options: ServerOptions = {}): 
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 }
 
+type Lane = 'node' | 'web';
+/** At once, or piece by piece, each taken for longer than a client may pause. */
+type Way = 'read' | 'pour';
+
 /** Reads each body as a lane does; answers, and tells, how many bytes it had or why it was refused. */
-function reading(lane: 'node' | 'web', told: (said: string) => void = () => {}): RequestListener {
+function reading(lane: Lane, way: Way = 'read', told: (said: string) => void = () => {}): RequestListener {
   return (incoming, response) => {
     const budget = createBodyBudget(1024 ** 2);
     const body =
@@ -44,8 +48,17 @@ function reading(lane: 'node' | 'web', told: (said: string) => void = () => {}):
       told(said);
       response.end(said);
     };
-    body.read(1_000_000).then(
-      (bytes) => say(`${bytes.length}`),
+    const counted = async () => {
+      if (way === 'read') return (await body.read(1_000_000)).length;
+      let bytes = 0;
+      await body.pour(1_000_000, async (chunk) => {
+        await new Promise((resolve) => setTimeout(resolve, stallMs * 1.2));
+        bytes += chunk.length;
+      });
+      return bytes;
+    };
+    counted().then(
+      (bytes) => say(`${bytes}`),
       (error: unknown) => say(error instanceof Refused ? errorBody(error.refusal) : 'fault'),
     );
   };
@@ -62,12 +75,14 @@ function requestOf(incoming: IncomingMessage): Request {
   return new Request('http://gateway.test', init as RequestInit);
 }
 
-describe.each(['node', 'web'] as const)('a body that pauses, read as the %s lane reads', (lane) => {
+const ways = (['node', 'web'] as const).flatMap((lane) => [[lane, 'read'] as const, [lane, 'pour'] as const]);
+
+describe.each(ways)('a body that pauses, as the %s lane %ss it', (lane, way) => {
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
   const text = requestText('POST', '/', { 'Transfer-Encoding': 'chunked' });
 
   it('for too long: invalid_body that says so', async () => {
-    const url = await serving(reading(lane));
+    const url = await serving(reading(lane, way));
     const { answers, ms } = await talk(url, text, { afterwards: (socket) => socket.write(chunk('abc')) });
     expect(JSON.parse(answers[0]?.body.toString() ?? '')).toMatchObject({
       error: { message: expect.stringContaining('stalled'), code: 'invalid_body' },
@@ -76,7 +91,7 @@ describe.each(['node', 'web'] as const)('a body that pauses, read as the %s lane
   });
 
   it('again and again, each time for less than that: it is read', async () => {
-    const url = await serving(reading(lane));
+    const url = await serving(reading(lane, way));
     const { answers, ms } = await talk(url, text, {
       afterwards: (socket) => {
         for (let n = 1; n <= 6; n += 1) setTimeout(() => socket.write(chunk('abc')), n * 100);
@@ -89,7 +104,7 @@ describe.each(['node', 'web'] as const)('a body that pauses, read as the %s lane
 
   it('and ends early: invalid_body that says so', async () => {
     const refused = Promise.withResolvers<string>();
-    const url = await serving(reading(lane, refused.resolve));
+    const url = await serving(reading(lane, way, refused.resolve));
     await talk(url, text, {
       patienceMs: 100,
       afterwards: (socket) => socket.write(chunk('abc'), () => socket.destroy()),

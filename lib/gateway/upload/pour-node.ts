@@ -21,6 +21,8 @@ export function pourNode(
     }
     let size = 0;
     let over = false;
+    let taking = false;
+    let ended = false;
     const watch = () => setTimeout(() => done(() => reject(stalled(stallMs))), stallMs);
     let stall = watch();
     const done = (settle: () => void) => {
@@ -41,17 +43,29 @@ export function pourNode(
       }
       request.pause();
       clearTimeout(stall);
+      taking = true;
       take(chunk).then(
         () => {
+          taking = false;
           if (over) return;
+          if (ended) {
+            done(resolve);
+            return;
+          }
           stall = watch();
           request.resume();
         },
         (error: unknown) => done(() => reject(error)),
       );
     };
-    const onEnd = () => done(resolve);
-    const onCut = () => done(() => reject(endedEarly()));
+    // A paused request tells its end all the same, while the last piece is still being taken.
+    const onEnd = () => {
+      ended = true;
+      if (!taking) done(resolve);
+    };
+    const onCut = () => {
+      if (!ended) done(() => reject(endedEarly()));
+    };
     const onBroken = (refused: Refusal) => done(() => reject(new Refused(refused)));
     onUnreadable(request.socket, onBroken);
     request.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
