@@ -3,7 +3,9 @@ import type { Refusal } from '#lib/errors';
 import type { Ask, Family, Operation } from '#lib/families/family';
 import type { Arrival, HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
+import type { JobState } from '#lib/jobs/job';
 import { noUsage, type Usage, type UsageReport, type UsageSource } from '#lib/metering/usage';
+import type { Resource } from '#lib/resources/resource';
 import type { Plan, Target } from '#lib/routing/target';
 import type { AttemptRecord, CallRecord, CostLine, EndReason } from '#lib/settlement/entry';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
@@ -23,6 +25,16 @@ export interface Call {
   query: string;
   snapshot: KeySnapshot | null;
   ask: Ask | null;
+  /** What the path names; the call is about it. */
+  resource: Resource | null;
+  /** The provider that keeps what the call is about or continues: its one target. */
+  pinned: string | null;
+  /** Metered total of the call that this one continues, tokens. */
+  previousTokens: number;
+  /** How the job stood before it was ended by this call. */
+  jobBefore: JobState | null;
+  /** A job that is charged when it completes: this call costs nothing. */
+  jobOpened: boolean;
   plan: Plan | null;
   claim: Claim | null;
   /** The hold as it stands: it grows with a stream that passes it (decisions §6), nano-dollars. */
@@ -70,6 +82,11 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     query: '',
     snapshot: null,
     ask: null,
+    resource: null,
+    pinned: null,
+    previousTokens: 0,
+    jobBefore: null,
+    jobOpened: false,
     plan: null,
     claim: null,
     holdNano: 0n,

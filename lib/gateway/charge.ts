@@ -1,11 +1,10 @@
-import { estimateInput } from '#lib/admission/estimate';
 import type { Call } from '#lib/gateway/call';
 import { boundUsage } from '#lib/metering/anomaly';
-import { estimateOutputTokens } from '#lib/metering/estimate-output';
+import { estimateUsage, lacksTokens, paidOnce } from '#lib/metering/image-usage';
 import type { Meter } from '#lib/metering/meter';
 import { price } from '#lib/metering/price';
 import type { Price } from '#lib/metering/price-list';
-import { noUsage, totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
+import { noUsage, totalUsage, type UsageReport } from '#lib/metering/usage';
 import type { Target } from '#lib/routing/target';
 
 /**
@@ -14,29 +13,29 @@ import type { Target } from '#lib/routing/target';
  */
 export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean): void {
   const { target, ask, claim } = call;
-  call.usage = noUsage;
-  call.usageSource = 'none';
-  call.lines = [];
-  call.costNano = 0n;
-  call.uncappedNano = 0n;
+  chargeNothing(call);
   call.flags = meter?.flags() ?? [];
   if (!target || !ask || !claim || ask.operation.steps !== 'generate') return;
+  // A job is charged when it ends, whatever its create answer already tells.
+  if (call.jobOpened) return;
   const report = meter?.report() ?? null;
-  if (report && !report.outputOpen) {
+  if (report && !report.outputOpen && !lacksTokens(report, target.price.price)) {
     priceReport(call, report, 'reported');
     return;
   }
   const outputBytes = meter?.outputBytes() ?? 0;
   if (!isOwed(call, outputBytes, sentWhole)) return;
-  const seen = report ?? {
-    usage: usageOf({ input: estimateInput(ask.weight) }),
-    serviceTier: null,
-    nested: [],
-    flags: [],
-  };
-  const output = Math.max(seen.usage.output, estimateOutputTokens(outputBytes));
-  priceReport(call, { ...seen, usage: { ...seen.usage, output } }, 'estimated');
+  priceReport(call, estimateUsage(ask, report, outputBytes), 'estimated');
   if (call.costNano > call.holdNano) call.costNano = call.holdNano;
+}
+
+/** The call costs nothing, whatever was seen of an answer. */
+export function chargeNothing(call: Call): void {
+  call.usage = noUsage;
+  call.usageSource = 'none';
+  call.lines = [];
+  call.costNano = 0n;
+  call.uncappedNano = 0n;
 }
 
 /** Without reported usage: is anything owed? A 2xx that ended well or was left, or that broke after output. */
@@ -51,7 +50,9 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   const { target, ask, claim } = call;
   if (!target || !ask || !claim) return;
   const bounded = boundUsage(report, target.model, ask.choices);
-  const priced = price(bounded.report, target.price.price, nestedPrices(target, report));
+  const nested = nestedPrices(target, report);
+  const own = target.price.price;
+  const priced = price(paidOnce(bounded.report, own, nested), own, nested);
   call.report = report;
   call.usage = totalUsage(report);
   call.usageSource = source;

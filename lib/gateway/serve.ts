@@ -1,5 +1,6 @@
 import { openCall } from '#lib/gateway/call';
 import type { Arrival, Reply } from '#lib/gateway/lane';
+import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { account } from '#lib/gateway/steps/account';
 import { answerHere } from '#lib/gateway/steps/answer-here';
@@ -9,10 +10,13 @@ import { claimCall } from '#lib/gateway/steps/claim-call';
 import { watchClient } from '#lib/gateway/steps/client-gone';
 import { matchOperation } from '#lib/gateway/steps/match-operation';
 import { openEntry } from '#lib/gateway/steps/open-entry';
+import { ownResource } from '#lib/gateway/steps/own-resource';
 import { parseAsk } from '#lib/gateway/steps/parse-ask';
+import { pinCall } from '#lib/gateway/steps/pin-call';
 import { planCall } from '#lib/gateway/steps/plan-call';
+import { readJob } from '#lib/gateway/steps/read-job';
 import { breakOff, refuseCall } from '#lib/gateway/steps/refuse-call';
-import { type Ending, relayAnswer } from '#lib/gateway/steps/relay-answer';
+import { relayAnswer } from '#lib/gateway/steps/relay-answer';
 
 /**
  * How a request travels: each line is a step, each step has its file. One try, one error exit, one
@@ -25,14 +29,17 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
   try {
     matchOperation(call);
     await authenticate(runtime, call);
+    if (call.operation?.resource) await ownResource(runtime, call);
     await parseAsk(runtime, call);
+    if (call.ask?.references) await pinCall(runtime, call);
     planCall(runtime, call);
     await claimCall(runtime, call);
     const here = answerHere(runtime, call);
     if (here) {
-      ending = here;
+      ending = await here;
     } else {
       await openEntry(runtime, call);
+      if (call.operation?.ends) await readJob(runtime, call);
       const answer = await attemptTargets(runtime, call, client);
       ending = await relayAnswer(runtime, call, answer, reply);
     }

@@ -3,6 +3,7 @@ import { elementMeter, streamMeter } from '#lib/metering/stream-meter';
 import type { UsageReport } from '#lib/metering/usage';
 import { wholeMeter } from '#lib/metering/whole-meter';
 import { framingOf } from '#lib/relay/framing';
+import type { ShownResource } from '#lib/resources/resource';
 
 /** Sees a copy of every byte of one answer and tells what it used. Pure but for its own state. */
 export interface Meter {
@@ -21,6 +22,13 @@ export interface Meter {
   events(): number;
   /** The last pushed chunk carried usage, the end or an error: worth a checkpoint before it is relayed. */
   terminalInLastPush(): boolean;
+  /** Resources that the answer has shown so far, of a whole one once it is over; in the order of showing. */
+  shown(): readonly ShownResource[];
+  /**
+   * A whole answer once it is over, or the newest object of a stream that tells a job's state, parsed;
+   * undefined: none, or it could not be read.
+   */
+  answer(): unknown;
   /** `answer_too_long` when an event or answer was too long to be read. */
   flags(): readonly string[];
 }

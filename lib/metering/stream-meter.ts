@@ -3,6 +3,7 @@ import type { Meter } from '#lib/metering/meter';
 import type { UsageReport } from '#lib/metering/usage';
 import { ElementSplitter } from '#lib/relay/elements';
 import { EventSplitter } from '#lib/relay/sse';
+import type { ShownResource } from '#lib/resources/resource';
 
 /** Meters an SSE answer, event by event. */
 export function streamMeter(family: Family, ask: Ask): Meter {
@@ -27,6 +28,8 @@ interface Splitter {
   /** Bytes of an answer in which nothing could be read: an estimate may not be too low. */
   readonly unreadBytes?: number;
 }
+
+const nothing: readonly ShownResource[] = [];
 
 class StreamMeter implements Meter {
   readonly #reader: StreamReader;
@@ -87,6 +90,14 @@ class StreamMeter implements Meter {
 
   terminalInLastPush(): boolean {
     return this.#terminal;
+  }
+
+  shown(): readonly ShownResource[] {
+    return this.#reader.shown?.() ?? nothing;
+  }
+
+  answer(): unknown {
+    return this.#reader.jobAnswer?.();
   }
 
   flags(): readonly string[] {

@@ -65,6 +65,11 @@ export function countedTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite5m + usage.cacheWrite1h + usage.output;
 }
 
+/** All tokens that a call read and wrote: what a call that continues it reads again (decisions §6 "Hold"). */
+export function usedTokens(usage: Usage): number {
+  return countedTokens(usage) + usage.cachedInput;
+}
+
 /** All that a report tells, nested models included: what the call log shows and TPM counts. */
 export function totalUsage({ usage, nested }: UsageReport): Usage {
   if (nested.length === 0) return usage;

@@ -1,6 +1,7 @@
 import type { Ask, Family } from '#lib/families/family';
 import type { Meter } from '#lib/metering/meter';
 import type { UsageReport } from '#lib/metering/usage';
+import type { ShownResource } from '#lib/resources/resource';
 
 /** Bytes of a whole answer that are kept to be read at its end. */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -23,6 +24,7 @@ class WholeMeter implements Meter {
   #report: UsageReport | null = null;
   #finished = false;
   #failed = false;
+  #answer: unknown;
 
   constructor(family: Family, ask: Ask, keeping: boolean) {
     this.#family = family;
@@ -55,6 +57,7 @@ class WholeMeter implements Meter {
       return;
     }
     this.#finished = true;
+    this.#answer = answer;
     this.#report = this.#family.readUsage(this.#ask, answer);
     this.#outputBytes = this.#family.outputBytes(answer);
     this.#failed = this.#report === null && this.#outputBytes === 0 && namesError(answer);
@@ -83,6 +86,15 @@ class WholeMeter implements Meter {
 
   terminalInLastPush(): boolean {
     return false;
+  }
+
+  shown(): readonly ShownResource[] {
+    if (this.#answer === undefined) return [];
+    return this.#family.shown?.(this.#ask.operation, this.#answer) ?? [];
+  }
+
+  answer(): unknown {
+    return this.#answer;
   }
 
   flags(): readonly string[] {

@@ -39,6 +39,7 @@ export function failureName(error: unknown): string {
     IDLE_TIMEOUT: 'idle_timeout',
     TOTAL_TIMEOUT: 'total_timeout',
     CLIENT_GONE: 'client_gone',
+    REDIRECT_REFUSED: 'redirect_refused',
   };
   if (certificateCode.test(code)) return 'certificate_refused';
   return known[code] ?? (code.startsWith('HPE_') ? 'bad_answer' : 'connection_failed');

@@ -44,21 +44,21 @@ export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
  * The headers of an attempt, as undici's flat list.
  * @param client the client's headers, lower case.
  * @param body JSON goes up as JSON whatever the client called it, a form under the client's own boundary
- * (decisions §4); with `none`, the client's conditions and ranges are about what it asks for.
+ * (decisions §4); of what asks for content, the client's conditions and ranges go up too.
  */
 export function headersToProvider(
   client: HeaderBag,
   credential: readonly [string, string],
-  body: 'json' | 'form' | 'none',
+  body: 'json' | 'form' | 'none' | 'content',
   denyBetas: readonly string[],
 ): string[] {
   const list: string[] = ['accept-encoding', 'identity', credential[0], credential[1]];
   for (const name of upstreamHeaders) {
     const value = client[name];
     if (typeof value !== 'string') continue;
-    // A range is asked of content, which no call with a body gives (decisions §4).
-    if (body !== 'none' && name === 'range') continue;
-    if (body === 'json' && name === 'content-type') continue;
+    // A range is asked of content alone (decisions §4).
+    if (body !== 'content' && name === 'range') continue;
+    if (body !== 'form' && name === 'content-type') continue;
     if (name === 'anthropic-beta' && denyBetas.length > 0) {
       const kept = value.split(',').filter((beta) => !denyBetas.includes(beta.trim()));
       if (kept.length > 0) list.push(name, kept.join(','));
@@ -69,11 +69,21 @@ export function headersToProvider(
   if (body === 'json') list.push('content-type', 'application/json');
   let room = MOST_MORE;
   for (const name in client) {
-    if (!name.startsWith('x-stainless-') && (body !== 'none' || !name.startsWith('if-'))) continue;
+    if (!name.startsWith('x-stainless-') && (body !== 'content' || !name.startsWith('if-'))) continue;
     const value = client[name];
     if (typeof value === 'string' && room-- > 0) list.push(name, value);
   }
   return list;
+}
+
+/** Of these headers, what may go to another origin than the provider's: no credential, nothing of an account. */
+export function headersElsewhere(list: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < list.length; at += 2) {
+    const [name = '', value = ''] = list.slice(at, at + 2);
+    if (/^(accept|accept-encoding|user-agent|range|if-.*)$/.test(name)) kept.push(name, value);
+  }
+  return kept;
 }
 
 /** What of a provider's answer headers goes to the client. */

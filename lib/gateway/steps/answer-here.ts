@@ -1,14 +1,25 @@
 import { Refused, refusal } from '#lib/errors';
 import { modelsAnswer } from '#lib/families/models';
 import type { Call } from '#lib/gateway/call';
+import { listJobs } from '#lib/gateway/relay/job-list';
+import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
-import type { Ending } from '#lib/gateway/steps/relay-answer';
 import { isAvailable } from '#lib/routing/exclude';
 
-/** Operations that the gateway answers by itself: the models lists (decisions §11). null: a provider answers. */
-export function answerHere(runtime: Runtime, call: Call): Ending | null {
+/**
+ * Operations that the gateway answers by itself (decisions §11): the models lists, and lists of a family's
+ * jobs, in which a provider would show those of other workspaces. null: a provider answers.
+ */
+export function answerHere(runtime: Runtime, call: Call): Ending | Promise<Ending> | null {
+  const steps = call.operation?.steps;
+  if (steps === 'models') return answerWith(call, listModels(runtime, call));
+  if (steps !== 'stored' || call.resource) return null;
+  return listJobs(runtime, call).then((list) => answerWith(call, list));
+}
+
+function listModels(runtime: Runtime, call: Call): object {
   const { operation, snapshot } = call;
-  if (operation?.steps !== 'models' || !snapshot) return null;
+  if (!operation || !snapshot) throw new Error('models are listed for an authenticated call');
   const scope = snapshot.key.models;
   const models = [...runtime.catalogue().models.values()].filter(
     (model) => (scope === null || scope.has(model.id)) && model.offers.some(isAvailable),
@@ -19,6 +30,10 @@ export function answerHere(runtime: Runtime, call: Call): Ending | null {
       refusal('not_found', 'No such model is available to this key; GET /v1/models lists those that are.'),
     );
   }
+  return answer;
+}
+
+function answerWith(call: Call, answer: object): Ending {
   call.status = 200;
   const body = JSON.stringify(answer);
   return (reply) => {

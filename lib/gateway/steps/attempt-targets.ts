@@ -9,7 +9,9 @@ import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import { editedBody } from '#lib/gateway/upload/edited-body';
 import type { Target } from '#lib/routing/target';
 import { type Answer, attempt, type Outgoing } from '#lib/upstream/attempt';
+import { failureName } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
+import { follow } from '#lib/upstream/follow';
 import { headersToProvider } from '#lib/upstream/headers';
 
 /** The only outside call: the plan's targets in order, until one answers (decisions §12). */
@@ -37,7 +39,7 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
   if (answer) {
     call.beganMono = answer.beganMono;
     call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
-    return answer;
+    return ask.operation.download === 'redirected' ? followed(runtime, call, client, answer) : answer;
   }
   call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   if (call.gone) {
@@ -54,7 +56,10 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
 }
 
 function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
-  const edits = [...family.edits(ask, target.offer, target.injectBudget), ...nestedEdits(ask, target.nested)];
+  const edits =
+    ask.operation.steps === 'stored'
+      ? []
+      : [...family.edits(ask, target.offer, target.injectBudget), ...nestedEdits(ask, target.nested)];
   const { body, contentLength } = editedBody(ask.scan, edits);
   const given = stripKey(call.query);
   const query = family.upstreamQuery?.(given, ask.operation) ?? given;
@@ -65,13 +70,52 @@ function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoin
       ...headersToProvider(
         call.arrival.headers,
         family.credentialHeader(target.credential),
-        ask.scan.upload ? 'form' : 'json',
+        bodyOf(ask),
         target.offer.denyBetas,
       ),
       ...(contentLength === null ? [] : ['content-length', String(contentLength)]),
     ],
     body,
   };
+}
+
+function bodyOf({ operation, scan }: Ask): 'json' | 'form' | 'none' | 'content' {
+  if (operation.download) return 'content';
+  if (operation.steps === 'stored') return 'none';
+  return scan.upload ? 'form' : 'json';
+}
+
+/** The answer behind a provider's redirects; they belong to its attempt. */
+async function followed(runtime: Runtime, call: Call, client: GoneWatch, answer: Answer): Promise<Answer> {
+  const { ask, family, plan } = call;
+  if (!ask || !family || !plan) return answer;
+  const { target } = answer;
+  const attempt = call.attempts.pop();
+  const close = (status: number | null, error: string | null) => {
+    const durationMs = Math.round(runtime.clock.mono() - answer.beganMono);
+    if (attempt) call.attempts.push({ ...attempt, status, error, durationMs });
+  };
+  try {
+    const exchange = await follow(runtime.pools, answer.exchange, {
+      address: target.address,
+      headers: outgoing(call, ask, family, target).headers,
+      timeLimits: plan.timeLimits,
+      underway: (next) => client.underway(next, 'abort'),
+    });
+    close(exchange.status, null);
+    return { ...answer, exchange };
+  } catch (error) {
+    const name = failureName(error);
+    close(null, name);
+    call.upstreamMs = runtime.clock.mono() - answer.beganMono;
+    call.endReason = call.gone ? 'client_gone' : name.endsWith('timeout') ? 'timeout' : 'upstream_error';
+    throw new Refused(
+      refusal(
+        'upstream_request_failed',
+        `The provider's redirects of this file lead nowhere (${name}); retry with backoff.`,
+      ),
+    );
+  }
 }
 
 function parsed(body: Uint8Array): unknown {

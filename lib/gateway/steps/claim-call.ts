@@ -38,7 +38,7 @@ function requestOf(call: Call): ClaimRequest {
     plan.targets,
     snapshot.key.maxOutputTokens,
     snapshot.workspace.strict,
-    0,
+    call.previousTokens,
   );
   return { ...base, need: 'generate', holdNano, tokens, ...(ask.job ? { durable: true } : {}) };
 }

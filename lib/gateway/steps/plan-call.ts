@@ -1,14 +1,21 @@
 import { type Call, conversationOf } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { plan } from '#lib/routing/plan';
+import { planStored } from '#lib/routing/plan-stored';
 
 /**
  * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after
- * admission, as decisions §3 orders. `X-No-Fallback: true` leaves one target.
+ * admission, as decisions §3 orders. `X-No-Fallback: true` leaves one target, and so does what a provider
+ * keeps.
  */
 export function planCall(runtime: Runtime, call: Call): void {
-  const { ask, snapshot, family } = call;
+  const { ask, snapshot, family, resource } = call;
   if (!ask || !snapshot || !family) return;
+  if (resource && ask.operation.steps === 'stored') {
+    const { policies } = snapshot;
+    call.plan = planStored({ ask, resource, policies, catalogue: runtime.catalogue() });
+    return;
+  }
   const conversation = conversationOf(call);
   const nowMs = runtime.clock.now();
   call.plan = plan({
@@ -19,6 +26,7 @@ export function planCall(runtime: Runtime, call: Call): void {
     healthOf: runtime.health.of,
     callId: call.id,
     nowMs,
+    pinned: call.pinned,
     holder:
       conversation === null
         ? null

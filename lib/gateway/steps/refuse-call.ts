@@ -1,8 +1,8 @@
 import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import type { Reply } from '#lib/gateway/lane';
+import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
-import type { Ending } from '#lib/gateway/steps/relay-answer';
 
 /** The one error exit: every refusal and every unexpected error ends here, as service.md "Errors" shapes it. */
 export function refuseCall(runtime: Runtime, call: Call, error: unknown): Ending {

@@ -1,0 +1,68 @@
+import type { Call } from '#lib/gateway/call';
+import { chargeCall, chargeNothing } from '#lib/gateway/charge';
+import type { HeaderList, Reply } from '#lib/gateway/lane';
+import { learn } from '#lib/gateway/learn';
+import { NotKept, type Watch } from '#lib/gateway/relay/watch';
+import type { Runtime } from '#lib/gateway/runtime';
+import type { Meter } from '#lib/metering/meter';
+import type { Tap } from '#lib/relay/tap';
+import { failureName } from '#lib/upstream/classify';
+import type { Exchange } from '#lib/upstream/exchange';
+
+/** What is left to send once the books are closed: the last byte. */
+export type Ending = (reply: Reply) => void;
+
+/** One answer, and everybody who has to do with it. */
+export interface RelayParts {
+  readonly runtime: Runtime;
+  readonly call: Call;
+  readonly exchange: Exchange;
+  readonly meter: Meter | null;
+  readonly tap: Tap;
+  /** null: the answer shows nothing that must be kept. */
+  readonly watch: Watch | null;
+  readonly reply: Reply;
+  readonly headers: HeaderList;
+  readonly resolve: (ending: Ending) => void;
+  /** Nothing of the answer may go to the client: a `NotKept`. */
+  readonly reject: (error: Error) => void;
+}
+
+/** A strict workspace's hold could not grow with the stream (decisions §6 "Strict"). */
+export class HoldExhausted extends Error {}
+
+/** The answer has ended: the call learns how, and what it costs. */
+export function settleCall(parts: RelayParts, reason: Call['endReason'], streamed: boolean): void {
+  const { call, runtime, meter, exchange } = parts;
+  call.endReason = reason;
+  call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
+  chargeCall(call, meter, exchange.sentWhole);
+  learn(runtime, call, streamed);
+}
+
+/** The client gets a refusal instead of the answer: what was not given is not charged. */
+export function withhold(parts: RelayParts, error: NotKept): void {
+  chargeNothing(parts.call);
+  parts.reject(error);
+}
+
+/** How a call ends whose answer broke off. */
+export function brokenReason(call: Call, error: Error): Call['endReason'] {
+  if (call.gone) return 'client_gone';
+  return failureName(error).endsWith('_timeout') ? 'timeout' : 'upstream_error';
+}
+
+/** What an answer that broke off says of it, where its family can say something. */
+export function brokenNotice(error: Error): { readonly code: string; readonly message: string } {
+  if (error instanceof HoldExhausted) {
+    return {
+      code: 'insufficient_balance',
+      message: 'The balance does not cover the rest of this answer; add funds.',
+    };
+  }
+  if (error instanceof NotKept) return error.refusal;
+  return {
+    code: 'upstream_request_failed',
+    message: `The provider's answer broke off (${failureName(error)}); retry, and quote the request id if it stays so.`,
+  };
+}

@@ -1,0 +1,185 @@
+import { recordOf } from '#lib/gateway/call';
+import { chargeCall } from '#lib/gateway/charge';
+import {
+  brokenNotice,
+  brokenReason,
+  HoldExhausted,
+  type RelayParts,
+  settleCall,
+  withhold,
+} from '#lib/gateway/relay/parts';
+import { NotKept } from '#lib/gateway/relay/watch';
+import { breakEnding } from '#lib/relay/break-ending';
+
+/** Checkpoints of a running stream are at most this far apart. */
+const CHECKPOINT_MS = 1_000;
+
+/**
+ * Relays a stream as it comes; what tells its end, or shows what must be kept, waits for the disk. Ends
+ * exactly once.
+ */
+export class StreamRelay {
+  readonly #p: RelayParts;
+  #started = false;
+  /** Pieces that wait for what is being written. */
+  #gated: Uint8Array[] | null = null;
+  #gate: Promise<void> | null = null;
+  #checkpointMono: number;
+  #done = false;
+
+  constructor(parts: RelayParts) {
+    this.#p = parts;
+    this.#checkpointMono = parts.runtime.clock.mono();
+  }
+
+  data(chunk: Uint8Array): void {
+    const { call, runtime, tap, watch } = this.#p;
+    const nowMono = runtime.clock.mono();
+    call.firstByteMono ??= nowMono;
+    const pieces = tap.push(chunk);
+    const kept = watch === null ? null : watch.keepNew();
+    if (kept) this.#waitFor(kept);
+    const terminal = tap.terminal();
+    if (terminal || nowMono - this.#checkpointMono >= CHECKPOINT_MS) this.#checkpoint(nowMono, terminal);
+    for (const piece of pieces) this.#send(piece);
+  }
+
+  /** The journal learns what the stream would cost now; before its own end goes out, it must have. */
+  #checkpoint(nowMono: number, terminal: boolean): void {
+    const { call, runtime, meter, watch } = this.#p;
+    this.#checkpointMono = nowMono;
+    if (!call.claim || call.claim.funding === 'none') return;
+    chargeCall(call, meter, true);
+    const written = runtime.journal?.append({
+      kind: 'checkpoint',
+      callId: call.id,
+      call: recordOf(call, nowMono),
+    });
+    void this.#growHold();
+    if (!written) return;
+    if (!terminal) {
+      // A failed write stops admission by itself; this stream may run on.
+      written.catch(() => {});
+      return;
+    }
+    this.#waitFor(written);
+    // Its client may go on from here before the stream has ended.
+    const told = watch === null ? null : watch.tellUsed();
+    if (told) this.#waitFor(told);
+  }
+
+  /** Nothing more goes out before this and what is waited for already has been written. */
+  #waitFor(written: Promise<void>): void {
+    this.#gated ??= [];
+    const before = this.#gate;
+    // One after the other: what could not be kept must be known before anything else is given up.
+    written.catch(() => {});
+    const both = before === null ? written : before.then(() => written);
+    const gate: Promise<void> = both.then(
+      () => {
+        if (this.#gate === gate) this.#openGate();
+      },
+      (error: Error) => this.fail(error),
+    );
+    this.#gate = gate;
+  }
+
+  #openGate(): void {
+    const pieces = this.#gated ?? [];
+    this.#gated = null;
+    this.#gate = null;
+    for (const piece of pieces) this.#send(piece);
+  }
+
+  async #growHold(): Promise<void> {
+    const { call, runtime, exchange } = this.#p;
+    if (!call.claim || !runtime.coordinator || call.uncappedNano <= call.holdNano) return;
+    const wantedNano = call.uncappedNano;
+    const grown = await runtime.coordinator.grow(call.claim, wantedNano);
+    if (grown) call.holdNano = wantedNano;
+    if (!grown && call.snapshot?.workspace.strict) exchange.abort(new HoldExhausted());
+  }
+
+  #send(piece: Uint8Array): void {
+    const { call, reply, exchange, headers } = this.#p;
+    if (call.gone) return;
+    if (this.#gated) {
+      this.#gated.push(piece);
+      return;
+    }
+    if (!this.#started) {
+      this.#started = true;
+      reply.start(call.status, headers);
+    }
+    if (!reply.write(piece)) exchange.pause();
+  }
+
+  end(): void {
+    if (this.#done) return;
+    if (this.#gate) {
+      void this.#gate.then(() => this.end());
+      return;
+    }
+    const { call, meter, tap, watch } = this.#p;
+    // What an answer says at its very end is read only now.
+    meter?.end();
+    const kept = watch === null ? null : watch.keepNew();
+    if (kept) {
+      this.#waitFor(kept);
+      this.end();
+      return;
+    }
+    this.#done = true;
+    settleCall(this.#p, call.gone ? 'client_gone' : tap.failed() ? 'upstream_error' : 'completed', true);
+    if (watch) void this.#tell(watch).then(() => this.#finish());
+    else this.#finish();
+  }
+
+  /** What the stream has shown learns what it used: without that, a later hold is too small, no more. */
+  async #tell(watch: NonNullable<RelayParts['watch']>): Promise<void> {
+    await watch.tellUsed()?.catch(() => {});
+    await watch.over();
+  }
+
+  #finish(): void {
+    const { call, tap, headers } = this.#p;
+    const rest = tap.end();
+    this.#p.resolve((reply) => {
+      if (!this.#started) reply.start(call.status, headers);
+      for (const piece of rest) reply.write(piece);
+      reply.end();
+    });
+  }
+
+  /** The provider, a time limit or the client ended it; or what it shows could not be kept. */
+  fail(error: Error): void {
+    if (this.#done) return;
+    const unkept = error instanceof NotKept;
+    if (this.#gate && !unkept) {
+      // What waits may go out only when it is written, also if nothing comes behind it.
+      const gate = this.#gate;
+      this.#gate = null;
+      void gate.then(() => this.fail(error));
+      return;
+    }
+    this.#done = true;
+    const { call, meter, tap, watch, headers, exchange } = this.#p;
+    if (unkept) exchange.abort(error);
+    if (unkept && !this.#started) {
+      withhold(this.#p, error);
+      return;
+    }
+    meter?.end();
+    settleCall(this.#p, brokenReason(call, error), true);
+    if (watch) void this.#tell(watch);
+    const held = unkept ? [] : (this.#gated ?? []);
+    this.#gated = null;
+    const frame = call.family?.breakFrame(brokenNotice(error), tap.events()) ?? null;
+    this.#p.resolve((reply) => {
+      if (!this.#started) reply.start(call.status, headers);
+      for (const piece of held) reply.write(piece);
+      if (frame === null) reply.cut();
+      else reply.end(breakEnding(tap.tail(), frame));
+    });
+  }
+}

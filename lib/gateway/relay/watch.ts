@@ -1,0 +1,185 @@
+import { Refused, refusal } from '#lib/errors';
+import type { Ask } from '#lib/families/family';
+import type { Call } from '#lib/gateway/call';
+import type { Runtime } from '#lib/gateway/runtime';
+import type { Meter } from '#lib/metering/meter';
+import { type Usage, usedTokens } from '#lib/metering/usage';
+import type { Resource, ShownResource } from '#lib/resources/resource';
+import type { Target } from '#lib/routing/target';
+
+/**
+ * What an answer shows of resources and jobs, on its way to where it is kept: before the bytes that show
+ * it go to the client (decisions §11).
+ */
+export interface Watch {
+  /** What was shown since the last time; null: nothing new. Rejects with `NotKept`. */
+  keepNew(): Promise<void> | null;
+  /** What the call used, for later calls that continue it; null: it is told already. */
+  tellUsed(): Promise<void> | null;
+  /** The answer is over, well: jobs and resources learn what it did to them. Never rejects. */
+  over(): Promise<void>;
+}
+
+/** What an answer shows could not be kept: the client must not see it. */
+export class NotKept extends Refused {
+  constructor() {
+    super(
+      refusal(
+        'local_quota_not_configured',
+        'This gateway process could not keep what the answer shows, so it is withheld; retry, and tell its operator if it stays so.',
+      ),
+    );
+  }
+}
+
+/** @returns null for an answer that neither shows nor ends anything: it is relayed as it comes. */
+export function watchAnswer(runtime: Runtime, call: Call, meter: Meter | null, target: Target): Watch | null {
+  const { operation, family, ask, resource } = call;
+  if (!meter || !operation || !family || !ask || operation.download) return null;
+  const shows = family.shown !== undefined && operation.shows !== false;
+  if (!shows && !ask.job && !operation.ends && !resource?.job) return null;
+  return new AnswerWatch(runtime, call, ask, meter, target);
+}
+
+class AnswerWatch implements Watch {
+  readonly #runtime: Runtime;
+  readonly #call: Call;
+  readonly #ask: Ask;
+  readonly #meter: Meter;
+  readonly #target: Target;
+  #seen = 0;
+  /** Those that a later call may continue. */
+  #continued: readonly ShownResource[] = [];
+  #toldTokens = 0;
+
+  constructor(runtime: Runtime, call: Call, ask: Ask, meter: Meter, target: Target) {
+    this.#runtime = runtime;
+    this.#call = call;
+    this.#ask = ask;
+    this.#meter = meter;
+    this.#target = target;
+  }
+
+  keepNew(): Promise<void> | null {
+    const shown = this.#meter.shown();
+    if (shown.length === this.#seen) return null;
+    const fresh = shown.slice(this.#seen).filter((one) => !this.#isOwn(one));
+    this.#seen = shown.length;
+    return fresh.length === 0 ? null : this.#keep(fresh);
+  }
+
+  tellUsed(): Promise<void> | null {
+    const tokens = usedTokens(this.#call.usage);
+    if (this.#continued.length === 0 || tokens <= this.#toldTokens) return null;
+    return this.#keepResources(this.#continued);
+  }
+
+  async over(): Promise<void> {
+    const { operation, resource, jobBefore, id } = this.#call;
+    const { jobs, resources } = this.#runtime;
+    const answer = this.#meter.answer();
+    try {
+      if (resource && operation?.ends) {
+        if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);
+        if (operation.ends === 'delete') await resources?.forget(resource);
+      } else if (answer !== undefined && answer !== null) {
+        if (resource?.job && operation?.method === 'GET') await jobs?.saw(resource.callId, answer);
+        else if (this.#call.jobOpened && this.#ask.stream) await jobs?.saw(id, answer);
+      }
+    } catch (error) {
+      this.#runtime.report(error, id);
+    }
+  }
+
+  async #keep(fresh: readonly ShownResource[]): Promise<void> {
+    const job = this.#ask.job && !this.#call.jobOpened ? await this.#openJob(fresh) : null;
+    await this.#keepResources(fresh.filter((one) => one !== job));
+  }
+
+  async #keepResources(shown: readonly ShownResource[]): Promise<void> {
+    const { id, usage } = this.#call;
+    if (shown.length === 0) return;
+    this.#toldTokens = usedTokens(usage);
+    try {
+      if (!this.#runtime.resources) throw new Error('this process keeps no resources');
+      const kept = this.#runtime.resources.keep(
+        id,
+        shown.map((one) => this.#resourceOf(one, usage)),
+      );
+      this.#continued = [...new Set([...this.#continued, ...shown.filter(isContinued)])];
+      await kept;
+    } catch (error) {
+      this.#runtime.report(error, id);
+      throw new NotKept();
+    }
+  }
+
+  /** @returns what of `fresh` is the job, now open; null: the answer shows none. */
+  async #openJob(fresh: readonly ShownResource[]): Promise<ShownResource | null> {
+    const { family, snapshot, id: callId } = this.#call;
+    const { model, offer, price } = this.#target;
+    const reader = family?.jobs;
+    const facts = this.#ask.job;
+    const shown = fresh.find(({ kind }) => kind === reader?.kind);
+    const sight = reader && facts && shown ? reader.read(facts, this.#meter.answer()) : null;
+    if (!family || !snapshot || !facts || !shown || !sight) return null;
+    // Before the first checkpoint: what is opened is not charged here, however soon the process dies.
+    this.#call.jobOpened = true;
+    try {
+      if (!this.#runtime.jobs) throw new Error('this process keeps no jobs');
+      await this.#runtime.jobs.open({
+        callId,
+        workspaceId: snapshot.workspace.id,
+        keyId: snapshot.key.id,
+        family: family.id,
+        kind: shown.kind,
+        id: shown.id,
+        providerId: offer.provider.id,
+        modelId: model.id,
+        upstreamModel: offer.upstreamModel,
+        offerId: offer.id,
+        priceVersionId: price.id,
+        holdNano: this.#call.holdNano,
+        facts,
+        sight,
+        createdAtMs: this.#call.startMs,
+      });
+      return shown;
+    } catch (error) {
+      this.#runtime.report(error, callId);
+      const orphan = `${shown.kind} ${shown.id} was created at ${offer.provider.id} and nobody follows it`;
+      this.#runtime.report(new Error(orphan), callId);
+      throw new NotKept();
+    }
+  }
+
+  /** What a stored answer shows was made by the call that made its resource. */
+  #resourceOf({ kind, id }: ShownResource, usage: Usage): Resource {
+    const { resource, snapshot, startMs, id: callId, operation } = this.#call;
+    const made = operation?.steps === 'stored' ? resource : null;
+    const { model, offer } = this.#target;
+    return {
+      kind,
+      id,
+      workspaceId: snapshot?.workspace.id ?? '',
+      providerId: offer.provider.id,
+      family: this.#target.family,
+      modelId: made?.modelId ?? model.id,
+      upstreamModel: made?.upstreamModel ?? offer.upstreamModel,
+      callId: made?.callId ?? callId,
+      job: false,
+      tokens: isContinued({ kind }) ? usedTokens(usage) : 0,
+      createdAtMs: made?.createdAtMs ?? startMs,
+    };
+  }
+
+  /** What the path names is kept already. */
+  #isOwn({ kind, id }: ShownResource): boolean {
+    const { resource } = this.#call;
+    return resource !== null && resource.kind === kind && resource.id === id;
+  }
+}
+
+function isContinued({ kind }: Pick<ShownResource, 'kind'>): boolean {
+  return kind === 'response' || kind === 'conversation';
+}

@@ -1,0 +1,113 @@
+import { brokenReason, type RelayParts, settleCall, withhold } from '#lib/gateway/relay/parts';
+import { NotKept } from '#lib/gateway/relay/watch';
+import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
+
+/**
+ * Relays a whole answer. Its newest piece is held back, so that its end cannot reach the client before the
+ * journal has it; of one that shows what must be kept, all of it is. Ends exactly once.
+ */
+export class WholeRelay {
+  readonly #p: RelayParts;
+  #started = false;
+  /** Newest pieces, not yet sent. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #done = false;
+
+  constructor(parts: RelayParts) {
+    this.#p = parts;
+  }
+
+  data(chunk: Uint8Array): void {
+    const { call, runtime, tap, watch } = this.#p;
+    call.firstByteMono ??= runtime.clock.mono();
+    for (const piece of tap.push(chunk)) {
+      this.#heldBytes += piece.length;
+      // What is longer than anybody reads shows nothing that could be kept.
+      if (watch === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
+      this.#held.push(piece);
+    }
+  }
+
+  #release(): void {
+    const { call, reply, exchange, headers } = this.#p;
+    const held = this.#held;
+    if (held.length === 0) return;
+    this.#held = [];
+    if (call.gone) return;
+    if (!this.#started) {
+      this.#started = true;
+      reply.start(call.status, headers);
+    }
+    for (const piece of held) if (!reply.write(piece)) exchange.pause();
+  }
+
+  end(): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { meter, watch } = this.#p;
+    // What an answer says at its very end, and a whole one at all, is read only now.
+    meter?.end();
+    if (watch) {
+      void this.#keep(watch);
+      return;
+    }
+    this.#settle();
+    this.#finish();
+  }
+
+  async #keep(watch: NonNullable<RelayParts['watch']>): Promise<void> {
+    const { ask } = this.#p.call;
+    try {
+      // A job that is open costs its call nothing; of the rest, what the call used is kept with it.
+      if (ask?.job) await watch.keepNew();
+      this.#settle();
+      await watch.keepNew();
+      await watch.tellUsed();
+    } catch (error) {
+      withhold(this.#p, error instanceof NotKept ? error : new NotKept());
+      return;
+    }
+    await watch.over();
+    this.#finish();
+  }
+
+  #settle(): void {
+    const { call, tap } = this.#p;
+    settleCall(this.#p, call.gone ? 'client_gone' : tap.failed() ? 'upstream_error' : 'completed', false);
+  }
+
+  #finish(): void {
+    const { call, tap, headers } = this.#p;
+    const last = joined([...this.#held, ...tap.end()]);
+    const started = this.#started;
+    this.#p.resolve((reply) => {
+      if (!started) {
+        const bodiless = call.status === 204 || call.status === 304;
+        if (!bodiless) headers['content-length'] ??= String(last.length);
+        reply.start(call.status, headers);
+      }
+      reply.end(last);
+    });
+  }
+
+  /** The provider, a time limit or the client ended it: what was not kept is not shown either. */
+  fail(error: Error): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { call, meter, watch, headers } = this.#p;
+    meter?.end();
+    settleCall(this.#p, brokenReason(call, error), false);
+    const held = watch === null ? this.#held : [];
+    this.#p.resolve((reply) => {
+      if (!this.#started) reply.start(call.status, headers);
+      for (const piece of held) reply.write(piece);
+      reply.cut();
+    });
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  return pieces.length === 1 && only ? only : Buffer.concat(pieces);
+}

@@ -1,0 +1,78 @@
+import { type Refusal, Refused, refusal } from '#lib/errors';
+import type { Ask } from '#lib/families/family';
+import type { Scan } from '#lib/families/scan';
+import type { Call } from '#lib/gateway/call';
+import type { Runtime } from '#lib/gateway/runtime';
+import type { Resource, ResourceKind } from '#lib/resources/resource';
+
+/**
+ * What a path names must be the workspace's own (decisions §3): checked before the body is read, and
+ * before anything is counted. From here on the call is bound to who keeps it; a remix has its model
+ * from there, and a stored operation all that it asks for.
+ * @throws Refused `not_found`.
+ */
+export async function ownResource(runtime: Runtime, call: Call): Promise<void> {
+  const { operation, family, snapshot, params } = call;
+  if (!operation?.resource || !snapshot) return;
+  const { kind, param } = operation.resource;
+  const resource = await findOwned(runtime, call, kind, params[param] ?? '');
+  if (!resource || resource.family !== family?.id) throw new Refused(unknown(kind));
+  call.resource = resource;
+  call.pinned = resource.providerId;
+  if (operation.steps === 'stored') call.ask = askFor(call, resource);
+  else call.params = { ...params, model: resource.modelId };
+}
+
+/** @throws Refused `local_quota_not_configured` when nobody can tell now. */
+export async function findOwned(
+  runtime: Runtime,
+  call: Call,
+  kind: ResourceKind,
+  id: string,
+): Promise<Resource | null> {
+  try {
+    if (!runtime.resources) throw new Error('this process keeps no resources');
+    return await runtime.resources.find(call.snapshot?.workspace.id ?? '', kind, id);
+  } catch (error) {
+    runtime.report(error, call.id);
+    throw new Refused(
+      refusal(
+        'local_quota_not_configured',
+        'This gateway process cannot look up what providers keep for the workspace now; retry, and tell its operator if it stays so.',
+      ),
+    );
+  }
+}
+
+/** 404: whether it never was, is gone, or is another workspace's is nobody's to know. */
+export function unknown(kind: ResourceKind): Refusal {
+  return refusal(
+    'not_found',
+    `This workspace has no ${kind} of that id; use one that an answer of the last 30 days showed and that was not deleted.`,
+  );
+}
+
+function askFor(call: Call, resource: Resource): Ask | null {
+  const { operation, params, query } = call;
+  if (!operation) return null;
+  return {
+    operation,
+    params,
+    model: resource.modelId,
+    stream: query.includes('stream') && new URLSearchParams(query).get('stream') === 'true',
+    budget: null,
+    choices: 1,
+    serviceTier: null,
+    weight: { textBytes: 0, images: 0, audioVideoBytes: 0, fileBytes: 0, searchTools: 0 },
+    scan: noBody,
+  };
+}
+
+const noBody: Scan = {
+  body: new Uint8Array(),
+  root: { start: 0, end: 0, empty: true },
+  found: new Map(),
+  nulls: new Map(),
+  collected: [],
+  longStrings: [],
+};

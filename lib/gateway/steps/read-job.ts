@@ -1,0 +1,24 @@
+import { Refused, refusal } from '#lib/errors';
+import type { Call } from '#lib/gateway/call';
+import type { Runtime } from '#lib/gateway/runtime';
+
+/**
+ * Before a job is deleted or cancelled its state is read, and settled at an end: afterwards nobody could
+ * tell what it cost (decisions §11 "Jobs").
+ * @throws Refused `local_quota_not_configured` when its account cannot be read; nothing was ended then.
+ */
+export async function readJob(runtime: Runtime, call: Call): Promise<void> {
+  if (!call.resource?.job) return;
+  try {
+    if (!runtime.jobs) throw new Error('this process keeps no jobs');
+    call.jobBefore = await runtime.jobs.readFirst(call.resource.callId);
+  } catch (error) {
+    runtime.report(error, call.id);
+    throw new Refused(
+      refusal(
+        'local_quota_not_configured',
+        'This gateway process cannot account for the job now, so it was not ended; retry, and tell its operator if it stays so.',
+      ),
+    );
+  }
+}
