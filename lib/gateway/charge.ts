@@ -2,8 +2,8 @@ import type { Call } from '#lib/gateway/call';
 import { boundUsage } from '#lib/metering/anomaly';
 import { estimateUsage, lacksTokens, paidOnce } from '#lib/metering/image-usage';
 import type { Meter } from '#lib/metering/meter';
+import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
 import { price } from '#lib/metering/price';
-import type { Price } from '#lib/metering/price-list';
 import { noUsage, totalUsage, type UsageReport } from '#lib/metering/usage';
 import type { Target } from '#lib/routing/target';
 
@@ -50,7 +50,7 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
   const { target, ask, claim } = call;
   if (!target || !ask || !claim) return;
   const bounded = boundUsage(report, target.model, ask.choices);
-  const nested = nestedPrices(target, report);
+  const nested = nestedPrices(report, report.nested.length === 0 ? [] : namedPrices(target));
   const own = target.price.price;
   const priced = price(paidOnce(bounded.report, own, nested), own, nested);
   call.report = report;
@@ -67,29 +67,18 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
 }
 
 const none: readonly string[] = [];
-const noPrices: ReadonlyMap<string, Price> = new Map();
 
 /** Every flag once; of most calls there is none. */
 function together(...lists: readonly (readonly string[])[]): readonly string[] {
   return lists.some((list) => list.length > 0) ? [...new Set(lists.flat())] : none;
 }
 
-/** Prices of nested models by the name that the answer gives them, at the answering provider. */
-function nestedPrices(target: Target, report: UsageReport): ReadonlyMap<string, Price> {
-  if (report.nested.length === 0) return noPrices;
-  const prices = new Map<string, Price>();
-  const own = { upstreamModel: target.offer.upstreamModel, price: target.price };
-  const known = [...(target.nested?.values() ?? []), own];
-  for (const { upstreamModel: name } of report.nested) {
-    const offer =
-      known.find(({ upstreamModel }) => upstreamModel === name) ??
-      known.find(({ upstreamModel }) => isDated(name, upstreamModel));
-    if (offer) prices.set(name, offer.price.price);
-  }
-  return prices;
-}
-
-/** Providers answer an alias by its dated name: "model-20250929" for "model". */
-function isDated(name: string, alias: string): boolean {
-  return name.startsWith(`${alias}-`) && /^\d+$/.test(name.slice(alias.length + 1));
+/** Every name by which an answer of this target may call a model. */
+function namedPrices({ offer, price, nested }: Target): NamedPrice[] {
+  const own: NamedPrice = [offer.upstreamModel, price.price];
+  const others = [...(nested ?? [])].flatMap(([slug, one]): NamedPrice[] => [
+    [one.upstreamModel, one.price.price],
+    [slug, one.price.price],
+  ]);
+  return [...others, own];
 }

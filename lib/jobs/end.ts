@@ -1,5 +1,7 @@
 import type { JobSight, JobState } from '#lib/jobs/job';
 import { boundUsage } from '#lib/metering/anomaly';
+import { paidOnce } from '#lib/metering/image-usage';
+import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
 import { price } from '#lib/metering/price';
 import type { Price } from '#lib/metering/price-list';
 import { noUsage, totalUsage, type Usage, type UsageReport, type UsageSource } from '#lib/metering/usage';
@@ -24,6 +26,8 @@ export interface JobTerms {
   readonly state: JobState;
   /** The price that its create call was admitted under; null: that version is gone. */
   readonly price: Price | null;
+  /** Of the nested models that the create call named. */
+  readonly nestedPrices: readonly NamedPrice[];
   /** null: the model has left the catalogue. */
   readonly model: { readonly contextTokens: number; readonly maxOutputTokens: number } | null;
   /** How many results were asked for, at least 1. */
@@ -120,7 +124,8 @@ function byReport(state: JobState, report: UsageReport, terms: JobTerms, flags: 
     return { ...held, usage: totalUsage(report), flags: [...held.flags, 'job_unpriced'] };
   }
   const bounded = boundUsage(report, terms.model ?? anyModel, terms.choices);
-  const priced = price(bounded.report, terms.price, new Map());
+  const nested = nestedPrices(report, terms.nestedPrices);
+  const priced = price(paidOnce(bounded.report, terms.price, nested), terms.price, nested);
   const capped = strict && priced.costNano > holdNano;
   const costNano = capped ? holdNano : priced.costNano;
   return {

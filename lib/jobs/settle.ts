@@ -3,6 +3,7 @@ import { recallLeases } from '#lib/billing/ledger';
 import { type Change, publish, type SqlRunner } from '#lib/data/change';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/jobs/end';
 import type { JobFacts, JobState } from '#lib/jobs/job';
+import { nestedVersions } from '#lib/jobs/nested-facts';
 import type { Settled } from '#lib/jobs/stored-job';
 import { repeatable } from '#lib/jobs/transaction';
 import { parsePrice } from '#lib/schemas/price';
@@ -56,7 +57,8 @@ export function settleJob(pool: Pool, callId: string, ending: Ending, atMs: numb
     const [job] = rows;
     if (!job || job.settled_at) return null;
     const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [job.workspace_id]);
-    const end = endOf(ending, termsOf(job, workspace.rows[0]?.strict === true));
+    const nestedPrices = await readNested(client, job.facts);
+    const end = endOf(ending, { ...termsOf(job, workspace.rows[0]?.strict === true), nestedPrices });
     const fresh = end.costNano === 0n || (await insertLineOf(client, callId, job, end));
     const changes = fresh && end.costNano > 0n ? await charge(client, job, end) : [];
     await client.query('DELETE FROM hold WHERE call_id = $1', [callId]);
@@ -107,7 +109,22 @@ async function charge(client: PoolClient, job: LockedJob, end: JobEnd): Promise<
   return [...changes, ...(await auditExhausted(client, exhausted))];
 }
 
-function termsOf(job: LockedJob, strict: boolean): JobTerms {
+/** The prices under which the create call's nested models were admitted. */
+async function readNested(client: PoolClient, facts: JobFacts): Promise<JobTerms['nestedPrices']> {
+  const versions = nestedVersions(facts);
+  if (versions.length === 0) return [];
+  const { rows } = await client.query<{ id: string; price: unknown }>(
+    'SELECT id::text AS id, price FROM price_version WHERE id::text = ANY($1)',
+    [versions.map(([, id]) => id)],
+  );
+  const prices = new Map(rows.map(({ id, price }) => [id, priceOf(price)]));
+  return versions.flatMap(([name, id]) => {
+    const price = prices.get(id);
+    return price ? [[name, price] as const] : [];
+  });
+}
+
+function termsOf(job: LockedJob, strict: boolean): Omit<JobTerms, 'nestedPrices'> {
   const { context_tokens: contextTokens, max_output_tokens: maxOutputTokens } = job;
   return {
     holdNano: BigInt(job.hold_nano),

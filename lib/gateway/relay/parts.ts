@@ -1,3 +1,4 @@
+import type { ErrorCode, Refused } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import { chargeCall, chargeNothing } from '#lib/gateway/charge';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
@@ -24,7 +25,7 @@ export interface RelayParts {
   readonly reply: Reply;
   readonly headers: HeaderList;
   readonly resolve: (ending: Ending) => void;
-  /** Nothing of the answer may go to the client: a `NotKept`. */
+  /** Nothing of the answer may go to the client: it gets a refusal instead. */
   readonly reject: (error: Error) => void;
 }
 
@@ -41,7 +42,7 @@ export function settleCall(parts: RelayParts, reason: Call['endReason'], streame
 }
 
 /** The client gets a refusal instead of the answer: what was not given is not charged. */
-export function withhold(parts: RelayParts, error: NotKept): void {
+export function withhold(parts: RelayParts, error: Refused): void {
   chargeNothing(parts.call);
   parts.reject(error);
 }
@@ -53,7 +54,7 @@ export function brokenReason(call: Call, error: Error): Call['endReason'] {
 }
 
 /** What an answer that broke off says of it, where its family can say something. */
-export function brokenNotice(error: Error): { readonly code: string; readonly message: string } {
+export function brokenNotice(error: Error): { readonly code: ErrorCode; readonly message: string } {
   if (error instanceof HoldExhausted) {
     return {
       code: 'insufficient_balance',

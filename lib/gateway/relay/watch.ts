@@ -2,6 +2,7 @@ import { Refused, refusal } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
+import { nestedFacts } from '#lib/jobs/nested-facts';
 import type { Meter } from '#lib/metering/meter';
 import { type Usage, usedTokens } from '#lib/metering/usage';
 import type { Resource, ShownResource } from '#lib/resources/resource';
@@ -140,7 +141,7 @@ class AnswerWatch implements Watch {
         offerId: offer.id,
         priceVersionId: price.id,
         holdNano: this.#call.holdNano,
-        facts,
+        facts: { ...facts, ...nestedFacts(this.#target.nested) },
         sight,
         createdAtMs: this.#call.startMs,
       });

@@ -1,4 +1,5 @@
-import { brokenReason, type RelayParts, settleCall, withhold } from '#lib/gateway/relay/parts';
+import { Refused, refusal } from '#lib/errors';
+import { brokenNotice, brokenReason, type RelayParts, settleCall, withhold } from '#lib/gateway/relay/parts';
 import { NotKept } from '#lib/gateway/relay/watch';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
 import type { ExchangeReader } from '#lib/upstream/exchange';
@@ -100,6 +101,12 @@ export class WholeRelay implements ExchangeReader {
     const { call, meter, watch, headers } = this.#p;
     meter?.end();
     settleCall(this.#p, brokenReason(call, error), false);
+    if (watch !== null && !this.#started && !call.gone) {
+      // Its client has seen nothing yet, so it can still be told.
+      const { code, message } = brokenNotice(error);
+      withhold(this.#p, new Refused(refusal(code, message)));
+      return;
+    }
     const held = watch === null ? this.#held : [];
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);

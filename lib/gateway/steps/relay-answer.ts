@@ -15,7 +15,7 @@ import { headersToClient, providerRequestId } from '#lib/upstream/headers';
  * Relays an answer, all but its last byte. Streams go out as they come; of a whole answer at least the
  * newest piece is held back, so that its end cannot reach the client before the journal has it.
  * @returns how to send the rest; the call holds its charge and end reason by then.
- * @throws NotKept when nothing of the answer may go out.
+ * @throws Refused when nothing of the answer may go out: it broke off or could not be kept.
  */
 export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply: Reply): Promise<Ending> {
   const { exchange, target } = answer;

@@ -5,6 +5,7 @@ import { askAs, type Speaker } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
 import { costOf, estimatedNano, expectBalancedBooks, linesOf } from '#tests/support/books';
 import { seenOf } from '#tests/support/chat-call';
+import { expectRefusal } from '#tests/support/refusals';
 import { type Stack, startStack } from '#tests/support/stack';
 
 const lanes = ['node', 'web'] as const;
@@ -33,6 +34,20 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
     expect(`${seen.path}${seen.query ? `?${seen.query}` : ''}`).toBe(speaker.upstreamTarget);
     expect(seen.body).toBe(speaker.received(asked.body, 'sandbox/echo'));
 
+    if (wanted.broke && speaker.held) {
+      expect(expectRefusal(answer, 'upstream_request_failed', key)).toBe(asked.id);
+      expect(call).toMatchObject({
+        status: 502,
+        errorCode: 'upstream_request_failed',
+        endReason: 'upstream_error',
+        usageSource: 'none',
+        cost: '0',
+        attempts: [{ provider: 'sandbox', status: 200, upstreamRequestId: seen.id }],
+      });
+      expect(await linesOf(stack, asked.id)).toEqual([]);
+      expect((await askAs(speaker, stack.url, key)).answer.status, 'the slot is free').toBe(200);
+      return;
+    }
     expect(answer.status).toBe(wanted.status ?? 200);
     expectAllowedHead(answer, stack.sandbox.key);
     expect(Object.fromEntries(answer.headers)).toMatchObject({

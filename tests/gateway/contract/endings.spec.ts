@@ -6,6 +6,7 @@ import { speakers } from '#tests/gateway/contract/speakers/index';
 import { costOf, estimatedNano, expectBalancedBooks, linesOf } from '#tests/support/books';
 import { jsonOf, seenOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
+import { expectRefusal } from '#tests/support/refusals';
 import { type Stack, startStack } from '#tests/support/stack';
 import { headerOf, requestText, talk } from '#tests/support/wire';
 
@@ -101,6 +102,14 @@ describe.each(lanes)('over the %s lane, a call that does not end well', (lane) =
       const end = await truthOf(asked);
       const sent = Buffer.from(end.sent ?? '', 'base64').toString();
       const got = asked.answer.body.toString();
+      if (speaker.held) {
+        expectRefusal(asked.answer, 'upstream_request_failed', key);
+        expect(got).toContain(error);
+        const call = await stack.call(asked.id);
+        expect(call).toMatchObject({ status: 502, endReason: 'timeout', cost: '0' });
+        await expectFreeSlot(speaker, key);
+        return;
+      }
       expect(asked.answer.status).toBe(200);
       if (speaker.streamed) expectBroken(speaker, got, sent);
       else expect(sent.startsWith(got)).toBe(true);

@@ -7,13 +7,13 @@ const model = 'sandbox/echo';
 const hello = [{ role: 'user' as const, content: 'Hello there' }];
 const say = (directive: string) => [{ role: 'user' as const, content: `Say it [[${directive}]]` }];
 
-describe('the messages family’s official client', () => {
+describe.each(['node', 'web'] as const)('the messages family’s official client over the %s lane', (lane) => {
   let stack: Stack;
   let workspace: string;
   let client: Anthropic;
   const connect = (apiKey: string) => new Anthropic({ baseURL: stack.url, apiKey, maxRetries: 0 });
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ lane });
     workspace = (await stack.workspace({ rpm: 10_000 })).slug;
     client = connect((await stack.key(workspace)).key);
   });

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filmBytes } from '#lib/sandbox/content/film';
+import { openStudio, promptOf, type Studio } from '#tests/gateway/videos/stage';
+import { expectBalancedBooks } from '#tests/support/books';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const MIB = 1024 * 1024;
+const LENGTH = 200 * MIB;
+
+/** Memory of a process that is really there, bytes. */
+function residentBytes(pid: number | undefined): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1] ?? 0) * 1024;
+}
+
+const digestOf = (pieces: Iterable<Uint8Array>) => {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('hex');
+};
+
+describe.each(['node', 'web'] as const)('a long download over the %s lane', (lane) => {
+  let stack: Stack;
+  let studio: Studio;
+  beforeAll(async () => {
+    // A small young half of the heap: what is measured is what a download keeps.
+    stack = await startStack({ lane, env: { NODE_OPTIONS: '--max-semi-space-size=1' } });
+    studio = await openStudio(stack);
+  });
+  afterAll(async () => {
+    await expectBalancedBooks(stack).finally(() => stack.close());
+    expect(stack.log()).toBe('');
+  });
+
+  async function film(directive: string): Promise<string> {
+    const body = { model: 'sandbox/film', prompt: promptOf(directive), seconds: '4' } as const;
+    const { id, status } = await studio.client.videos.create(body);
+    expect(status).toBe('completed');
+    return id;
+  }
+
+  async function download(id: string): Promise<IncomingMessage> {
+    const headers = { authorization: `Bearer ${studio.key}` };
+    const [response]: IncomingMessage[] = await once(
+      get(`${stack.url}/v1/videos/${id}/content`, { headers, agent: false }),
+      'response',
+    );
+    if (!response) throw new Error('there is no response');
+    return response;
+  }
+
+  /** Reads to the end, pausing after each so many bytes. */
+  async function readSlowly(response: IncomingMessage, stepBytes: number, pauseMs: number): Promise<string> {
+    const hash = createHash('sha256');
+    let since = 0;
+    for await (const chunk of response) {
+      hash.update(chunk);
+      since += chunk.length;
+      if (since < stepBytes) continue;
+      since = 0;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+    return hash.digest('hex');
+  }
+
+  it('of 200 MiB to a slow reader arrives whole and takes no memory', async () => {
+    const id = await film(`film?job_ms=0&bytes=${LENGTH}`);
+    const pid = stack.gateway().pid;
+    const wanted = digestOf(filmBytes(0, LENGTH));
+    // What a download costs for good is there before it is measured.
+    expect(await readSlowly(await download(id), LENGTH, 0)).toBe(wanted);
+    const before = residentBytes(pid);
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, residentBytes(pid));
+    }, 20);
+    const response = await download(id);
+    expect(response.headers['content-length']).toBe(String(LENGTH));
+    // Nothing is read at first: then the provider must wait, not the gateway collect.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const digest = await readSlowly(response, 4 * MIB, 40);
+    clearInterval(watch);
+    expect(digest).toBe(wanted);
+    expect((most - before) / MIB, 'MiB while the reader was slow').toBeLessThan(10);
+  });
+
+  it('that its reader leaves is ended at the provider, and the books close', async () => {
+    const id = await film(`film?job_ms=0&bytes=${LENGTH}`);
+    const response = await download(id);
+    const callId = String(response.headers['x-request-id']);
+    await once(response, 'readable');
+    response.destroy();
+    const call = await stack.call(callId);
+    expect([call.operation, call.endReason, call.cost]).toEqual(['videos.content', 'client_gone', '0']);
+    const end = await stack.sandbox.ended(call.attempts[0]?.upstreamRequestId ?? '');
+    expect(end.end).toBe('client_gone');
+    expect(end.bytesSent).toBeLessThan(LENGTH / 2);
+  });
+
+  it('that the provider cuts is cut for the client, and is no whole file', async () => {
+    const id = await film('film?job_ms=0&bytes=1000000&get=fault/cut@3');
+    const response = await download(id);
+    await expect(readSlowly(response, LENGTH, 0)).rejects.toThrow('aborted');
+    const call = await stack.call(String(response.headers['x-request-id']));
+    expect([call.status, call.endReason]).toEqual([200, 'upstream_error']);
+  });
+});

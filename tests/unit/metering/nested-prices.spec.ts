@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { nestedFacts, nestedVersions } from '#lib/jobs/nested-facts';
+import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
+import { usageOf } from '#lib/metering/usage';
+
+const priced = (input: bigint) => ({ base: { input }, tiers: [], serviceTiers: {} });
+const known: NamedPrice[] = [
+  ['mini', priced(1n)],
+  ['mini-20250101', priced(2n)],
+  ['v/pictures', priced(3n)],
+];
+const reportOf = (...names: string[]) => ({
+  nested: names.map((upstreamModel) => ({ upstreamModel, usage: usageOf({ input: 1 }) })),
+});
+
+describe('the price of a nested model', () => {
+  it.each([
+    ['mini', 1n],
+    ['mini-20250101', 2n],
+    ['mini-20250929', 1n],
+    ['v/pictures', 3n],
+  ])('is found by the name that the answer gives it: %s', (name, input) => {
+    expect(nestedPrices(reportOf(name), known)).toEqual(new Map([[name, priced(input)]]));
+  });
+
+  it('is none for a name that only resembles one', () => {
+    expect(nestedPrices(reportOf('mini-pro', 'mini-', 'mini2', 'pictures'), known)).toEqual(new Map());
+  });
+
+  it('is remembered by a job under both of its names, and nothing else of its facts is taken for one', () => {
+    const price = { id: 'version-1', price: priced(3n), effectiveMs: 0 };
+    const facts = nestedFacts(new Map([['v/pictures', { upstreamModel: 'mini', price }]]));
+    expect(nestedVersions({ imageModel: 'v/pictures', seconds: 8, ...facts })).toEqual([
+      ['v/pictures', 'version-1'],
+      ['mini', 'version-1'],
+    ]);
+    expect(nestedFacts(undefined)).toEqual({});
+  });
+});
