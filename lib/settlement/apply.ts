@@ -1,5 +1,5 @@
 import { countedModel } from '#lib/settlement/call-row';
-import type { CallRecord, SettledEntry } from '#lib/settlement/entry';
+import type { CountedCall, SettledEntry } from '#lib/settlement/entry';
 
 /** Largest figure of one call in the sums by hour; absurd ones stand unchanged in the call's own row. */
 const mostCounted = 1_000_000_000_000;
@@ -111,7 +111,7 @@ export function apply(entries: readonly SettledEntry[]): Effects {
   };
 }
 
-function placeOf(places: Map<string, Place>, hours: Map<string, UsageHour>, call: CallRecord): Place {
+function placeOf(places: Map<string, Place>, hours: Map<string, UsageHour>, call: CountedCall): Place {
   const { workspaceId, keyId, provider } = call;
   const minute = startOf(call.atMs, minuteMs);
   const model = countedModel(call);
@@ -141,7 +141,7 @@ function inOrder<R>(rows: ReadonlyMap<string, R>): R[] {
   return [...rows].sort(byName).map(([, one]) => one);
 }
 
-function addToHour(hour: UsageHour, call: CallRecord): void {
+function addToHour(hour: UsageHour, call: CountedCall): void {
   hour.calls += 1;
   hour.errors += isError(call) ? 1 : 0;
   hour.inputTokens += counted(call.usage.input);
@@ -150,14 +150,14 @@ function addToHour(hour: UsageHour, call: CallRecord): void {
   hour.costNano += call.costNano;
 }
 
-function newHour(call: CallRecord, at: number, model: string): UsageHour {
+function newHour(call: CountedCall, at: number, model: string): UsageHour {
   const { workspaceId, keyId, provider } = call;
   const empty = { calls: 0, errors: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costNano: 0n };
   return { workspaceId, keyId, hourMs: at, model, provider: provider ?? '', ...empty };
 }
 
 /** An error of the trends: any answer of 400 and above, or a call that broke. */
-function isError({ status, endReason }: CallRecord): boolean {
+function isError({ status, endReason }: CountedCall): boolean {
   return status >= 400 || broken.has(endReason);
 }
 

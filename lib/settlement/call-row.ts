@@ -1,5 +1,5 @@
 import { noUsage } from '#lib/metering/usage';
-import type { AttemptRecord, CallRecord } from '#lib/settlement/entry';
+import type { AttemptRecord, CallRecord, CountedCall } from '#lib/settlement/entry';
 
 /** Longest text of a row: what clients and providers send is data of strangers. */
 const mostText = 1000;
@@ -98,7 +98,7 @@ function line(one: CallRecord['lines'][number]): string {
 }
 
 /** The model that a call counts under: slugs that are not in the catalogue would make rows without end. */
-export function countedModel(call: CallRecord): string {
+export function countedModel(call: CountedCall): string {
   if (call.answeringModel !== null) return call.answeringModel;
   return call.errorCode === 'model_not_allowed' ? '' : storable(call.requestedModel ?? '');
 }

@@ -92,8 +92,7 @@ export interface CloseEntry {
   readonly callId: string;
   readonly funding: Funding;
   readonly call: CallRecord;
-  /** Its row as JSON bytes, once the journal has written it: the drain sends the same bytes. */
-  row?: Uint8Array;
+  readonly row?: undefined;
 }
 
 /** A call that was refused after its key resolved: a row of the log, no money. */
@@ -101,8 +100,61 @@ export interface RefusedEntry {
   readonly kind: 'refused';
   readonly callId: string;
   readonly call: CallRecord;
-  /** Its row as JSON bytes, once the journal has written it: the drain sends the same bytes. */
-  row?: Uint8Array;
+  readonly row?: undefined;
+}
+
+/** What settlement counts of an ended call. */
+export type CountedCall = Pick<
+  CallRecord,
+  | 'id'
+  | 'workspaceId'
+  | 'keyId'
+  | 'atMs'
+  | 'requestedModel'
+  | 'answeringModel'
+  | 'provider'
+  | 'status'
+  | 'errorCode'
+  | 'endReason'
+  | 'costNano'
+> & { readonly usage: Pick<Usage, 'input' | 'cachedInput' | 'output'> };
+
+/** An end that the journal has written: until the drain comes, memory keeps its row as bytes, and little else. */
+export interface WrittenEntry {
+  readonly kind: 'close' | 'refused';
+  readonly callId: string;
+  readonly funding: Funding;
+  readonly call: CountedCall;
+  /** The row as JSON, as the journal wrote it: the drain sends the same bytes. */
+  readonly row: Uint8Array;
+}
+
+/** @param row bytes that nobody will change. */
+export function writtenOf(entry: CloseEntry | RefusedEntry, row: Uint8Array): WrittenEntry {
+  const { kind, callId, call } = entry;
+  const { id, workspaceId, keyId, atMs, requestedModel, answeringModel, provider } = call;
+  const { status, errorCode, endReason, costNano } = call;
+  const { input, cachedInput, output } = call.usage;
+  return {
+    kind,
+    callId,
+    funding: kind === 'close' ? entry.funding : 'none',
+    call: {
+      id,
+      workspaceId,
+      keyId,
+      atMs,
+      requestedModel,
+      answeringModel,
+      provider,
+      status,
+      errorCode,
+      endReason,
+      costNano,
+      usage: { input, cachedInput, output },
+    },
+    row,
+  };
 }
 
 /**
@@ -114,19 +166,19 @@ export interface KeepEntry {
   readonly callId: string;
   readonly resources: readonly Resource[];
   /** Their rows as a JSON array, once the journal has written it: the drain sends the same bytes. */
-  row?: Uint8Array;
+  readonly row?: Uint8Array;
 }
 
 export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry | KeepEntry;
 
 /** A call that has ended. */
-export type SettledEntry = CloseEntry | RefusedEntry;
+export type SettledEntry = CloseEntry | RefusedEntry | WrittenEntry;
 
 /** What the drain brings to the database. */
 export type DrainedEntry = SettledEntry | KeepEntry;
 
 /** Whether the drain has to bring it to the database; what is not serves recovery alone. */
-export function isDrained(entry: Entry): entry is DrainedEntry {
+export function isDrained(entry: Entry): entry is Extract<Entry, DrainedEntry> {
   return entry.kind !== 'open' && entry.kind !== 'checkpoint';
 }
 

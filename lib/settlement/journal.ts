@@ -1,7 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Backlog } from '#lib/settlement/backlog';
-import type { CheckpointEntry, DrainedEntry, Entry, Journal, OpenEntry } from '#lib/settlement/entry';
+import {
+  type CheckpointEntry,
+  type DrainedEntry,
+  type Entry,
+  type Journal,
+  type OpenEntry,
+  writtenOf,
+} from '#lib/settlement/entry';
 import { type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
 import { encodeEntry } from '#lib/settlement/record/encode';
 import { RecordBuffer } from '#lib/settlement/record/frame';
@@ -114,8 +121,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
         if (call && file) call.checkpoint = entry;
       } else {
         rows ??= Buffer.from(buffer.bytes());
-        entry.row = rows.subarray(row.start, row.end);
-        settled.push(entry);
+        const bytes = rows.subarray(row.start, row.end);
+        settled.push(entry.kind === 'keep' ? { ...entry, row: bytes } : writtenOf(entry, bytes));
         // Until the drain has it, an end that is in no file leaves its `open` to recovery.
         if (file && entry.kind !== 'keep') leave(entry.callId);
       }

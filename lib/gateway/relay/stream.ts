@@ -10,6 +10,7 @@ import {
 } from '#lib/gateway/relay/parts';
 import { NotKept } from '#lib/gateway/relay/watch';
 import { breakEnding } from '#lib/relay/break-ending';
+import type { ExchangeReader } from '#lib/upstream/exchange';
 
 /** Checkpoints of a running stream are at most this far apart. */
 const CHECKPOINT_MS = 1_000;
@@ -18,7 +19,7 @@ const CHECKPOINT_MS = 1_000;
  * Relays a stream as it comes; what tells its end, or shows what must be kept, waits for the disk. Ends
  * exactly once.
  */
-export class StreamRelay {
+export class StreamRelay implements ExchangeReader {
   readonly #p: RelayParts;
   #started = false;
   /** Pieces that wait for what is being written. */

@@ -2,12 +2,13 @@ import { Refused, refusal } from '#lib/errors';
 import { brokenNotice, brokenReason, type RelayParts, settleCall, withhold } from '#lib/gateway/relay/parts';
 import { NotKept } from '#lib/gateway/relay/watch';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
+import type { ExchangeReader } from '#lib/upstream/exchange';
 
 /**
  * Relays a whole answer. Its newest piece is held back, so that its end cannot reach the client before the
  * journal has it; of one that shows what must be kept, all of it is. Ends exactly once.
  */
-export class WholeRelay {
+export class WholeRelay implements ExchangeReader {
   readonly #p: RelayParts;
   #started = false;
   /** Newest pieces, not yet sent. */
@@ -80,7 +81,8 @@ export class WholeRelay {
 
   #finish(): void {
     const { call, tap, headers } = this.#p;
-    const last = joined([...this.#held, ...tap.end()]);
+    const rest = tap.end();
+    const last = joined(rest.length === 0 ? this.#held : [...this.#held, ...rest]);
     const started = this.#started;
     this.#p.resolve((reply) => {
       if (!started) {

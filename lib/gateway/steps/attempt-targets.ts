@@ -1,5 +1,5 @@
 import { Refused, refusal } from '#lib/errors';
-import type { Ask, Family } from '#lib/families/family';
+import type { Ask, Edit, Family } from '#lib/families/family';
 import { nestedEdits } from '#lib/families/nested';
 import type { Call } from '#lib/gateway/call';
 import { chargeCall } from '#lib/gateway/charge';
@@ -7,8 +7,9 @@ import { stripKey } from '#lib/gateway/credentials';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import { editedBody } from '#lib/gateway/upload/edited-body';
-import type { Target } from '#lib/routing/target';
-import { type Answer, attempt, type Outgoing } from '#lib/upstream/attempt';
+import type { Target, TimeLimits } from '#lib/routing/target';
+import type { AttemptRecord } from '#lib/settlement/entry';
+import { type Answer, type AttemptRun, attempt, type Outgoing } from '#lib/upstream/attempt';
 import { failureName } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
 import { follow } from '#lib/upstream/follow';
@@ -16,36 +17,19 @@ import { headersToProvider } from '#lib/upstream/headers';
 
 /** The only outside call: the plan's targets in order, until one answers (decisions §12). */
 export async function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch): Promise<Answer> {
-  const { ask, family, plan } = call;
-  if (!ask || !family || !plan) throw new Error('an attempt is made after planning');
-  const sent: { exchange: Exchange | null; target: Target | null } = { exchange: null, target: null };
-  const answer = await attempt(runtime, {
-    targets: plan.targets,
-    timeLimits: plan.timeLimits,
-    stream: ask.stream,
-    startMono: call.startMono,
-    outgoing: (target) => {
-      sent.target = target;
-      return outgoing(call, ask, family, target);
-    },
-    isOperatorFault: (status, body) => family.isOperatorFault(status, parsed(body)),
-    record: (record) => call.attempts.push(record),
-    underway: (exchange) => {
-      sent.exchange = exchange;
-      client.underway(exchange, sent.target?.offer.provider.onDisconnect ?? 'abort');
-    },
-    gone: () => call.gone,
-  });
+  const run = new CallRun(call, client);
+  const answer = await attempt(runtime, run);
   if (answer) {
     call.beganMono = answer.beganMono;
     call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
-    return ask.operation.download === 'redirected' ? followed(runtime, call, client, answer) : answer;
+    const redirected = call.ask?.operation.download === 'redirected';
+    return redirected ? followed(runtime, call, client, answer) : answer;
   }
   call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   if (call.gone) {
     call.endReason = 'client_gone';
-    call.target = sent.target;
-    chargeCall(call, null, sent.exchange?.sentWhole ?? false);
+    call.target = run.target;
+    chargeCall(call, null, run.exchange?.sentWhole ?? false);
   } else {
     call.endReason = call.attempts.at(-1)?.error?.endsWith('timeout') ? 'timeout' : 'upstream_error';
   }
@@ -55,28 +39,75 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
   );
 }
 
+/** A call's attempts as `upstream/attempt` makes them. */
+class CallRun implements AttemptRun {
+  readonly targets: readonly Target[];
+  readonly timeLimits: TimeLimits;
+  readonly stream: boolean;
+  readonly startMono: number;
+  /** Where the newest attempt goes. */
+  target: Target | null = null;
+  exchange: Exchange | null = null;
+  readonly #call: Call;
+  readonly #ask: Ask;
+  readonly #family: Family;
+  readonly #client: GoneWatch;
+
+  constructor(call: Call, client: GoneWatch) {
+    const { ask, family, plan } = call;
+    if (!ask || !family || !plan) throw new Error('an attempt is made after planning');
+    this.targets = plan.targets;
+    this.timeLimits = plan.timeLimits;
+    this.stream = ask.stream;
+    this.startMono = call.startMono;
+    this.#call = call;
+    this.#ask = ask;
+    this.#family = family;
+    this.#client = client;
+  }
+
+  outgoing(target: Target): Outgoing {
+    this.target = target;
+    return outgoing(this.#call, this.#ask, this.#family, target);
+  }
+
+  isOperatorFault(status: number, body: Uint8Array): boolean {
+    return this.#family.isOperatorFault(status, parsed(body));
+  }
+
+  record(record: AttemptRecord): void {
+    this.#call.attempts.push(record);
+  }
+
+  underway(exchange: Exchange): void {
+    this.exchange = exchange;
+    this.#client.underway(exchange, this.target?.offer.provider.onDisconnect ?? 'abort');
+  }
+
+  gone(): boolean {
+    return this.#call.gone;
+  }
+}
+
 function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
-  const edits =
-    ask.operation.steps === 'stored'
-      ? []
-      : [...family.edits(ask, target.offer, target.injectBudget), ...nestedEdits(ask, target.nested)];
-  const { body, contentLength } = editedBody(ask.scan, edits);
-  const given = stripKey(call.query);
+  const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
+  const given = call.query === '' ? '' : stripKey(call.query);
   const query = family.upstreamQuery?.(given, ask.operation) ?? given;
-  return {
-    method: ask.operation.method,
-    path: `${family.upstreamPath(ask, target.offer)}${query ? `?${query}` : ''}`,
-    headers: [
-      ...headersToProvider(
-        call.arrival.headers,
-        family.credentialHeader(target.credential),
-        bodyOf(ask),
-        target.offer.denyBetas,
-      ),
-      ...(contentLength === null ? [] : ['content-length', String(contentLength)]),
-    ],
-    body,
-  };
+  const path = family.upstreamPath(ask, target.offer);
+  const headers = headersToProvider(
+    call.arrival.headers,
+    family.credentialHeader(target.credential),
+    bodyOf(ask),
+    target.offer.denyBetas,
+  );
+  if (contentLength !== null) headers.push('content-length', String(contentLength));
+  return { method: ask.operation.method, path: query === '' ? path : `${path}?${query}`, headers, body };
+}
+
+function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
+  if (ask.operation.steps === 'stored') return [];
+  const edits = family.edits(ask, target.offer, target.injectBudget);
+  return ask.nested ? [...edits, ...nestedEdits(ask, target.nested)] : edits;
 }
 
 function bodyOf({ operation, scan }: Ask): 'json' | 'form' | 'none' | 'content' {

@@ -1,11 +1,15 @@
 import { checkKey } from '#lib/admission/decide';
-import { isRefusal, Refused, refusal } from '#lib/errors';
+import { isRefusal, type Refusal, Refused, refusal } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import { readCredential } from '#lib/gateway/credentials';
 import type { Runtime } from '#lib/gateway/runtime';
+import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
-/** Steps 3 to 7 of decisions §3: the credential, its key, the key's state. */
-export async function authenticate(runtime: Runtime, call: Call): Promise<void> {
+/**
+ * Steps 3 to 7 of decisions §3: the credential, its key, the key's state.
+ * @returns what to wait for; undefined when the key is in memory.
+ */
+export function authenticate(runtime: Runtime, call: Call): Promise<void> | undefined {
   const credential = readCredential({ headers: call.arrival.headers, query: call.query });
   const missing = isRefusal(credential) && credential.code === 'missing_platform_authorization';
   if (missing) throw new Refused(credential);
@@ -19,7 +23,12 @@ export async function authenticate(runtime: Runtime, call: Call): Promise<void> 
   }
   if (isRefusal(credential)) throw new Refused(credential);
   const read = runtime.keys.read(credential.secret);
-  const snapshot = read instanceof Promise ? await read : read;
+  if (read instanceof Promise) return read.then((late) => admitKey(runtime, call, late));
+  admitKey(runtime, call, read);
+  return undefined;
+}
+
+function admitKey(runtime: Runtime, call: Call, snapshot: KeySnapshot | Refusal): void {
   if (isRefusal(snapshot)) throw new Refused(snapshot);
   call.snapshot = snapshot;
   const refused = checkKey(snapshot, runtime.clock.now());

@@ -1,14 +1,17 @@
-import type { ClaimRequest, LimitNumbers } from '#lib/admission/claim';
+import type { Claim, ClaimRequest, LimitNumbers } from '#lib/admission/claim';
 import { estimate } from '#lib/admission/estimate';
-import { isRefusal, Refused, refusal } from '#lib/errors';
+import { isRefusal, type Refusal, Refused, refusal } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import type { HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 
-/** Steps 11 to 15 of decisions §3: one all-or-nothing claim; a plan that failed is answered after it. */
-export async function claimCall(runtime: Runtime, call: Call): Promise<void> {
-  const { snapshot, operation, plan, coordinator } = { ...call, coordinator: runtime.coordinator };
-  if (!snapshot || !operation) return;
+/**
+ * Steps 11 to 15 of decisions §3: one all-or-nothing claim; a plan that failed is answered after it.
+ * @returns what to wait for; undefined when memory could decide.
+ */
+export function claimCall(runtime: Runtime, call: Call): Promise<void> | undefined {
+  const { coordinator } = runtime;
+  if (!call.snapshot || !call.operation) return undefined;
   if (!coordinator || !runtime.journal) {
     throw new Refused(
       refusal(
@@ -18,21 +21,27 @@ export async function claimCall(runtime: Runtime, call: Call): Promise<void> {
     );
   }
   const claimed = coordinator.claim(requestOf(call));
-  const claim = claimed instanceof Promise ? await claimed : claimed;
+  if (claimed instanceof Promise) return claimed.then((late) => takeClaim(call, late));
+  takeClaim(call, claimed);
+  return undefined;
+}
+
+function takeClaim(call: Call, claim: Claim | Refusal): void {
   if (isRefusal(claim)) throw new Refused(claim);
   call.claim = claim;
   call.holdNano = claim.holdNano;
-  Object.assign(call.headers, limitHeaders(claim.numbers));
-  if (plan?.failure) throw new Refused(plan.failure);
+  addLimits(call.headers, claim.numbers);
+  if (call.plan?.failure) throw new Refused(call.plan.failure);
 }
 
 function requestOf(call: Call): ClaimRequest {
   const { snapshot, operation, ask, plan } = call;
   if (!snapshot || !operation) throw new Error('a call is claimed after it is authenticated');
-  const base = { callId: call.id, atMs: call.startMs, snapshot };
-  if (operation.steps === 'models') return { ...base, need: 'models', holdNano: 0n, tokens: 0 };
-  if (operation.steps !== 'generate' || !ask || !plan)
-    return { ...base, need: 'rate', holdNano: 0n, tokens: 0 };
+  const [callId, atMs] = [call.id, call.startMs];
+  if (operation.steps !== 'generate' || !ask || !plan) {
+    const need = operation.steps === 'models' ? 'models' : 'rate';
+    return { callId, atMs, snapshot, need, holdNano: 0n, tokens: 0 };
+  }
   const { holdNano, tokens } = estimate(
     ask,
     plan.targets,
@@ -40,19 +49,18 @@ function requestOf(call: Call): ClaimRequest {
     snapshot.workspace.strict,
     call.previousTokens,
   );
-  return { ...base, need: 'generate', holdNano, tokens, ...(ask.job ? { durable: true } : {}) };
+  const durable = ask.job !== undefined;
+  return { callId, atMs, snapshot, need: 'generate', holdNano, tokens, durable };
 }
 
 /** `x-ratelimit-*` of the tighter of key and workspace; a kind without a limit sends none (decisions §8). */
-function limitHeaders(numbers: LimitNumbers): HeaderList {
-  const headers: HeaderList = {};
-  if (numbers.requests) {
-    headers['x-ratelimit-limit-requests'] = String(numbers.requests.limit);
-    headers['x-ratelimit-remaining-requests'] = String(numbers.requests.remaining);
+function addLimits(headers: HeaderList, { requests, tokens }: LimitNumbers): void {
+  if (requests) {
+    headers['x-ratelimit-limit-requests'] = String(requests.limit);
+    headers['x-ratelimit-remaining-requests'] = String(requests.remaining);
   }
-  if (numbers.tokens) {
-    headers['x-ratelimit-limit-tokens'] = String(numbers.tokens.limit);
-    headers['x-ratelimit-remaining-tokens'] = String(numbers.tokens.remaining);
+  if (tokens) {
+    headers['x-ratelimit-limit-tokens'] = String(tokens.limit);
+    headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining);
   }
-  return headers;
 }

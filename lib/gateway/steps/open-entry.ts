@@ -6,27 +6,26 @@ import type { Runtime } from '#lib/gateway/runtime';
  * Who is about to spend what: on disk before the first byte goes to a provider (architecture §3).
  * @throws Refused `local_quota_not_configured` when the disk refuses; nothing has been sent then.
  */
-export async function openEntry(runtime: Runtime, call: Call): Promise<void> {
+export function openEntry(runtime: Runtime, call: Call): Promise<void> | undefined {
   const { claim } = call;
-  if (!claim || claim.funding === 'none') return;
-  const entry = {
-    kind: 'open',
-    callId: call.id,
-    atMs: call.startMs,
-    holdNano: claim.holdNano,
-    tokens: claim.tokens,
-    funding: claim.funding,
-    call: recordOf(call, call.startMono),
-  } as const;
-  try {
-    await runtime.journal?.append(entry);
-  } catch (error) {
-    runtime.report(error, call.id);
-    throw new Refused(
-      refusal(
-        'local_quota_not_configured',
-        'This gateway process cannot write its journal; retry, and tell its operator if it stays so.',
-      ),
-    );
-  }
+  if (!claim || claim.funding === 'none') return undefined;
+  return runtime.journal
+    ?.append({
+      kind: 'open',
+      callId: call.id,
+      atMs: call.startMs,
+      holdNano: claim.holdNano,
+      tokens: claim.tokens,
+      funding: claim.funding,
+      call: recordOf(call, call.startMono),
+    })
+    .catch((error: unknown) => {
+      runtime.report(error, call.id);
+      throw new Refused(
+        refusal(
+          'local_quota_not_configured',
+          'This gateway process cannot write its journal; retry, and tell its operator if it stays so.',
+        ),
+      );
+    });
 }

@@ -37,22 +37,15 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
     const parts = { runtime, call, exchange, meter, tap, watch, reply, headers, resolve, reject };
     const relay = streamed ? new StreamRelay(parts) : new WholeRelay(parts);
     reply.onDrain(() => exchange.resume());
-    exchange.read({
-      data: (chunk) => relay.data(chunk),
-      end: () => relay.end(),
-      fail: (error) => relay.fail(error),
-    });
+    exchange.read(relay);
   });
 }
 
 function answerHeaders(call: Call, answer: Answer, streamed: boolean): HeaderList {
-  const headers: HeaderList = {
-    ...headersToClient(answer.exchange.headers),
-    ...call.headers,
-    'x-answered-model': answer.target.model.id,
-    'x-answered-provider': answer.target.offer.provider.id,
-    'x-attempts': String(call.attempts.length),
-  };
+  const headers: HeaderList = Object.assign(headersToClient(answer.exchange.headers), call.headers);
+  headers['x-answered-model'] = answer.target.model.id;
+  headers['x-answered-provider'] = answer.target.offer.provider.id;
+  headers['x-attempts'] = String(call.attempts.length);
   // Not the newest attempt's: an earlier answer passes when the last attempt got none.
   const upstreamId = providerRequestId(answer.exchange.headers, answer.target.credential);
   if (upstreamId) headers['x-upstream-request-id'] = upstreamId;

@@ -1,6 +1,6 @@
 import { resourceRows } from '#lib/resources/row';
 import { callRow, openRow } from '#lib/settlement/call-row';
-import type { Entry } from '#lib/settlement/entry';
+import type { Entry, WrittenEntry } from '#lib/settlement/entry';
 
 /** A changed layout takes a new version number: a start never misreads what an older one left. */
 export const layoutVersion = 2;
@@ -16,8 +16,12 @@ export interface Payload {
  * The payload of one journal record, `head + row + "]"`: a JSON array by position whose last element is
  * the call (of a `keep`: the resources). What the drain will send is written once for both.
  */
-export function encodeEntry(entry: Entry): Payload {
+export function encodeEntry(entry: Entry | WrittenEntry): Payload {
   const head = `[${layoutVersion},"${entry.kind}","${entry.callId}",`;
+  if (isWritten(entry)) {
+    const row = Buffer.from(entry.row).toString();
+    return { head: entry.kind === 'close' ? `${head}"${entry.funding}",` : head, row };
+  }
   switch (entry.kind) {
     case 'open':
       return {
@@ -32,4 +36,8 @@ export function encodeEntry(entry: Entry): Payload {
     case 'keep':
       return { head, row: resourceRows(entry.resources) };
   }
+}
+
+function isWritten(entry: Entry | WrittenEntry): entry is WrittenEntry {
+  return (entry.kind === 'close' || entry.kind === 'refused') && entry.row !== undefined;
 }
