@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Second, startSecond } from '#tests/fleet/second';
+import {
+  type Asker,
+  allAre,
+  endsOf,
+  make,
+  outcomesOf,
+  type Possessions,
+  readsOf,
+  respond,
+  tell,
+} from '#tests/gateway/resources/possessions';
+import { expectBalancedBooks } from '#tests/support/books';
+import { eventually } from '#tests/support/eventually';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const missing = '404 not_found';
+
+describe('what a provider keeps for a workspace', () => {
+  let stack: Stack;
+  let second: Second;
+  let owner: Asker;
+  let stranger: Asker;
+  let kept: Possessions;
+  beforeAll(async () => {
+    stack = await startStack();
+    second = await startSecond(stack);
+    owner = await newcomer();
+    stranger = await newcomer();
+    kept = await make(owner);
+  });
+  afterAll(async () => {
+    await second.close();
+    await expectBalancedBooks(stack).finally(() => stack.close());
+    expect(stack.log()).toBe('');
+  });
+
+  async function newcomer(): Promise<Asker> {
+    const { slug } = await stack.workspace({ rpm: 10_000, concurrency: 'none' });
+    return { url: stack.url, key: (await stack.key(slug)).key };
+  }
+  const elsewhere = (asker: Asker): Asker => ({ ...asker, url: second.url });
+  const asksFor = async (id: string) =>
+    (await stack.sandbox.lines()).filter((line) => line.event === 'begin' && line.path.includes(id)).length;
+
+  it('is its own in every operation, in this process and in another', async () => {
+    const uses = readsOf(kept);
+    expect(await outcomesOf(owner, uses)).toEqual(allAre(uses, '200'));
+    expect(await outcomesOf(elsewhere(owner), uses)).toEqual(allAre(uses, '200'));
+  });
+
+  it('is nobody else’s, whatever is asked of it, and no provider is asked', async () => {
+    const uses = [...readsOf(kept), ...endsOf(kept)];
+    const ids = Object.values(kept).map((name) => name.split('/').at(-1) ?? '');
+    const before = await Promise.all(ids.map(asksFor));
+    expect(await outcomesOf(stranger, uses)).toEqual(allAre(uses, missing));
+    expect(await outcomesOf(elsewhere(stranger), uses)).toEqual(allAre(uses, missing));
+    expect(await Promise.all(ids.map(asksFor))).toEqual(before);
+  });
+
+  it('is another process’s too from the moment at which it was shown', async () => {
+    for (let times = 0; times < 5; times++) {
+      const { body } = await respond(owner);
+      const next = await respond(elsewhere(owner), { previous_response_id: body.id });
+      expect(next.status).toBe(200);
+    }
+  });
+
+  it('is shown in the lists of nobody else', async () => {
+    expect((await tell(owner, 'GET', '/v1/videos')).body.data).toEqual(
+      expect.arrayContaining([expect.objectContaining({ id: kept.video })]),
+    );
+    expect((await tell(stranger, 'GET', '/v1/videos')).body).toEqual({
+      object: 'list',
+      data: [],
+      first_id: null,
+      last_id: null,
+      has_more: false,
+    });
+  });
+
+  it('lists only as far as it was asked for in a way that can be understood', async () => {
+    for (const query of ['limit=0', 'limit=101', 'limit=ten', 'order=random']) {
+      const told = await tell(owner, 'GET', `/v1/videos?${query}`);
+      expect([query, told.status, told.code]).toEqual([query, 400, 'invalid_body']);
+    }
+  });
+
+  it('is gone everywhere within 2 s once it is deleted', async () => {
+    const mine = await make(owner);
+    const gone = { ...kept, response: mine.response, video: mine.video };
+    const uses = readsOf(gone).filter(([, path, body]) =>
+      [mine.response, mine.video].some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
+    );
+    expect(uses).toHaveLength(6);
+    expect(await outcomesOf(elsewhere(owner), uses)).toEqual(allAre(uses, '200'));
+    for (const path of [`/v1/responses/${mine.response}`, `/v1/videos/${mine.video}`]) {
+      expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });
+    }
+    expect(await outcomesOf(owner, uses)).toEqual(allAre(uses, missing));
+    await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, missing), 2_000);
+    expect(await outcomesOf(owner, endsOf(gone))).toEqual(allAre(endsOf(gone), missing));
+  });
+
+  it('is found again by a process that is killed right after it was shown', async () => {
+    const fresh = await newcomer();
+    const mine = await make(fresh);
+    const { body } = await respond(fresh, { background: true });
+    await stack.kill('SIGKILL');
+    await stack.start();
+    const uses = readsOf({ ...mine, response: String(body.id) });
+    const outcomes = await outcomesOf(fresh, uses.slice(0, 2));
+    expect(outcomes).toEqual(allAre(uses.slice(0, 2), '200'));
+    expect(await outcomesOf(fresh, readsOf(mine))).toEqual(allAre(readsOf(mine), '200'));
+    expect(await outcomesOf(stranger, readsOf(mine))).toEqual(allAre(readsOf(mine), missing));
+  });
+});

@@ -1,0 +1,116 @@
+import { record } from '#lib/sandbox/content/tool-call';
+import { promptOf } from '#tests/gateway/videos/stage';
+import { eventually } from '#tests/support/eventually';
+
+/** Who asks, and which gateway. */
+export interface Asker {
+  readonly url: string;
+  readonly key: string;
+}
+
+/** What providers keep for one workspace, one of each kind, by the names that its answers showed. */
+export interface Possessions {
+  readonly response: string;
+  readonly item: string;
+  readonly video: string;
+  /** "models/film/operations/1". */
+  readonly operation: string;
+  readonly file: string;
+}
+
+/** An answer as far as these tests read it. */
+export interface Told {
+  readonly status: number;
+  /** `error.code`, if any. */
+  readonly code: unknown;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly callId: string;
+}
+
+export async function tell(asker: Asker, method: string, path: string, body?: object): Promise<Told> {
+  const response = await fetch(`${asker.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${asker.key}`, 'content-type': 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const text = await response.text();
+  const told = text.startsWith('{') ? record(JSON.parse(text)) : {};
+  const callId = response.headers.get('x-request-id') ?? '';
+  return { status: response.status, code: record(told.error).code, body: told, callId };
+}
+
+export const respond = (asker: Asker, fields: object = {}) =>
+  tell(asker, 'POST', '/v1/responses', { model: 'sandbox/echo', input: 'Say hello', ...fields });
+
+/** Makes one of each; every job has completed by then. */
+export async function make(asker: Asker): Promise<Possessions> {
+  const [answered, filmed, predicted] = await Promise.all([
+    respond(asker),
+    tell(asker, 'POST', '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4' }),
+    tell(asker, 'POST', '/v1beta/models/sandbox/film:predictLongRunning', {
+      instances: [{ prompt: promptOf() }],
+      parameters: { durationSeconds: 4 },
+    }),
+  ]);
+  const operation = String(predicted.body.name);
+  let done: Readonly<Record<string, unknown>> = {};
+  await eventually(async () => {
+    done = (await tell(asker, 'GET', `/v1beta/${operation}`)).body;
+    return done.done;
+  }, true);
+  const [first] = [answered.body.output ?? []].flat();
+  return {
+    response: String(answered.body.id),
+    item: String(record(first).id),
+    video: String(filmed.body.id),
+    operation,
+    file: /files\/(\w+):download/.exec(JSON.stringify(done))?.[1] ?? '',
+  };
+}
+
+type Use = readonly [method: string, path: string, body?: object];
+
+/** Every way to name what a provider keeps that leaves it there. */
+export function readsOf(kept: Possessions): readonly Use[] {
+  const input = (item: object) => [item, { role: 'user', content: 'Go on' }];
+  const create = (fields: object): Use => [
+    'POST',
+    '/v1/responses',
+    { model: 'sandbox/echo', input: 'Go on', ...fields },
+  ];
+  return [
+    ['GET', `/v1/responses/${kept.response}`],
+    ['GET', `/v1/responses/${kept.response}/input_items`],
+    create({ previous_response_id: kept.response }),
+    create({ input: input({ type: 'item_reference', id: kept.item }) }),
+    ['GET', `/v1/videos/${kept.video}`],
+    ['GET', `/v1/videos/${kept.video}/content`],
+    ['POST', `/v1/videos/${kept.video}/remix`, { prompt: promptOf() }],
+    ['GET', `/v1beta/${kept.operation}`],
+    ['GET', `/v1/operations/${kept.operation.split('/').at(-1)}`],
+    ['GET', `/v1beta/files/${kept.file}:download?alt=media`],
+  ];
+}
+
+/** Every way to end it. */
+export function endsOf(kept: Possessions): readonly Use[] {
+  return [
+    ['POST', `/v1/responses/${kept.response}/cancel`],
+    ['DELETE', `/v1/responses/${kept.response}`],
+    ['DELETE', `/v1/videos/${kept.video}`],
+  ];
+}
+
+/** What came of each use: "GET /v1/videos/1 200". */
+export async function outcomesOf(asker: Asker, uses: readonly Use[]): Promise<readonly string[]> {
+  const told = await Promise.all(uses.map(([method, path, body]) => tell(asker, method, path, body)));
+  return uses.map(
+    ([method, path], index) =>
+      `${method} ${path} ${told[index]?.status}${told[index]?.code ? ` ${told[index]?.code}` : ''}`,
+  );
+}
+
+/** The same outcomes with one ending for all. */
+export function allAre(uses: readonly Use[], ending: string): readonly string[] {
+  return uses.map(([method, path]) => `${method} ${path} ${ending}`);
+}
