@@ -21,8 +21,9 @@ export function misfit(
   if (!model) return 'unknown';
   if (scope !== null && !scope.has(slug)) return 'scope';
   if (!model.offers.some((offer) => offer.families.has(family))) return 'family';
-  // A catalogue that gives no size (0) sets no bound.
-  if (model.contextTokens > 0) {
+  // A catalogue that gives no size (0) sets no bound; of a model of films or pictures, it is that of the
+  // prompt alone, and what else the request carries is no part of it.
+  if (model.contextTokens > 0 && model.output.includes('text')) {
     if (estimateInput(ask.weight) + (ask.budget ?? 0) > model.contextTokens) return 'context';
   }
   if (model.maxOutputTokens > 0 && (ask.budget ?? 0) > model.maxOutputTokens) return 'budget';

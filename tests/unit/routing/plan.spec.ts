@@ -238,6 +238,19 @@ describe('step 5: fallback models', () => {
     expect(order(inputOf({ catalogue: both(['text', 'image']), snapshot, ask: image }))).toHaveLength(3);
     expect(order(inputOf({ catalogue: both(['text']), snapshot, ask: words }))).toHaveLength(3);
   });
+
+  it('that make films take a picture whose weight is over the length of their prompts', () => {
+    const snapshot = snapshotOf({ '': { fallbackModels: ['n'] } });
+    const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(2_000)}` } };
+    const image = askOf({ messages: [{ role: 'user', content: [picture] }] });
+    const both = (output: string[]) =>
+      catalogueOf(
+        modelOf('m', [offerAt('a')]),
+        big('n', { input: ['text', 'image'], output, contextTokens: 1_024 }),
+      );
+    expect(order(inputOf({ catalogue: both(['video']), snapshot, ask: image }))).toHaveLength(3);
+    expect(order(inputOf({ catalogue: both(['text']), snapshot, ask: image }))).toEqual(['m@a']);
+  });
 });
 
 describe('steps 6 and 7', () => {
