@@ -4,7 +4,12 @@ const once = { guarded: true } as const;
 const unread = { guarded: true, unread: true } as const;
 
 /** Tools stand in the request itself and in items that load more of them. */
-const tool: FieldSpec = { type: {}, model: once };
+const tool: FieldSpec = {
+  type: {},
+  model: once,
+  container: once,
+  environment: { fields: { container_id: once } },
+};
 
 /** What the gateway reads of a request that creates a response (decisions §4 "Guarded names"). */
 export const createFields: FieldSpec = {

@@ -7,7 +7,7 @@ const responsePaths = ['previous_response_id', 'prompt_cache_options.comparison_
 
 /**
  * What the provider keeps and the request continues (decisions §11 "Server-held state"): responses, a
- * conversation, and items of the input that stand for something at the provider.
+ * conversation, items of the input that stand for something at the provider, and containers of tools.
  * @returns `invalid_body` for a name of another type.
  */
 export function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {
@@ -27,11 +27,17 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
   return [...references, ...itemsIn(scan)];
 }
 
-/** Of one item; the ids in the order in which they stand. */
+/** Where a tool names the container that it shall run in, with all that earlier calls left there. */
+const containerPath = /^(input\[\]\.)?tools\[\]\.(container|environment\.container_id)$/;
+
+/** Items and containers, each once, in the order in which they stand. */
 function itemsIn(scan: Scan): ResourceReference[] {
   const references = new Map<string, ResourceReference>();
   let item = new Map<string, Found>();
   for (const found of scan.collected) {
+    if (typeof found.value === 'string' && containerPath.test(found.path)) {
+      references.set(found.value, { kind: 'item', id: found.value, required: true });
+    }
     if (found.path.startsWith('input[].')) item.set(found.path.slice('input[].'.length), found);
     if (found.path !== 'input[]') continue;
     const reference = referenceOf(item);

@@ -18,9 +18,13 @@ export function headOf(response: JsonObject): readonly ShownResource[] {
   return conversation === null ? [own] : [own, { kind: 'conversation', id: conversation }];
 }
 
+/** The items of a list, and the containers that their tools ran in. */
 export function itemsOf(list: unknown): readonly ShownResource[] {
-  return listIn(list).flatMap((item) => {
-    const id = textIn(objectIn(item)?.id);
-    return id === null ? [] : [{ kind: 'item' as const, id }];
+  return listIn(list).flatMap((value) => {
+    const item = objectIn(value);
+    const container = item?.container_id ?? objectIn(item?.environment)?.container_id;
+    return [textIn(item?.id), textIn(container)].flatMap((id) =>
+      id === null ? [] : [{ kind: 'item' as const, id }],
+    );
   });
 }

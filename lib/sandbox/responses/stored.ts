@@ -6,7 +6,7 @@ import { statusOf, viewOf } from '#lib/sandbox/responses/view';
 import { keptName } from '#lib/sandbox/scenario/name';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
-export const storedPath = /^\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
+const storedPath = /^\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
 
 /** Whether the family has such an operation on what is kept. */
 export function handlesStored(method: string, path: string): boolean {

@@ -42,6 +42,26 @@ describe('a body is read once, byte by byte', () => {
     expect(result.found.has('model')).toBe(false);
   });
 
+  it('tells each element of an array apart, after what it read in it', () => {
+    const elements: FieldSpec = {
+      input: { elements: true, each: { id: {}, tools: { each: { type: {} } } } },
+    };
+    const body = '{"input":[{"id":"a"},[{"id":"x"}],"text",{},{"tools":[{"type":"t"}],"id":"b"}]}';
+    const result = scan(Buffer.from(body), elements);
+    if ('fault' in result) throw new Error(result.fault);
+    expect(
+      result.collected.map(({ path, value, start, end }) => [path, value ?? body.slice(start, end)]),
+    ).toEqual([
+      ['input[].id', 'a'],
+      ['input[]', '{"id":"a"}'],
+      ['input[]', '{}'],
+      ['input[].tools[].type', 't'],
+      ['input[].tools', '[{"type":"t"}]'],
+      ['input[].id', 'b'],
+      ['input[]', '{"tools":[{"type":"t"}],"id":"b"}'],
+    ]);
+  });
+
   it('takes null as absent but tells where it stands', () => {
     const result = read('{"max_tokens": null,"model":"m"}');
     expect(result.found.has('max_tokens')).toBe(false);

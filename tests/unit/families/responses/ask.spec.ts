@@ -122,6 +122,23 @@ describe('what a request continues', () => {
     expect(item(fields)).toEqual([]);
   });
 
+  it('is a container that a tool shall run in, wherever it is declared', () => {
+    const container = { ...kept, id: 'cntr_1' };
+    const interpreter = { type: 'code_interpreter', container: 'cntr_1' };
+    expect(askResponse({ model: 'm', tools: [interpreter] }).references).toEqual([container]);
+    const environment = { type: 'container_reference', container_id: 'cntr_1' };
+    expect(askResponse({ model: 'm', tools: [{ type: 'shell', environment }] }).references).toEqual([
+      container,
+    ]);
+    const later = { type: 'additional_tools', role: 'developer', tools: [interpreter] };
+    expect(item(later)).toEqual([container]);
+    const fresh = [
+      { type: 'code_interpreter', container: { type: 'auto' } },
+      { type: 'computer', environment: 'browser' },
+    ];
+    expect(askResponse({ model: 'm', tools: fresh })).not.toHaveProperty('references');
+  });
+
   it('names each item once, as the stricter of what stands in it', () => {
     const sealed = { type: 'reasoning', id: 'rs_1', encrypted_content: 'g' };
     const input = [sealed, { id: 'rs_1' }, sealed, { role: 'user', content: 'hi' }, { id: 'rs_2' }];

@@ -155,6 +155,23 @@ describe('what an answer shows', () => {
     expect(shown(failed)).toEqual([{ kind: 'response', id: 'resp_1' }]);
   });
 
+  it('is a container that a tool ran in', () => {
+    const output = [
+      { id: 'ci_1', type: 'code_interpreter_call', container_id: 'cntr_1' },
+      {
+        id: 'sh_1',
+        type: 'shell_call',
+        environment: { type: 'container_reference', container_id: 'cntr_2' },
+      },
+    ];
+    expect(shown({ object: 'response', output })?.map(({ id }) => id)).toEqual([
+      'ci_1',
+      'cntr_1',
+      'sh_1',
+      'cntr_2',
+    ]);
+  });
+
   it('is every item of a list of them', () => {
     expect(shown({ object: 'list', data: [{ id: 'a' }, {}, { id: 'b' }] })).toEqual([
       { kind: 'item', id: 'a' },
