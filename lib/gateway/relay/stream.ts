@@ -165,6 +165,10 @@ export class StreamRelay implements ExchangeReader {
     }
     this.#done = true;
     const { call, meter, tap, watch, headers, exchange } = this.#p;
+    const held = unkept ? [] : (this.#gated ?? []);
+    this.#gated = null;
+    // A gate that opens behind one that did not lets nothing out any more.
+    this.#gate = null;
     if (unkept) exchange.abort(error);
     if (unkept && !this.#started) {
       withhold(this.#p, error);
@@ -173,8 +177,6 @@ export class StreamRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, brokenReason(call, error), true);
     if (watch) void this.#tell(watch);
-    const held = unkept ? [] : (this.#gated ?? []);
-    this.#gated = null;
     const frame = call.family?.breakFrame(brokenNotice(error), tap.events()) ?? null;
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);
