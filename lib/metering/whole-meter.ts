@@ -1,6 +1,7 @@
 import type { Ask, Family } from '#lib/families/family';
 import type { Meter } from '#lib/metering/meter';
 import type { UsageReport } from '#lib/metering/usage';
+import { isInsideString, KEPT_AS_IT_COMES } from '#lib/relay/long-strings';
 import type { ShownResource } from '#lib/resources/resource';
 
 /** Bytes of a whole answer that are kept to be read at its end. */
@@ -19,6 +20,7 @@ class WholeMeter implements Meter {
   #keeping: boolean;
   #chunks: Uint8Array[] = [];
   #bytes = 0;
+  #keptBytes = 0;
   #tooLong = false;
   #outputBytes: number | null = null;
   #report: UsageReport | null = null;
@@ -34,8 +36,9 @@ class WholeMeter implements Meter {
 
   push(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    if (!this.#keeping) return;
-    if (this.#bytes > MAX_ANSWER_BYTES) {
+    if (!this.#keeping || (this.#keptBytes > KEPT_AS_IT_COMES && isInsideString(chunk))) return;
+    this.#keptBytes += chunk.length;
+    if (this.#keptBytes > MAX_ANSWER_BYTES) {
       this.#tooLong = true;
       this.#keeping = false;
       this.#chunks = [];

@@ -1,3 +1,5 @@
+import { isInsideString, KEPT_AS_IT_COMES } from '#lib/relay/long-strings';
+
 /** One event of an SSE stream. */
 export interface SseEvent {
   /** Its `event:` line; null when it has none. */
@@ -32,6 +34,8 @@ export class EventSplitter {
   #start = 0;
   #name: string | null = null;
   #data: string | null = null;
+  /** Of the event at hand. */
+  #keptBytes = 0;
   #skipping = false;
   #overflowed = false;
 
@@ -63,7 +67,7 @@ export class EventSplitter {
       }
       lineStart = i + 1;
     }
-    if (lineStart < chunk.length) this.#keep(chunk.subarray(lineStart), this.#offset + chunk.length);
+    if (lineStart < chunk.length) this.#keep(chunk.subarray(lineStart));
     this.#offset += chunk.length;
     return events;
   }
@@ -76,9 +80,11 @@ export class EventSplitter {
     return events[0] ?? null;
   }
 
-  #keep(piece: Uint8Array, end: number): void {
+  #keep(piece: Uint8Array): void {
     this.#lineEmpty = false;
-    if (end - this.#start > this.#maxEventBytes) this.#skip();
+    if (this.#keptBytes > KEPT_AS_IT_COMES && isInsideString(piece)) return;
+    this.#keptBytes += piece.length;
+    if (this.#keptBytes > this.#maxEventBytes) this.#skip();
     if (!this.#skipping) this.#line.push(piece);
   }
 
@@ -92,6 +98,7 @@ export class EventSplitter {
   #endLine(tail: Uint8Array): void {
     const parts = this.#line;
     if (parts.length > 0) this.#line = [];
+    this.#keptBytes += tail.length;
     this.#lineEmpty = true;
     if (this.#skipping) return;
     const line = parts.length > 0 ? Buffer.concat([...parts, tail]) : bufferOf(tail);
@@ -120,6 +127,7 @@ export class EventSplitter {
     }
     this.#name = null;
     this.#data = null;
+    this.#keptBytes = 0;
     this.#skipping = false;
     this.#start = end;
   }

@@ -118,9 +118,19 @@ describe('a whole answer is metered', () => {
     expect(meterAll(createMeter(chat, wholeAsk, json), [bytes({ error: null })]).failed()).toBe(false);
   });
 
+  it('of any length when it is long by its pictures, which are not kept', () => {
+    const meter = createMeter(chat, wholeAsk, json);
+    meter.push(bytes('{"picture":"'));
+    const piece = Buffer.alloc(2 ** 16, 'QUJD');
+    for (let i = 0; i < 1_000; i++) meter.push(piece);
+    meter.push(bytes(`",${JSON.stringify(answer).slice(1)}`));
+    meter.end();
+    expect([meter.report()?.usage.input, meter.finished(), meter.flags()]).toEqual([3, true, []]);
+  });
+
   it('up to 32 MiB, and flagged beyond', () => {
     const meter = createMeter(chat, wholeAsk, json);
-    const piece = Buffer.alloc(2 ** 20, 0x20);
+    const piece = Buffer.alloc(2 ** 20, ' "",');
     for (let i = 0; i < 33; i++) meter.push(piece);
     meter.push(bytes(answer));
     meter.end();

@@ -134,6 +134,18 @@ describe('an event that is too long', () => {
     expect(splitter.push(Buffer.from('\n\ndata: a\n\n')).map(({ data }) => data)).toEqual(['a']);
   });
 
+  it('is not one that is long by its picture, which is left out from 4 MiB on', () => {
+    const splitter = new EventSplitter();
+    const head = 'data: {"type":"completed","b64_json":"';
+    const pictures = Array.from({ length: 500 }, () => Buffer.alloc(2 ** 16, 'QUJD'));
+    const pieces = [Buffer.from(head), ...pictures, Buffer.from('","usage":{"total":7}}\n\n')];
+    const [event] = split(pieces, splitter);
+    expect(JSON.parse(event?.data ?? '')).toMatchObject({ type: 'completed', usage: { total: 7 } });
+    expect(event?.end).toBe(pieces.reduce((sum, { length }) => sum + length, 0));
+    expect(splitter.overflowed).toBe(false);
+    expect(event?.data.length).toBeLessThan(5 * 2 ** 20);
+  });
+
   it('is not one of 3 MB on one line', () => {
     const data = 'A'.repeat(3_000_000);
     const stream = Buffer.from(`data: ${data}\n\n`);
