@@ -30,6 +30,9 @@ export const instanceFields: FieldSpec = {
   referenceImages: { aliases: ['reference_images'], each: { image: { fields: media } } },
 };
 
+/** Each is looked up: nobody names more that are their own. */
+const MOST_FILES = 1_000;
+
 const referencePath = /(^|\.)(fileUri|uri)$/;
 const cachePath = /(^|\.)cachedContent$/;
 
@@ -37,7 +40,7 @@ const cachePath = /(^|\.)cachedContent$/;
  * Files of the provider's own store and context caches that a body names (decisions §11 "Server-held
  * state"): they belong to the operator's account, so that only what an operation of the workspace made
  * may be named; addresses elsewhere pass. No cache can be the workspace's, since none is made here.
- * @returns `invalid_body` for a name that is not a string.
+ * @returns `invalid_body` for a name that is not a string, and for more names than anybody needs.
  */
 export function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {
   const references = new Map<string, ResourceReference>();
@@ -47,6 +50,9 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
     if (typeof found.value !== 'string') return notText(found);
     const id = cache ? found.value : fileIdIn(found.value);
     if (id !== null) references.set(id, { kind: 'file', id, required: true });
+    if (references.size > MOST_FILES) {
+      return refusal('invalid_body', `The body names over ${MOST_FILES} files of the provider; send fewer.`);
+    }
   }
   return [...references.values()];
 }

@@ -86,6 +86,12 @@ describe('what the provider keeps may only be named by who made it', () => {
     expect(askContent({ contents: [{ parts: [{ text: fileUri }] }] }).references).toBeUndefined();
   });
 
+  it('more files than anybody has made are refused', () => {
+    const parts = Array.from({ length: 1_001 }, (_, index) => ({ fileData: { fileUri: `files/f${index}` } }));
+    expect(isRefusal(readContent({ contents: [{ parts }] }))).toBe(true);
+    expect(idsOf({ contents: [{ parts: parts.slice(1) }] })).toHaveLength(1_000);
+  });
+
   it('an address that is no string is refused', () => {
     const refused = readContent({ contents: [{ parts: [{ fileData: { fileUri: ['files/a'] } }] }] });
     expect(isRefusal(refused) && refused.message).toContain('"contents[].parts[].fileData.fileUri"');
