@@ -60,9 +60,17 @@ export function memoryRoom(): SpoolRoom & { readonly open: () => Promise<Spool>;
 /** Reads a body that comes in these pieces. @returns the scan, or the message of the refusal. */
 export async function readForm(
   chunks: readonly Uint8Array[],
-  options: { readonly boundary?: string; readonly contentType?: string; readonly limit?: number } = {},
+  options: {
+    readonly boundary?: string;
+    readonly contentType?: string;
+    readonly fields?: FieldSpec;
+  } = {},
 ): Promise<Scan | string> {
-  const { boundary = 'b', contentType = `multipart/form-data; boundary=${boundary}`, limit = 1e9 } = options;
+  const {
+    boundary = 'b',
+    contentType = `multipart/form-data; boundary=${boundary}`,
+    fields = spec,
+  } = options;
   const room = memoryRoom();
   const body: BodySource = {
     read: () => Promise.reject(new Error('a multipart body is poured')),
@@ -73,7 +81,7 @@ export async function readForm(
     drop: () => {},
   };
   try {
-    const { scan } = await readUpload(body, contentType, spec, limit, room);
+    const { scan } = await readUpload(body, contentType, fields, 1e9, room);
     return scan;
   } catch (error) {
     if (!(error instanceof Refused) || error.refusal.code !== 'invalid_body') throw error;

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { images } from '#lib/families/images';
+import { createMeter } from '#lib/metering/meter';
+import { totalUsage, usageOf } from '#lib/metering/usage';
+import { askImages } from '#tests/unit/families/images/make';
+import { recordings } from '#tests/unit/relay/streams';
+
+const read = (answer: unknown, asked: object = {}) =>
+  images.readUsage(askImages({ model: 'm', ...asked }), answer);
+const data = [{ b64_json: 'AAAA' }, { b64_json: 'BBBB' }];
+const usage = {
+  input_tokens: 50,
+  input_tokens_details: { text_tokens: 10, image_tokens: 40 },
+  output_tokens: 100,
+  total_tokens: 150,
+};
+
+describe('the usage of images', () => {
+  it('splits text and image on both sides', () => {
+    const output_tokens_details = { image_tokens: 70, text_tokens: 30 };
+    expect(read({ data, usage: { ...usage, output_tokens_details } })).toMatchObject({
+      usage: usageOf({ input: 50, imageInput: 40, output: 100, imageOutput: 70, images: 2 }),
+      nested: [],
+      flags: [],
+    });
+  });
+
+  it('takes all output for image where it has no details', () => {
+    expect(read({ data, usage })?.usage).toMatchObject({ output: 100, imageOutput: 100 });
+  });
+
+  it('is the number of images where no tokens are told', () => {
+    for (const none of [undefined, null, {}, { cost_in_usd_ticks: 200_000_000 }]) {
+      expect(read({ data, usage: none })?.usage).toEqual(usageOf({ images: 2 }));
+    }
+    expect(read({ data: [] })).toBeNull();
+    expect(read({ error: { message: 'x' } })).toBeNull();
+    expect(read(null)).toBeNull();
+  });
+
+  it('is charged by what the answer says of size and quality, else by what was asked', () => {
+    expect(read({ data, size: '1024x1536', quality: 'low' })?.units).toEqual([
+      '1024x1536/low',
+      '1024x1536',
+      'low',
+    ]);
+    const asked = { size: '512x512', quality: 'auto' };
+    expect(read({ data, quality: 'high' }, asked)?.units).toEqual(['512x512/high', '512x512', 'high']);
+    expect(read({ data }, asked)?.units).toEqual(['512x512']);
+    expect(read({ data })?.units).toEqual([]);
+  });
+
+  it('has what the writer of a vector graphic used apart', () => {
+    const svg_usage = { model: 'writer', input_tokens: 9, output_tokens: 40, reasoning_tokens: 30 };
+    expect(read({ data, usage, svg_usage })?.nested).toEqual([
+      { upstreamModel: 'writer', usage: usageOf({ input: 9, output: 40, reasoning: 30 }) },
+    ]);
+  });
+
+  it('flags figures that are none, and parts that are more than the whole', () => {
+    const odd = {
+      ...usage,
+      output_tokens: -4,
+      input_tokens_details: { image_tokens: 999, cached_tokens: 60 },
+    };
+    expect(read({ data, usage: odd })).toMatchObject({
+      usage: { input: 0, imageInput: 0, cachedInput: 60, output: 0 },
+      flags: expect.arrayContaining(['usage_negative', 'usage_inconsistent']),
+    });
+  });
+});
+
+describe.skipIf(recordings(['images']).length === 0)('recorded images', () => {
+  it.each(recordings(['images']).map((one) => [one.file, one] as const))(
+    '%s has the usage recorded with it',
+    (_file, one) => {
+      const contentType = one.stream ? 'text/event-stream' : 'application/json';
+      const meter = createMeter(images, askImages({ model: 'm', stream: one.stream }), { contentType });
+      meter.push(one.body);
+      meter.end();
+      const report = meter.report();
+      const got = report && totalUsage(report);
+      if (one.norm === null) {
+        expect([got?.input ?? 0, got?.output ?? 0]).toEqual([0, 0]);
+        return;
+      }
+      expect({
+        text_in: (got?.input ?? 0) - (got?.imageInput ?? 0),
+        image_in: got?.imageInput,
+        output: got?.output,
+      }).toEqual({ text_in: one.norm.text_in, image_in: one.norm.image_in, output: one.norm.output });
+      if (one.norm.image_out != null) expect(got?.imageOutput).toBe(one.norm.image_out);
+      expect(report?.flags).toEqual([]);
+    },
+  );
+});
