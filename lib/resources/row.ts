@@ -2,7 +2,7 @@ import type { Resource, ResourceKind } from '#lib/resources/resource';
 import type { FamilyId } from '#lib/snapshot/snapshot';
 
 /** Longest id that is kept, characters: it stands in a key of the database. */
-export const mostId = 512;
+const mostId = 512;
 
 /** Whether the database can hold it: providers' ids are data of strangers. */
 export function isStorable({ id }: { readonly id: string }): boolean {

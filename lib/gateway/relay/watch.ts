@@ -79,6 +79,9 @@ class AnswerWatch implements Watch {
     const { operation, resource, jobBefore, id } = this.#call;
     const { jobs, resources } = this.#runtime;
     const answer = this.#meter.answer();
+    if (this.#ask.job && !this.#call.jobOpened) {
+      this.#runtime.report(new Error('an answer that should show a job shows none: nobody follows it'), id);
+    }
     try {
       if (resource && operation?.ends) {
         if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);

@@ -22,7 +22,8 @@ export interface GoneWatch {
  * A client that leaves costs what its provider makes it cost: where the provider goes on working
  * (`onDisconnect: drain`), the answer is read to its end for the exact usage, at most 32 at once;
  * elsewhere the connection is cut. Not sent whole: cut, nothing is owed. What begins or ends something at
- * the provider is heard out wherever it is: else nobody would know of a job, or that it is gone.
+ * the provider is heard out wherever and however many there are: else nobody would know of a job, or that
+ * it is gone.
  */
 export function watchClient(runtime: Runtime, call: Call): GoneWatch {
   return new Watch(runtime, call);
@@ -61,7 +62,11 @@ class Watch implements GoneWatch {
     const current = this.#exchange;
     const { drains } = this.#runtime;
     if (!current || this.#timer) return;
-    if (!isWorthDraining(this.#call, this.#policy) || !current.sentWhole || drains.running >= drains.most) {
+    const { ask, operation } = this.#call;
+    const mustHear = ask?.job !== undefined || operation?.ends !== undefined;
+    // What only reads what is kept costs nothing: nobody needs the rest of it.
+    const mayHear = this.#policy === 'drain' && operation?.steps !== 'stored' && drains.running < drains.most;
+    if (!current.sentWhole || !(mustHear || mayHear)) {
       current.abort(new ClientGone('the client left'));
       return;
     }
@@ -72,10 +77,4 @@ class Watch implements GoneWatch {
     );
     current.resume();
   }
-}
-
-/** What only reads what is kept costs nothing: nobody needs the rest of it. */
-function isWorthDraining({ ask, operation }: Call, policy: 'abort' | 'drain'): boolean {
-  if (ask?.job || operation?.ends) return true;
-  return policy === 'drain' && operation?.steps !== 'stored';
 }
