@@ -1,6 +1,7 @@
 import { estimateMedia, type MadeMedia } from '#lib/admission/estimate-media';
 import type { Ask, InputWeight } from '#lib/families/family';
 import type { Price, Rates } from '#lib/metering/price-list';
+import type { Usage } from '#lib/metering/usage';
 import { divideUp } from '#lib/money';
 import type { Target } from '#lib/routing/target';
 import type { ModelFacts } from '#lib/snapshot/snapshot';
@@ -124,6 +125,12 @@ class Dearest {
 export function estimateInput(weight: InputWeight, contextTokens = Number.MAX_SAFE_INTEGER): number {
   const { images, sound, files } = mediaTokens(weight, contextTokens);
   return Math.ceil(weight.textBytes / 4) + images + sound + files;
+}
+
+/** The same as usage: what stands apart in a price is told apart, as in the hold. */
+export function estimatedInput(weight: InputWeight): Pick<Usage, 'input' | 'imageInput' | 'audioInput'> {
+  const { images, sound } = mediaTokens(weight, Number.MAX_SAFE_INTEGER);
+  return { input: estimateInput(weight), imageInput: images, audioInput: sound };
 }
 
 function mediaTokens(weight: InputWeight, context: number) {

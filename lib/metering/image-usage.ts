@@ -1,4 +1,4 @@
-import { estimateInput } from '#lib/admission/estimate';
+import { estimatedInput } from '#lib/admission/estimate';
 import type { Ask } from '#lib/families/family';
 import { estimateOutputTokens } from '#lib/metering/estimate-output';
 import type { Price } from '#lib/metering/price-list';
@@ -34,7 +34,9 @@ function withoutPieces(usage: Usage, { base }: Price): Usage {
  * Whether a report is of pictures alone where the price is by token: the answer then told nothing that
  * can be charged, which is not the same as nothing.
  */
-export function lacksTokens({ usage, nested }: UsageReport, { base }: Price): boolean {
+export function lacksTokens({ usage, nested, flags }: UsageReport, { base }: Price): boolean {
+  // Figures that count as 0 have been told all the same.
+  if (flags.length > 0) return false;
   const byToken = base.image === undefined && (base.output ?? base.imageOutput ?? base.input) !== undefined;
   return byToken && usage.images > 0 && nested.length === 0 && countedTokens(usage) + usage.cachedInput === 0;
 }
@@ -46,7 +48,7 @@ export function lacksTokens({ usage, nested }: UsageReport, { base }: Price): bo
  */
 export function estimateUsage(ask: Ask, told: UsageReport | null, outputBytes: number): UsageReport {
   const open = told?.outputOpen ? told.usage : null;
-  const usage = { ...(open ?? usageOf({ input: estimateInput(ask.weight) })) };
+  const usage = { ...(open ?? usageOf(estimatedInput(ask.weight))) };
   usage.output = Math.max(usage.output, estimateOutputTokens(outputBytes));
   if (ask.operation.family === 'images') usage.imageOutput = usage.output;
   usage.images = told?.usage.images ?? 0;

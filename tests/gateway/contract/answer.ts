@@ -59,11 +59,7 @@ export function outputBytesOf(speaker: Speaker, answer: Wire): number {
     ? text.split(/\r\n|\r|\n/).flatMap((line) => (line.startsWith('data: ') ? parsed(line.slice(6)) : []))
     : parsed(text).flat();
   if (values.length === 0 && !events) return answer.body.length;
-  const said = values.flatMap((value) => speaker.texts(record(value)));
-  return said.reduce<number>(
-    (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : 0),
-    0,
-  );
+  return values.reduce<number>((sum, value) => sum + speaker.written(record(value)), 0);
 }
 
 /** The one value of a JSON text; nothing of any other text. */

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EndLine } from '#lib/sandbox/truth-log';
 import { expectAllowedHead, expectBroken, outputBytesOf, passedBy } from '#tests/gateway/contract/answer';
 import { type Case, casesOf } from '#tests/gateway/contract/cases';
-import { askAs, type Speaker } from '#tests/gateway/contract/speaker';
+import { askAs, estimatedNano, type Speaker } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
-import { costOf, estimatedNano, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
 import { seenOf } from '#tests/support/chat-call';
 import { expectRefusal } from '#tests/support/refusals';
 import { type Stack, startStack } from '#tests/support/stack';
@@ -32,7 +33,7 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
     const call = await stack.call(asked.id);
 
     expect(`${seen.path}${seen.query ? `?${seen.query}` : ''}`).toBe(speaker.upstreamTarget);
-    expect(seen.body).toBe(speaker.received(asked.body, 'sandbox/echo'));
+    expect(seen.body).toBe(speaker.received(asked.body, speaker.model));
 
     if (wanted.broke && speaker.held) {
       expect(expectRefusal(answer, 'upstream_request_failed', key)).toBe(asked.id);
@@ -53,7 +54,7 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'request-id': asked.id,
       'x-upstream-request-id': seen.id,
-      'x-answered-model': 'sandbox/echo',
+      'x-answered-model': speaker.model,
       'x-answered-provider': 'sandbox',
       'x-attempts': '1',
       'x-ratelimit-limit-requests': '10000',
@@ -80,16 +81,16 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
       streamed: speaker.streamed,
       endReason: wanted.end ?? 'completed',
       usageSource: charged === 'broken' ? speaker.broken.usageSource : charged,
-      requestedModel: 'sandbox/echo',
-      answeringModel: 'sandbox/echo',
+      requestedModel: speaker.model,
+      answeringModel: speaker.model,
       provider: 'sandbox',
       flags: expect.arrayContaining([...(wanted.flags ?? [])]),
       attempts: [{ provider: 'sandbox', status: answer.status, upstreamRequestId: seen.id }],
     });
     const owed = {
       reported: () => speaker.fair(end),
-      broken: () => speaker.broken.nano(end, asked.body.length, outputBytesOf(speaker, answer)),
-      estimated: () => estimatedNano(asked.body.length, outputBytesOf(speaker, answer)),
+      broken: () => brokenNano(speaker, end, asked.body, outputBytesOf(speaker, answer)),
+      estimated: () => estimatedNano(speaker, asked.body, outputBytesOf(speaker, answer)),
       none: () => 0n,
     }[charged]();
     expect(costOf(call)).toBe(owed);
@@ -104,3 +105,7 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
     });
   });
 });
+
+function brokenNano(speaker: Speaker, end: EndLine, body: string, outputBytes: number): bigint {
+  return speaker.broken.nano?.(end, outputBytes) ?? estimatedNano(speaker, body, outputBytes);
+}

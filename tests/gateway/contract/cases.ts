@@ -46,6 +46,9 @@ const always: readonly Case[] = [
 const refused = (statuses: readonly number[]): readonly Case[] =>
   statuses.map((status) => ({ directive: `fault/status-${status}`, status, charged: 'none' }));
 
+/** Streams of theirs hold characters of several bytes. */
+const texts = ['chat', 'responses', 'messages', 'generate-content'];
+
 const broke = { broke: true, charged: 'broken', end: 'upstream_error' } as const;
 
 const whole: readonly Case[] = [
@@ -63,7 +66,7 @@ const streamed: readonly Case[] = [
   ...refused([400, 401, 429, 500, 503, 529]),
   { directive: 'pace/5/20' },
   { directive: 'fault/cut@3', ...broke },
-  { directive: 'fault/cut-inside@3', ...broke },
+  { directive: 'fault/cut-inside@3', ...broke, families: texts },
   { directive: 'fault/reset@3', ...broke },
   { directive: 'fault/end@3', charged: 'broken' },
   { directive: 'fault/error-event@3', charged: 'broken', end: 'upstream_error' },

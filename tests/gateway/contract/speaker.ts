@@ -17,14 +17,18 @@ export interface Speaker {
   readonly piece: string;
   /** The header by which its clients send their key. */
   readonly credential: 'authorization' | 'x-api-key' | 'x-goog-api-key';
-  /** Of an offer whose provider works on when its client leaves. */
+  /** Offered by the simulated provider, which calls it by what stands behind the slash. */
+  readonly model: string;
+  /** The same where the provider works on when its client leaves. */
   readonly drained: string;
+  /** Nano-dollars a token of both. */
+  readonly rates: { readonly input: bigint; readonly output: bigint };
   /** Beside its key; a body is JSON where nothing is said. */
   readonly headers?: Readonly<Record<string, string>>;
   target(model: string): string;
   /** `prompt` must stand in it as it is. */
   body(model: string, prompt: string): string;
-  /** Path and query at the provider, for its model "echo". */
+  /** Path and query at the provider. */
   readonly upstreamTarget: string;
   /** The provider's bytes of a body that names `model`: its own name there, and what was injected. */
   received(body: string, model: string): string;
@@ -32,14 +36,17 @@ export interface Speaker {
   relayed?(sent: string): string;
   /** What the usage that the provider reported costs, nano-dollars, apart from the gateway's own code. */
   fair(end: EndLine): bigint;
-  /** Generated text in one JSON value: a whole answer, an event or an element. */
-  texts(value: Readonly<Record<string, unknown>>): readonly unknown[];
-  /** What a stream that broke off costs, by what it had told until then; the bytes of request and output. */
+  /** UTF-8 bytes of generated text in one JSON value, a whole answer, an event or an element; of pictures their tokens × 4. */
+  written(value: Readonly<Record<string, unknown>>): number;
+  /** What a request's input costs by estimate; absent: a token for four bytes of its body. */
+  inputNano?(body: string): bigint;
+  /** What a stream that broke off costs, by what it had told until then. */
   readonly broken: {
     readonly usageSource: 'reported' | 'estimated';
-    /** Its input was told by then. */
-    readonly tellsInput: boolean;
-    nano(end: EndLine, requestBytes: number, outputBytes: number): bigint;
+    /** How much of its input was told by then. */
+    readonly tellsInput: 'all' | 'by piece' | 'nothing';
+    /** Absent: what was written, by estimate. */
+    nano?(end: EndLine, outputBytes: number): bigint;
   };
   /** Its in-band end of a stream that broke; null: the connection is cut. */
   readonly frame: { readonly start: string; readonly keys: readonly string[] } | null;
@@ -65,7 +72,7 @@ export async function askAs(
   options: Options = {},
 ): Promise<Asked> {
   const mark = randomUUID();
-  const { model = 'sandbox/echo', directive, say = 'Say' } = wish;
+  const { model = speaker.model, directive, say = 'Say' } = wish;
   const body = speaker.body(model, `${say} ${mark} ${directive ? `[[${directive}]]` : ''}`);
   const headers = {
     'content-type': 'application/json',
@@ -85,3 +92,20 @@ export function credentialOf(
 ): Record<string, string> {
   return { [credential]: credential === 'authorization' ? `Bearer ${key}` : key };
 }
+
+/** What a call costs of which only bytes are known: a token for four of them, each sum rounded up. */
+export function estimatedNano({ rates, inputNano }: Speaker, body: string, outputBytes: number): bigint {
+  const input = inputNano ? inputNano(body) : BigInt(Math.ceil(Buffer.byteLength(body) / 4)) * rates.input;
+  return input + BigInt(Math.ceil(outputBytes / 4)) * rates.output;
+}
+
+/** UTF-8 bytes of those that are texts. */
+export function bytesOf(texts: readonly unknown[]): number {
+  return texts.reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? Buffer.byteLength(text) : 0),
+    0,
+  );
+}
+
+/** What sandbox/echo and most models of the tests cost: $1 and $4 a million. */
+export const usualRates = { input: 1_000n, output: 4_000n };

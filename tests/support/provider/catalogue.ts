@@ -8,6 +8,7 @@ const right = { env: 'SANDBOX_KEY' };
 const content = ['generate-content'];
 const film = ['videos', 'generate-content'];
 const pictures = { families: ['images'], upstreamModel: 'picture', price: { input: '5', output: '40' } };
+const perKind = { input: '5', imageInput: '10', output: '12', imageOutput: '40' };
 const perSecond = { videoSecond: '0.25' };
 const price = { input: '1', cachedInput: '0.25', output: '4' };
 
@@ -58,7 +59,7 @@ type Offer = Readonly<Record<string, unknown>> & { readonly provider: string };
 const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/drained': [{ provider: 'drained', price }],
   'test/closed': [{ provider: 'closed', price }],
-  'test/picture-drained': [{ provider: 'drained', ...pictures }],
+  'test/picture-drained': [{ provider: 'drained', ...pictures, price: perKind }],
   'test/picture-scripted': [{ provider: 'scripted', ...pictures }],
   'test/picture-falls-back': [
     { provider: 'closed', ...pictures },

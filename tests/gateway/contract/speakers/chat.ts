@@ -1,26 +1,24 @@
 import { record } from '#lib/sandbox/content/tool-call';
-import type { Speaker } from '#tests/gateway/contract/speaker';
-import { estimatedNano, fairNano } from '#tests/support/books';
+import { bytesOf, type Speaker, usualRates } from '#tests/gateway/contract/speaker';
+import { fairNano } from '#tests/support/books';
 
 const base = {
   family: 'chat',
   operation: 'chat.create',
   piece: '"content"',
   credential: 'authorization',
+  model: 'sandbox/echo',
   drained: 'test/drained',
+  rates: usualRates,
   target: () => '/v1/chat/completions',
   upstreamTarget: '/chat/completions',
   fair: fairNano,
-  texts: ({ choices }) => {
+  written: ({ choices }) => {
     const [choice] = [choices].flat();
     const { message, delta } = record(choice);
-    return [record(message ?? delta).content];
+    return bytesOf([record(message ?? delta).content]);
   },
-  broken: {
-    usageSource: 'estimated',
-    tellsInput: false,
-    nano: (_end, request, output) => estimatedNano(request, output),
-  },
+  broken: { usageSource: 'estimated', tellsInput: 'nothing' },
   frame: { start: 'data: {"error"', keys: ['error'] },
 } satisfies Partial<Speaker>;
 

@@ -1,6 +1,6 @@
 import { record } from '#lib/sandbox/content/tool-call';
 import { fairContentNano } from '#tests/gateway/content/call';
-import type { Speaker } from '#tests/gateway/contract/speaker';
+import { bytesOf, type Speaker, usualRates } from '#tests/gateway/contract/speaker';
 
 const list = (value: unknown) => [value ?? []].flat().map(record);
 
@@ -8,16 +8,18 @@ const base = {
   family: 'generate-content',
   piece: '"text"',
   credential: 'x-goog-api-key',
+  model: 'sandbox/echo',
   drained: 'test/content-drained',
+  rates: usualRates,
   body: (_model: string, prompt: string) =>
     JSON.stringify({ contents: [{ role: 'user', parts: [{ text: prompt }] }] }),
   // The model stands in the path alone.
   received: (text: string) => text,
   fair: fairContentNano,
-  texts: ({ candidates }) =>
-    list(candidates).flatMap(({ content }) => list(record(content).parts).map(({ text }) => text)),
+  written: ({ candidates }) =>
+    bytesOf(list(candidates).flatMap(({ content }) => list(record(content).parts).map(({ text }) => text))),
   // Every piece tells the usage so far.
-  broken: { usageSource: 'reported', tellsInput: true, nano: fairContentNano },
+  broken: { usageSource: 'reported', tellsInput: 'all', nano: fairContentNano },
   // Its clients break on anything that is not the provider's.
   frame: null,
 } satisfies Partial<Speaker>;

@@ -1,6 +1,7 @@
 import type { Speaker } from '#tests/gateway/contract/speaker';
 import { chatSpeakers } from '#tests/gateway/contract/speakers/chat';
 import { contentSpeakers } from '#tests/gateway/contract/speakers/content';
+import { imagesSpeakers } from '#tests/gateway/contract/speakers/images';
 import { messagesSpeakers } from '#tests/gateway/contract/speakers/messages';
 import { responsesSpeakers } from '#tests/gateway/contract/speakers/responses';
 
@@ -10,4 +11,5 @@ export const speakers: readonly Speaker[] = [
   ...responsesSpeakers,
   ...messagesSpeakers,
   ...contentSpeakers,
+  ...imagesSpeakers,
 ];

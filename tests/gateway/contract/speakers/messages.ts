@@ -1,5 +1,5 @@
 import { record } from '#lib/sandbox/content/tool-call';
-import type { Speaker } from '#tests/gateway/contract/speaker';
+import { bytesOf, type Speaker, usualRates } from '#tests/gateway/contract/speaker';
 import { brokenMessagesNano, fairMessagesNano } from '#tests/gateway/messages/call';
 
 const base = {
@@ -8,18 +8,20 @@ const base = {
   piece: 'text_delta',
   credential: 'x-api-key',
   headers: { 'anthropic-version': '2023-06-01' },
+  model: 'sandbox/echo',
   drained: 'test/drained-messages',
+  rates: usualRates,
   target: () => '/v1/messages',
   upstreamTarget: '/messages',
   received: (text: string, model: string) => text.replace(`"${model}"`, '"echo"'),
   fair: fairMessagesNano,
-  texts: ({ content, delta }) =>
-    delta ? [record(delta).text] : [content ?? []].flat().map((block) => record(block).text),
+  written: ({ content, delta }) =>
+    bytesOf(delta ? [record(delta).text] : [content ?? []].flat().map((block) => record(block).text)),
   // Its start tells the input, its end the output.
   broken: {
     usageSource: 'estimated',
-    tellsInput: true,
-    nano: (end, _request, output) => brokenMessagesNano(end, output),
+    tellsInput: 'all',
+    nano: brokenMessagesNano,
   },
   frame: { start: 'event: error\n', keys: ['type', 'error'] },
 } satisfies Partial<Speaker>;

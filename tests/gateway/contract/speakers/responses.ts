@@ -1,30 +1,29 @@
 import { record } from '#lib/sandbox/content/tool-call';
-import type { Speaker } from '#tests/gateway/contract/speaker';
+import { bytesOf, type Speaker, usualRates } from '#tests/gateway/contract/speaker';
 import { fairResponseNano } from '#tests/gateway/responses/call';
-import { estimatedNano } from '#tests/support/books';
 
 const base = {
   family: 'responses',
   operation: 'responses.create',
   piece: 'event: response.output_text.delta',
   credential: 'authorization',
+  model: 'sandbox/echo',
   drained: 'test/responses-drained',
+  rates: usualRates,
   target: () => '/v1/responses',
   upstreamTarget: '/responses',
   received: (text: string, model: string) => text.replace(`"${model}"`, '"echo"'),
   fair: fairResponseNano,
-  texts: ({ output, delta }) =>
-    output === undefined
-      ? [delta]
-      : [output]
-          .flat()
-          .flatMap((item) => [record(item).content ?? []].flat().map((part) => record(part).text)),
+  written: ({ output, delta }) =>
+    bytesOf(
+      output === undefined
+        ? [delta]
+        : [output]
+            .flat()
+            .flatMap((item) => [record(item).content ?? []].flat().map((part) => record(part).text)),
+    ),
   // Its usage stands in its last event alone.
-  broken: {
-    usageSource: 'estimated',
-    tellsInput: false,
-    nano: (_end, request, output) => estimatedNano(request, output),
-  },
+  broken: { usageSource: 'estimated', tellsInput: 'nothing' },
   frame: { start: 'event: error\n', keys: ['type', 'sequence_number', 'error'] },
 } satisfies Partial<Speaker>;
 
