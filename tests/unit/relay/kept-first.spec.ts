@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { responses } from '#lib/families/responses';
+import { openCall } from '#lib/gateway/call';
+import type { Arrival, Reply } from '#lib/gateway/lane';
+import type { Ending } from '#lib/gateway/relay/parts';
+import { StreamRelay } from '#lib/gateway/relay/stream';
+import { NotKept, watchAnswer } from '#lib/gateway/relay/watch';
+import { WholeRelay } from '#lib/gateway/relay/whole';
+import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
+import { createMeter } from '#lib/metering/meter';
+import { createTap } from '#lib/relay/tap';
+import { Exchange } from '#lib/upstream/exchange';
+import { askResponse } from '#tests/unit/families/responses/make';
+import { modelOf, offerAt, snapshotOf } from '#tests/unit/routing/make';
+
+const arrival: Arrival = {
+  method: 'POST',
+  target: '/v1/responses',
+  headers: {},
+  body: { read: async () => Buffer.from(''), pour: async () => {}, onRelease: () => {}, drop: () => {} },
+  onGone: () => {},
+};
+
+/** One answer of the responses family whose keeping the test decides. */
+function relayed(stream: boolean) {
+  const keeps: { readonly ids: string[]; readonly done: PromiseWithResolvers<void> }[] = [];
+  const runtime = {
+    ...unconfiguredRuntime(),
+    resources: {
+      find: () => null,
+      keep: (_callId: string, kept: readonly { readonly id: string }[]) => {
+        const done = Promise.withResolvers<void>();
+        keeps.push({ ids: kept.map(({ id }) => id), done });
+        return done.promise;
+      },
+      forget: async () => {},
+    },
+  };
+  const call = openCall(runtime, arrival);
+  const ask = askResponse({ model: 'm', input: 'hello', stream });
+  const offer = offerAt('keeper', 'm', { families: new Set(['responses']) });
+  if (!offer.price) throw new Error('the offer has a price');
+  const target = {
+    model: modelOf('m', [offer]),
+    offer,
+    family: 'responses' as const,
+    address: new URL('https://keeper.test/v1'),
+    credential: 'secret',
+    price: offer.price,
+    injectBudget: null,
+  };
+  Object.assign(call, { operation: ask.operation, family: responses, snapshot: snapshotOf(), ask, target });
+  call.status = 200;
+  let sent = '';
+  let ended: 'end' | 'cut' | null = null;
+  const take = (chunk: Uint8Array | string) => {
+    sent += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    return true;
+  };
+  const reply: Reply = {
+    start: () => {},
+    started: () => sent !== '',
+    write: take,
+    onDrain: () => {},
+    end: (last = '') => {
+      take(last);
+      ended = 'end';
+    },
+    cut: () => {
+      ended = 'cut';
+    },
+  };
+  const contentType = stream ? 'text/event-stream' : 'application/json';
+  const meter = createMeter(responses, ask, { contentType });
+  const tap = createTap(meter, { removeUsage: false });
+  const watch = watchAnswer(runtime, call, meter, target);
+  const exchange = new Exchange({ firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 });
+  exchange.ready.catch(() => {});
+  const { promise, resolve, reject } = Promise.withResolvers<Ending>();
+  const parts = { runtime, call, exchange, meter, tap, watch, reply, headers: {}, resolve, reject };
+  const relay = stream ? new StreamRelay(parts) : new WholeRelay(parts);
+  const over = promise.then((ending) => ending(reply)).finally(() => exchange.abort(new Error('over')));
+  over.catch(() => {});
+  return {
+    keeps,
+    over,
+    sent: () => sent,
+    ended: () => ended,
+    data: (text: string) => relay.data(Buffer.from(text)),
+    end: () => relay.end(),
+    fail: () => relay.fail(new Error('the provider broke off')),
+    /** Everything that was about to happen has happened. */
+    settled: () => new Promise((done) => setImmediate(done)),
+  };
+}
+
+const event = (type: string, rest: object) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: 0, ...rest })}\n\n`;
+const created = event('response.created', {
+  response: { id: 'resp_1', object: 'response', status: 'in_progress', output: [] },
+});
+const delta = event('response.output_text.delta', { item_id: 'msg_1', delta: 'hello' });
+const added = event('response.output_item.added', { item: { type: 'message', id: 'msg_1', content: [] } });
+
+describe('a stream', () => {
+  it('waits with an event that shows an id, and with all behind it, until the id is kept', async () => {
+    const stream = relayed(true);
+    stream.data(created);
+    stream.data(delta);
+    await stream.settled();
+    expect(stream.keeps.map(({ ids }) => ids)).toEqual([['resp_1']]);
+    expect(stream.sent()).toBe('');
+    stream.keeps[0]?.done.resolve();
+    await stream.settled();
+    expect(stream.sent()).toBe(created + delta);
+    stream.data(delta);
+    expect(stream.sent()).toBe(created + delta + delta);
+    expect(stream.keeps).toHaveLength(1);
+    stream.end();
+    await stream.over;
+    expect(stream.ended()).toBe('end');
+  });
+
+  it('ends, well or not, only when what it shows is kept', async () => {
+    for (const ending of ['end', 'fail'] as const) {
+      const stream = relayed(true);
+      stream.data(created + delta);
+      stream[ending]();
+      await stream.settled();
+      expect([stream.sent(), stream.ended()]).toEqual(['', null]);
+      stream.keeps[0]?.done.resolve();
+      await stream.over;
+      expect(stream.sent().startsWith(created + delta)).toBe(true);
+      expect(stream.ended()).toBe('end');
+      expect(stream.sent().includes('event: error')).toBe(ending === 'fail');
+    }
+  });
+
+  it('is withheld when the first that it shows cannot be kept', async () => {
+    const stream = relayed(true);
+    stream.data(created);
+    stream.data(delta);
+    stream.keeps[0]?.done.reject(new Error('the disk is full'));
+    await expect(stream.over).rejects.toBeInstanceOf(NotKept);
+    expect(stream.sent()).toBe('');
+  });
+
+  it('breaks off before what it shows later and cannot be kept', async () => {
+    const stream = relayed(true);
+    stream.data(created);
+    stream.keeps[0]?.done.resolve();
+    await stream.settled();
+    stream.data(added + delta);
+    stream.keeps[1]?.done.reject(new Error('the disk is full'));
+    await stream.over;
+    expect(stream.sent().startsWith(`${created}event: error\n`)).toBe(true);
+    expect(stream.sent()).toContain('local_quota_not_configured');
+    expect(stream.sent()).not.toContain('msg_1');
+    expect(stream.ended()).toBe('end');
+  });
+});
+
+describe('a whole answer', () => {
+  const answer = JSON.stringify({
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    output: [{ type: 'message', id: 'msg_1', content: [] }],
+  });
+
+  it('goes out when all that it shows is kept, and not a byte before', async () => {
+    const whole = relayed(false);
+    for (const at of [0, 20, 40]) whole.data(answer.slice(at, at === 40 ? undefined : at + 20));
+    whole.end();
+    await whole.settled();
+    expect(whole.keeps.map(({ ids }) => ids)).toEqual([['resp_1', 'msg_1']]);
+    expect(whole.sent()).toBe('');
+    whole.keeps[0]?.done.resolve();
+    await whole.over;
+    expect(whole.sent()).toBe(answer);
+  });
+
+  it('is withheld when it cannot be kept', async () => {
+    const whole = relayed(false);
+    whole.data(answer);
+    whole.end();
+    await whole.settled();
+    whole.keeps[0]?.done.reject(new Error('the disk is full'));
+    await expect(whole.over).rejects.toBeInstanceOf(NotKept);
+    expect(whole.sent()).toBe('');
+  });
+
+  it('that shows nothing is not kept at all', async () => {
+    const whole = relayed(false);
+    whole.data('{"object":"list","data":[]}');
+    whole.end();
+    await whole.over;
+    expect(whole.keeps).toEqual([]);
+    expect(whole.sent()).toBe('{"object":"list","data":[]}');
+  });
+});
