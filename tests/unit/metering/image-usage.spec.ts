@@ -108,6 +108,12 @@ describe('the hold of a call for images', () => {
     expect(Number.isSafeInteger(output({ size: '99999x99999', n: 10 }))).toBe(true);
   });
 
+  it('of a strict workspace counts a token a byte, whatever the catalogue leaves out', () => {
+    const ask = askImages({ model: 'm', prompt: 'x'.repeat(1_000) });
+    const silent = { ...target({}), model: makeModel({ contextTokens: 0, output: ['image'] }) };
+    expect(estimate(ask, [silent], null, true, 0).inputTokens).toBe(ask.weight.textBytes);
+  });
+
   it('covers what the pictures that come in cost', () => {
     const base = { input: 5n * dollar, imageInput: 10n * dollar };
     const edit = askImages({ model: 'm', images: [{ file_id: 'a' }, { file_id: 'b' }] }, 'images.edit');
