@@ -161,10 +161,11 @@ function mentionsCache({ weight, scan: { body } }: Ask): boolean {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"cache_control"');
 }
 
+/** A catalogue that gives no context (0) sets no bound. */
 function mostContext(targets: readonly Target[]): number {
   let most = 0;
   for (const { model } of targets) most = Math.max(most, model.contextTokens);
-  return most;
+  return most === 0 ? Number.MAX_SAFE_INTEGER : most;
 }
 
 function larger(a: bigint, b: bigint): bigint {
