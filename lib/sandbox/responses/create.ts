@@ -9,7 +9,7 @@ import { type KeptResponse, keptItems, keptResponses, opens, seal } from '#lib/s
 import { headOf, itemView, statusOf, viewOf } from '#lib/sandbox/responses/view';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 import { type JobCourse, jobCourse } from '#lib/sandbox/scenario/job';
-import { parseName } from '#lib/sandbox/scenario/name';
+import { findDirective, parseName } from '#lib/sandbox/scenario/name';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
 /** Opens a request that makes a response. */
@@ -55,6 +55,7 @@ function keep(
   const kept: KeptResponse = {
     id,
     model: ask.model,
+    asked: findDirective(ask.prompt) ?? ask.model,
     head: headOf(id, seen.atMs, ask.asked),
     composition,
     behaviour,
@@ -82,7 +83,7 @@ function keep(
 
 /** A stream in the background is over when its last event is out, if its name does not say otherwise. */
 function courseOf(ask: ResponsesAsk, streamMs: number, startedAtMs: number): JobCourse {
-  const name = parseName(ask.model);
+  const name = parseName(findDirective(ask.prompt) ?? ask.model);
   const course = jobCourse(name, startedAtMs);
   return ask.stream && !name.params.has('job_ms') ? { ...course, lastsMs: streamMs } : course;
 }

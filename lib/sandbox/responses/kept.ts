@@ -8,6 +8,8 @@ export interface KeptResponse {
   readonly id: string;
   /** Name of the model that made it, as asked. */
   readonly model: string;
+  /** The name by which it behaves: the prompt's, else the model's. */
+  readonly asked: string;
   /** What every view of it repeats: the request's own fields. */
   readonly head: Readonly<Record<string, unknown>>;
   readonly composition: Composition;

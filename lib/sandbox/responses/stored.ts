@@ -29,7 +29,7 @@ export function openStored(seen: Seen, shelf: Shelf): Opened {
   const resumes = seen.method === 'GET' && end === undefined && seen.query.get('stream') === 'true';
   return {
     model: kept.model,
-    asked: keptName(kept.model, seen.method),
+    asked: keptName(kept.asked, seen.method),
     stream: resumes,
     prompt: '',
     answer() {

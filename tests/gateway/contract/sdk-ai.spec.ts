@@ -20,6 +20,12 @@ const providers = [
       createOpenAI({ baseURL: `${url}/v1`, apiKey }).chat(id),
   },
   {
+    name: '@ai-sdk/openai, responses',
+    operation: 'responses.create',
+    streaming: 'responses.create',
+    model: (url: string, apiKey: string, id: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey })(id),
+  },
+  {
     name: '@ai-sdk/anthropic',
     operation: 'messages.create',
     streaming: 'messages.create',

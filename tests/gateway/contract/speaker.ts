@@ -65,7 +65,7 @@ type Options = TalkOptions & {
 
 /** Sends one request over a raw socket. */
 export async function askAs(
-  speaker: Speaker,
+  speaker: Pick<Speaker, 'model' | 'headers' | 'credential' | 'target' | 'body'>,
   url: string,
   key: string,
   wish: Wish = {},
