@@ -41,6 +41,8 @@ const CATALOGUE_MS = 60_000;
 const BODY_STALL_MS = 30_000;
 /** How often a stop looks whether the running calls have ended. */
 const FINISH_POLL_MS = 25;
+/** Uploads of the largest size that may lie on disk at once. */
+const MOST_UPLOADS = 16;
 /** Answers read to their end for clients that left, at the most (decisions §6). */
 const MOST_DRAINS = 32;
 
@@ -195,7 +197,7 @@ export async function assemble(
       maxUploadBytes: env.maxUploadBytes,
       bodyStallMs: BODY_STALL_MS,
     },
-    uploads: openSpoolRoom(join(env.dataDir, 'tmp')),
+    uploads: openSpoolRoom(join(env.dataDir, 'tmp'), MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),
     drains: { running: 0, most: MOST_DRAINS },
     refusals: createRefusalPace(),

@@ -25,11 +25,13 @@ export async function readBody(
   if (contentType !== undefined && isMultipart(contentType)) {
     if (!operation.multipart) throw invalid('This path takes no multipart body; send a JSON object.');
     if (!runtime.uploads) throw invalid('This process takes no multipart bodies; send a JSON object.');
+    const length = headers['content-length'] ?? '';
     const upload = await readUpload(
       body,
       contentType,
       fields,
       runtime.limits.maxUploadBytes,
+      /^\d{1,15}$/.test(length) ? Number(length) : null,
       runtime.uploads,
     );
     body.onRelease(() => {

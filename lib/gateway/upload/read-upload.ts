@@ -19,6 +19,7 @@ export interface ReadUpload {
  * Reads a multipart body to a file while its parts are found (decisions §4 "Multipart"). Two parsers see
  * every byte and must agree; files never enter memory.
  * @param limit bytes (`MAX_UPLOAD_BYTES`), counted while reading.
+ * @param announced its length as the client tells it, bytes; null: it does not.
  * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk refuses. Nothing stays on
  * disk then.
  */
@@ -27,11 +28,12 @@ export async function readUpload(
   contentType: string,
   spec: FieldSpec,
   limit: number,
+  announced: number | null,
   room: SpoolRoom,
 ): Promise<ReadUpload> {
   const boundary = readBoundary(contentType);
   if (typeof boundary !== 'string') throw invalid(boundary);
-  const spool = await onDisk(room.open());
+  const spool = await onDisk(room.open(Math.min(announced ?? limit, limit)));
   try {
     const reading = new UploadReading(boundary, contentType, spec, spool);
     await body.pour(limit, (chunk) => reading.take(chunk));

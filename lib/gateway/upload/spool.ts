@@ -2,14 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createBodyBudget } from '#lib/gateway/body-budget';
 
 /** Bytes read from a spooled body at once. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Where multipart bodies lie while their calls run (decisions §4): `DATA_DIR/tmp`. */
 export interface SpoolRoom {
-  /** A new, empty file that only this user can read. @throws when the disk refuses. */
-  open(): Promise<Spool>;
+  /**
+   * A new, empty file that only this user can read. Waits until the uploads under way leave room for it.
+   * @param bytes what it may come to hold.
+   * @throws when the disk refuses.
+   */
+  open(bytes: number): Promise<Spool>;
 }
 
 /** One body on disk, from its first byte to the end of its call. */
@@ -23,17 +28,25 @@ export interface Spool {
 
 /**
  * The room in `folder`; what a dead process left in it is deleted first.
+ * @param totalBytes of all files together: uploads may not fill the disk that the journal needs.
  * @throws when the folder cannot be made.
  */
-export function openSpoolRoom(folder: string): SpoolRoom {
+export function openSpoolRoom(folder: string, totalBytes: number): SpoolRoom {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) {
     if (!belongsToAnother(name)) rmSync(join(folder, name), { recursive: true, force: true });
   }
+  const budget = createBodyBudget(totalBytes);
   return {
-    open: async () => {
+    open: async (bytes) => {
+      await budget.take(bytes);
       const path = join(folder, `${process.pid}-${randomBytes(12).toString('hex')}`);
-      return new FileSpool(path, await open(path, 'wx+', 0o600));
+      try {
+        return new FileSpool(path, await open(path, 'wx+', 0o600), () => budget.give(bytes));
+      } catch (error) {
+        budget.give(bytes);
+        throw error;
+      }
     },
   };
 }
@@ -53,12 +66,14 @@ function belongsToAnother(name: string): boolean {
 class FileSpool implements Spool {
   readonly #path: string;
   readonly #file: FileHandle;
+  readonly #onRemoved: () => void;
   #bytes = 0;
   #removed: Promise<void> | null = null;
 
-  constructor(path: string, file: FileHandle) {
+  constructor(path: string, file: FileHandle, onRemoved: () => void) {
     this.#path = path;
     this.#file = file;
+    this.#onRemoved = onRemoved;
   }
 
   async append(chunk: Uint8Array): Promise<void> {
@@ -81,7 +96,9 @@ class FileSpool implements Spool {
   }
 
   remove(): Promise<void> {
-    this.#removed ??= Promise.all([this.#file.close(), rm(this.#path, { force: true })]).then(() => {});
+    this.#removed ??= Promise.all([this.#file.close(), rm(this.#path, { force: true })])
+      .then(() => {})
+      .finally(this.#onRemoved);
     return this.#removed;
   }
 }

@@ -81,7 +81,7 @@ export async function readForm(
     drop: () => {},
   };
   try {
-    const { scan } = await readUpload(body, contentType, fields, 1e9, room);
+    const { scan } = await readUpload(body, contentType, fields, 1e9, null, room);
     return scan;
   } catch (error) {
     if (!(error instanceof Refused) || error.refusal.code !== 'invalid_body') throw error;
