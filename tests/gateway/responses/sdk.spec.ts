@@ -13,13 +13,13 @@ const weather = {
   strict: true,
 };
 
-describe('the responses family’s official client', () => {
+describe.each(['node', 'web'] as const)('the responses family’s official client over the %s lane', (lane) => {
   let stack: Stack;
   let workspace: string;
   let client: OpenAI;
   const connect = (apiKey: string) => new OpenAI({ baseURL: `${stack.url}/v1`, apiKey, maxRetries: 0 });
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ lane });
     workspace = (await stack.workspace({ rpm: 10_000 })).slug;
     client = connect((await stack.key(workspace)).key);
   });

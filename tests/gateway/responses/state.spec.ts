@@ -6,12 +6,12 @@ import { ask, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
 import { type Stack, startStack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
-describe('what a provider keeps of responses', () => {
+describe.each(['node', 'web'] as const)('over the %s lane, what a provider keeps of responses', (lane) => {
   let stack: Stack;
   let key: string;
   let stranger: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ lane });
     key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
     stranger = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
   });

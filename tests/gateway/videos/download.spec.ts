@@ -79,7 +79,8 @@ describe.each(['node', 'web'] as const)('a long download over the %s lane', (lan
       most = Math.max(most, residentBytes(pid));
     }, 20);
     const response = await download(id);
-    expect(response.headers['content-length']).toBe(String(LENGTH));
+    // Next frames the body itself: see the known differences.
+    expect(response.headers['content-length']).toBe(lane === 'node' ? String(LENGTH) : undefined);
     // Nothing is read at first: then the provider must wait, not the gateway collect.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const digest = await readSlowly(response, 4 * MIB, 40);

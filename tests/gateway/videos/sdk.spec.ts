@@ -74,7 +74,8 @@ describe.each(['node', 'web'] as const)('the official openai SDK’s videos over
     const { data: video } = await create(studio, 'film?job_ms=0&bytes=500000', '4');
     const whole = await studio.client.videos.downloadContent(video.id);
     expect(whole.headers.get('content-type')).toBe('video/mp4');
-    expect(whole.headers.get('content-length')).toBe('500000');
+    // Next frames the body itself: see the known differences.
+    expect(whole.headers.get('content-length')).toBe(lane === 'node' ? '500000' : null);
     expect((await bytesOf(whole)).equals(filmOf(0, 500_000))).toBe(true);
     const variant = await studio.client.videos.downloadContent(video.id, { variant: 'thumbnail' });
     expect([variant.headers.get('content-type'), (await bytesOf(variant)).length]).toEqual([
