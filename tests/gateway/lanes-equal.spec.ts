@@ -7,6 +7,8 @@ import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
 import { makeKey } from '#lib/secrets';
+import { askAs } from '#tests/gateway/contract/speaker';
+import { speakers } from '#tests/gateway/contract/speakers/index';
 import { addedHeaders, droppedHeaders, knownDifferences } from '#tests/gateway/known-differences';
 import { brokenBodies, plain, type RawRequest } from '#tests/gateway/raw-requests';
 import { ask, bearer } from '#tests/support/chat-call';
@@ -90,6 +92,24 @@ describe("behind this project's own server both lanes give the same answers", ()
     ['a model that is none', body('').replace('echo', 'none')],
     ['a budget over the policy', body('', ',"max_tokens":1001')],
   ])('%s', (_name, text) => expectSame((key) => requestText('POST', chatPath, bearer(key), text)));
+
+  describe.each(speakers)('of $name', (speaker) => {
+    it.each([
+      ['an answer', 'echo?tokens=5'],
+      ['an answer that breaks', 'fault/cut@3'],
+      ['no answer', 'fault/close-before-headers'],
+      ["a provider's error", 'fault/status-404'],
+      ["a provider's redirect", 'fault/redirect'],
+    ])('%s has the same head', async (_name, directive) => {
+      const [node, web] = await Promise.all([
+        askAs(speaker, stacks.node.url, keys.node, { directive }),
+        askAs(speaker, stacks.web.url, keys.web, { directive }),
+      ]);
+      // Each provider's own ids stand in the bodies; the contract compares those with what was sent.
+      const head = ({ answer }: typeof node) => ({ ...comparable(answer), body: answer.body.length > 0 });
+      expect(head(web)).toEqual(head(node));
+    });
+  });
 });
 
 describe('a host that runs only Next differs where the list says so, and nowhere else', () => {

@@ -49,6 +49,9 @@ export function expectBroken(speaker: Speaker, got: string, sent: string): void 
   expect(Object.keys(told)).toEqual(frame.keys);
   expect(Object.keys(record(told.error))).toEqual(['message', 'code']);
   expect(record(told.error).code).toBe('upstream_request_failed');
+  // Where events are numbered, ours is the next one, behind an unfinished one too.
+  const events = before.match(/^event: /gm)?.length ?? 0;
+  if (frame.keys.includes('sequence_number')) expect(told.sequence_number).toBe(events);
 }
 
 /** UTF-8 bytes of generated text as a client can read them; of a body that cannot be read, all of it. */

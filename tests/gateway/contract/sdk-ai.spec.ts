@@ -1,7 +1,15 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
-import { APICallError, generateText, type LanguageModelUsage, stepCountIs, streamText, tool } from 'ai';
+import {
+  APICallError,
+  generateImage,
+  generateText,
+  type LanguageModelUsage,
+  stepCountIs,
+  streamText,
+  tool,
+} from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeKey } from '#lib/secrets';
@@ -58,6 +66,19 @@ describe.each(lanes)('over the %s lane', (lane) => {
   afterAll(async () => {
     await expectBalancedBooks(stack).finally(() => stack.close());
     expect(stack.log()).toBe('');
+  });
+
+  it('@ai-sdk/openai generates images, and the row tells their usage', async () => {
+    const model = createOpenAI({ baseURL: `${stack.url}/v1`, apiKey: key }).image('sandbox/picture');
+    const { images, usage, responses } = await generateImage({
+      model,
+      prompt: 'A calm sea',
+      maxRetries: 0,
+    });
+    expect(images.map(({ mediaType }) => mediaType)).toEqual(['image/png']);
+    const call = await stack.call(responses[0]?.headers?.['x-request-id'] ?? '');
+    expect(call).toMatchObject({ operation: 'images.generate', usageSource: 'reported', status: 200 });
+    expect(call.usage).toMatchObject({ input: usage.inputTokens, output: usage.outputTokens, images: 1 });
   });
 
   describe.each(providers)('$name', ({ operation, streaming, model }) => {
