@@ -18,12 +18,6 @@ export function fairNano(end: EndLine): bigint {
   return input * rates.input + cached * rates.cached + count(usage.completion_tokens) * rates.output;
 }
 
-/** What a call is charged of which only bytes are known: a token for four of them, each sum rounded up. */
-export function estimatedNano(requestBytes: number, outputBytes: number): bigint {
-  const input = BigInt(Math.ceil(requestBytes / 4)) * rates.input;
-  return input + BigInt(Math.ceil(outputBytes / 4)) * rates.output;
-}
-
 export function costOf(call: CallDetail): bigint {
   return parseUsd(call.cost);
 }

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '#lib/errors';
+import type { Operation } from '#lib/families/family';
+import { operations } from '#lib/families/index';
+import { record } from '#lib/sandbox/content/tool-call';
+import { disableKey, exhaustKey } from '#lib/verbs/key-state';
+import { setWorkspace } from '#lib/verbs/workspace';
+import { expectBalancedBooks } from '#tests/support/books';
+import { ask, askChat, bearer, jsonOf, whileOneRuns } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
+import { expectRefusal } from '#tests/support/refusals';
+import { type Stack, startStack } from '#tests/support/stack';
+import { headerOf, type Wire } from '#tests/support/wire';
+
+interface Client {
+  readonly slug: string;
+  readonly key: string;
+}
+
+/** What stands in the way of a key that would otherwise be served. */
+interface Cause {
+  readonly name: string;
+  readonly code: ErrorCode;
+  /** The operations that it stands in the way of (decisions §3 "Which steps apply"). */
+  readonly bars: readonly Operation['steps'][];
+  readonly key?: Parameters<Stack['key']>[1];
+  arrange?(stack: Stack, client: Client & { readonly id: string }): Promise<unknown>;
+  /** A call of the key runs meanwhile. */
+  readonly runs?: true;
+}
+
+const every = ['generate', 'count', 'stored', 'models'] as const;
+const spend = async (stack: Stack, { key }: Client) =>
+  stack.call((await askChat(stack.url, key, { max_tokens: 5 })).id);
+
+const causes: readonly Cause[] = [
+  {
+    name: 'a key that is not active',
+    code: 'apikey_inactive',
+    bars: every,
+    arrange: (stack, { id }) => disableKey(stack.db, 'test', { id }),
+  },
+  {
+    name: 'the quota flag',
+    code: 'quota_exceeded',
+    bars: every,
+    arrange: (stack, { id }) => exhaustKey(stack.db, 'test', { id }),
+  },
+  {
+    name: 'a scope without the model',
+    code: 'model_not_allowed',
+    bars: ['generate', 'count'],
+    key: { models: ['sandbox/slow'] },
+  },
+  {
+    name: 'no funds',
+    code: 'insufficient_balance',
+    bars: ['generate'],
+    arrange: (stack, { slug }) => setWorkspace(stack.db, 'test', { workspace: slug, credit: '0' }),
+  },
+  {
+    name: 'a daily cap that is reached',
+    code: 'day_limit_reached',
+    bars: ['generate'],
+    key: { dailyCap: '0.000001' },
+    arrange: spend,
+  },
+  {
+    name: 'requests used up',
+    code: 'api_key_rpm_exceeded',
+    bars: every,
+    key: { rpm: 1 },
+    arrange: (stack, { key }) => ask(stack.url, 'GET', '/v1/models', bearer(key)),
+  },
+  {
+    name: 'tokens used up',
+    code: 'api_key_tpm_exceeded',
+    bars: ['generate'],
+    key: { tpm: 1 },
+    arrange: spend,
+  },
+  {
+    name: 'a slot that is taken',
+    code: 'api_key_concurrency_exceeded',
+    bars: ['generate', 'count', 'stored'],
+    key: { concurrency: 1 },
+    runs: true,
+  },
+];
+
+const prompt = 'Say [[echo?tokens=5]]';
+const film = { model: 'sandbox/film', prompt: 'A sea [[film?job_ms=0]]', seconds: '4', size: '720x1280' };
+const picture = { model: 'sandbox/picture', prompt: 'A sea', size: '1024x1024', quality: 'low' };
+const contents = [{ role: 'user', parts: [{ text: prompt }] }];
+const messages = [{ role: 'user', content: prompt }];
+
+/** A body that each operation serves. */
+const bodies: Readonly<Record<string, object>> = {
+  'chat.create': { model: 'sandbox/echo', messages },
+  'responses.create': { model: 'sandbox/echo', input: prompt },
+  'messages.create': { model: 'sandbox/echo', max_tokens: 9, messages },
+  'messages.count_tokens': { model: 'sandbox/echo', messages },
+  'images.generate': picture,
+  'images.edit': { ...picture, images: [{ image_url: `data:image/png;base64,${'A'.repeat(80)}` }] },
+  'videos.create': film,
+  'videos.remix': { prompt: film.prompt },
+  'content.generate': { contents },
+  'content.stream': { contents },
+  'content.count': { contents },
+  'content.predictLongRunning': {
+    instances: [{ prompt: film.prompt }],
+    parameters: { durationSeconds: 4 },
+  },
+};
+
+describe('which steps apply to which operation', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack();
+  });
+  afterAll(async () => {
+    await expectBalancedBooks(stack).finally(() => stack.close());
+    expect(stack.log()).toBe('');
+  });
+
+  const post = async (key: string, target: string, body: object) => {
+    const answer = await ask(stack.url, 'POST', target, bearer(key), JSON.stringify(body));
+    expect(answer.status, answer.body.toString()).toBe(200);
+    return jsonOf(answer);
+  };
+
+  /** Something that the workspace has at its provider. */
+  async function kept(key: string, kind: string): Promise<string> {
+    if (kind === 'video') return String((await post(key, '/v1/videos', film)).id);
+    if (kind === 'response') {
+      // One that is done: cancelling it is the provider's to judge.
+      const made = await post(key, '/v1/responses', { model: 'sandbox/echo', input: prompt });
+      return String(made.id);
+    }
+    const predict = '/v1beta/models/sandbox/film:predictLongRunning';
+    const begun = await post(key, predict, bodies['content.predictLongRunning'] ?? {});
+    const id = String(begun.name).split('/').at(-1) ?? '';
+    if (kind === 'operation') return id;
+    const read = await ask(stack.url, 'GET', `/v1beta/operations/${id}`, bearer(key));
+    const [sample] = [record(record(jsonOf(read).response).generateVideoResponse).generatedSamples].flat();
+    return /files\/(\w+):/.exec(String(record(record(sample).video).uri))?.[1] ?? '';
+  }
+
+  /** A request of the operation that only a cause of refusal can stop. */
+  async function requestOf(operation: Operation, owner: string): Promise<[target: string, body: string]> {
+    const id = operation.resource ? await kept(owner, operation.resource.kind) : '';
+    const model =
+      operation.name.startsWith('content.p') || operation.name === 'content.model_operation'
+        ? 'sandbox/film'
+        : 'sandbox/echo';
+    const path = operation.path.replace(/\{model\+?\}/, model).replace(/\{\w+\}/, id);
+    const body = operation.fields ? JSON.stringify(bodies[operation.name] ?? {}) : '';
+    return [`/${operation.prefixes[0]}/${path}`, body];
+  }
+
+  it('every operation with a body has one in this table', () => {
+    const named = operations.filter(({ fields }) => fields).map(({ name }) => name);
+    expect(named.filter((name) => bodies[name] === undefined)).toEqual([]);
+  });
+
+  describe.concurrent.each(causes)('$name', (cause) => {
+    const { code, bars, key: settings = {}, arrange, runs } = cause;
+    it.each(
+      operations.map((operation) => ({
+        ...operation,
+        named: `${operation.name} (${operation.prefixes[0]})`,
+      })),
+    )('and $named', async (operation) => {
+      const { slug } = await stack.workspace({ rpm: 10_000 });
+      const owner = (await stack.key(slug)).key;
+      const own = await stack.key(slug, settings);
+      const [target, body] = await requestOf(operation, owner);
+      // What it made is paid before the workspace has no money.
+      await arrange?.(stack, { ...own, slug });
+      await stack.announce();
+      const send = () => ask(stack.url, operation.method, target, bearer(own.key), body);
+      const answer = runs ? await whileOneRuns(stack, own.key, send) : await send();
+      await expectServed(operation, answer, own.key);
+    });
+
+    async function expectServed(operation: Operation, answer: Wire, key: string): Promise<void> {
+      // A models entry outside the scope is not there.
+      const unseen = code === 'model_not_allowed' && operation.name === 'models.read';
+      if (unseen) return void expectRefusal(answer, 'not_found', key);
+      if (bars.includes(operation.steps)) return void expectRefusal(answer, code, key);
+      const id = headerOf(answer, 'x-request-id') ?? '';
+      await eventually(async () => (await stack.call(id)).errorCode, null);
+      expect(await stack.call(id)).toMatchObject({ operation: operation.name, endReason: 'completed' });
+    }
+  });
+});
