@@ -1,6 +1,7 @@
 import type { Claim, ClaimRequest, Outcome, Posted } from '#lib/admission/claim';
 import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
 import type { Booked, Counters } from '#lib/admission/limit-book';
+import { CallTable } from '#lib/call-table';
 
 /** Everything that an admitted call stands in, so that its end undoes exactly that. */
 export interface OpenCall {
@@ -31,8 +32,8 @@ interface Debt {
 /** The admitted calls of this process, until their charge is posted. Times are monotonic ms. */
 export class OpenCalls {
   readonly #leases: LeaseBook;
-  readonly #running = new Map<string, OpenCall>();
-  readonly #debts = new Map<string, Debt>();
+  readonly #running = new CallTable<OpenCall>();
+  readonly #debts = new CallTable<Debt>();
 
   constructor(leases: LeaseBook) {
     this.#leases = leases;

@@ -108,6 +108,7 @@ class RequestBody implements NodeBody {
 /** One body on its way into memory: settles once. */
 class Collecting implements Due {
   dueMono: number;
+  place = -1;
   readonly #request: IncomingMessage;
   readonly #limit: number;
   readonly #stallMs: number;

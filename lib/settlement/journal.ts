@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CallTable } from '#lib/call-table';
 import { Backlog } from '#lib/settlement/backlog';
 import {
   type CheckpointEntry,
@@ -64,7 +65,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   const { onFailure, rotateBytes = 16 * 1024 * 1024, mostHeld = 20_000 } = options;
   const files = new JournalFiles(dir, ownerId);
   const backlog = new Backlog(files, mostHeld, onFailure);
-  const running = new Map<string, Running>();
+  const running = new CallTable<Running>();
   const buffer = new RecordBuffer();
   let tick: Written[] = [];
   let waiting: PromiseWithResolvers<void> | null = null;

@@ -43,6 +43,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   headers: HeaderBag = {};
   /** The whole request is with the kernel: the provider may be working on it. */
   sentWhole = false;
+  place = -1;
 
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null;
   #controller: Dispatcher.DispatchController | null = null;
