@@ -36,12 +36,12 @@ export function isPrivateAddress(address: string): boolean {
   return version !== 0 && inside.check(bare, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A name or literal that is not of the public internet, or cannot be told. */
+/** Whether a name or literal is not of the public internet; one that cannot be told may be of it. */
 export function isPrivateHost(hostname: string): Promise<boolean> {
   if (isIP(hostname.replace(/^\[|\]$/g, ''))) return Promise.resolve(isPrivateAddress(hostname));
   return new Promise((resolve) => {
     lookup(hostname, { all: true }, (error, found) => {
-      resolve(error !== null || found.some(({ address }) => isPrivateAddress(address)));
+      resolve(error === null && found.some(({ address }) => isPrivateAddress(address)));
     });
   });
 }

@@ -48,13 +48,21 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
     const cache = cachePath.test(found.path);
     if (!cache && !referencePath.test(found.path)) continue;
     if (typeof found.value !== 'string') return notText(found);
-    const id = cache ? found.value : fileIdIn(found.value);
+    const id = cache ? found.value : nameIn(found.value);
     if (id !== null) references.set(id, { kind: 'file', id, required: true });
     if (references.size > MOST_FILES) {
       return refusal('invalid_body', `The body names over ${MOST_FILES} files of the provider; send fewer.`);
     }
   }
   return [...references.values()];
+}
+
+/**
+ * What of the store an address names: a file, or its own text where that is all that can be told of it,
+ * which nobody owns; null: nothing, it leads elsewhere.
+ */
+function nameIn(text: string): string | null {
+  return fileIdIn(text) ?? (storePath(text.trim()) ? text : null);
 }
 
 /**

@@ -5,6 +5,9 @@ const parameter = /\s*;\s*(?:([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\\r\n]|\\[^\r\n])
 /** What RFC 2046 lets a boundary be. */
 const boundaryText = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
+/** What every reader reads alike. */
+export const plainCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
+
 /** Whether a Content-Type says that the body has parts, of whatever kind. */
 export function isMultipart(contentType: string | undefined): boolean {
   return contentType !== undefined && /^\s*multipart\//i.test(contentType);
@@ -27,6 +30,14 @@ export function readBoundary(contentType: string): string | ScanFault {
   const [only] = named;
   if (!only || named.length > 1 || only[0] !== 'boundary') {
     return { fault: 'The Content-Type must name one boundary; send multipart/form-data; boundary=….' };
+  }
+  // Some readers take names and values in the charset that stands here.
+  const charsets = parameters.filter(([name]) => name.startsWith('charset'));
+  const isPlain = charsets.every(
+    ([name, text]) => name === 'charset' && plainCharsets.has(text.toLowerCase()),
+  );
+  if (!isPlain || charsets.length > 1) {
+    return { fault: 'The Content-Type names another charset than UTF-8; encode names and values as UTF-8.' };
   }
   return boundaryText.test(only[1])
     ? only[1]

@@ -7,6 +7,9 @@ import { compileSpec, type Level, type Rule, type Spelling, spellingNamed } from
  * folds case, trims, decodes or takes lists could take for one that it does (decisions §4 "Guarded names").
  */
 export function fieldNamed(spec: FieldSpec, name: string): Rule | string | null {
+  // RFC 7578 lets such a part change the charset of all others, and some readers follow it.
+  if (loosened(name).toLowerCase() === '_charset_')
+    return 'sets a charset; send all parts as UTF-8 without it';
   const root = compileSpec(spec);
   const exact = follow(root, segmentsOf(name));
   if (exact?.exact) return exact.rule;
@@ -45,7 +48,12 @@ function follow(root: Level, segments: readonly string[]): { rule: Rule; exact: 
 /** As a lenient reader might see it. */
 function loosened(name: string): string {
   const decoded = name.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const [first = '', ...rest] = decoded.normalize('NFKC').trim().split('.');
+  // Readers that are made for mail take a name out of angle brackets.
+  const bare = decoded
+    .normalize('NFKC')
+    .trim()
+    .replace(/^<(.*)>$/s, '$1');
+  const [first = '', ...rest] = bare.trim().split('.');
   return first + rest.map((step) => `[${step}]`).join('');
 }
 

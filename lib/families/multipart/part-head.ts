@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readParameters } from '#lib/families/multipart/boundary';
+import { plainCharsets, readParameters } from '#lib/families/multipart/boundary';
 
 /** What the headers of a part say. */
 export interface PartHead {
@@ -14,7 +14,6 @@ export interface PartHead {
 }
 
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
-const plainCharsets = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 /**
  * Reads the header lines of a part, their last line end left out. Strict where parsers are known to

@@ -106,9 +106,9 @@ describe.each(lanes)('over the %s lane, every operation refuses in the one docum
 
   describe.concurrent.each(keeping)('$name', ({ operation }) => {
     it('for an id that is not of this workspace, however the path is escaped', async () => {
-      for (const target of targetsOf(operation).flatMap(spellingsOf)) {
-        await expectLogged(operation, await send(operation, target, bearer(key)), 'not_found');
-      }
+      const check = async (target: string) =>
+        expectLogged(operation, await send(operation, target, bearer(key)), 'not_found');
+      await Promise.all(targetsOf(operation).flatMap(spellingsOf).map(check));
     });
   });
 
@@ -128,9 +128,9 @@ describe.each(lanes)('over the %s lane, every operation refuses in the one docum
     });
 
     it('on each of its paths, however they are escaped', async () => {
-      for (const target of targetsOf(operation).flatMap(spellingsOf)) {
-        await expectLogged(operation, await send(operation, target, bearer(key), '{'), 'invalid_body');
-      }
+      const check = async (target: string) =>
+        expectLogged(operation, await send(operation, target, bearer(key), '{'), 'invalid_body');
+      await Promise.all(targetsOf(operation).flatMap(spellingsOf).map(check));
     });
 
     it('for a model that is not there', async () => {

@@ -22,6 +22,14 @@ const bad: readonly (readonly [string, string | Buffer])[] = [
   ['a part without a name', good.replace('; name="model"', '')],
   ['a part with two names', good.replace('; name="model"', '; name="x"; name="model"')],
   ['a part with an extended name', good.replace('; name="model"', '; name="x"; name*=utf-8\'\'model')],
+  ['a part with a name in pieces', good.replace('; name="model"', '; name="x"; name*0=mo; name*1=del')],
+  [
+    'a part with an extended name in pieces',
+    good.replace('; name="model"', "; name=x; name*0*=utf-8''model"),
+  ],
+  ['a part with a file name in pieces', good.replace('; name="model"', '; name="model"; filename*0="a"')],
+  ['model in angle brackets', good.replace('"model"', '<model>')],
+  ['a part that sets the charset of others', formOf('b', [{ name: '_charset_', value: 'utf-7' }, model])],
   ['a part with two file names', good.replace('; name="model"', '; name="i"; filename="a"; filename="b"')],
   ['a part that is no form-data', good.replace('form-data', 'attachment')],
   ['a disposition twice', good.replace('\r\n\r\nm', '\r\nContent-Disposition: form-data; name="x"\r\n\r\nm')],
@@ -72,6 +80,9 @@ describe('a multipart body is refused, in one sentence and with nothing left on 
     'multipart/form-data; boundary="b\\b"',
     'multipart/form-data boundary=b',
     'multipart/mixed; boundary=b',
+    'multipart/form-data; boundary=b; charset=utf-7',
+    'multipart/form-data; boundary=b; charset=utf-8; charset=utf-16',
+    "multipart/form-data; boundary=b; charset*=us-ascii''utf-7",
     'multipart/form-data; boundary=b, multipart/form-data; boundary=c',
   ])('for the Content-Type %s', async (contentType) => {
     expect(await readForm([Buffer.from(good, 'latin1')], { contentType })).toEqual(expect.any(String));

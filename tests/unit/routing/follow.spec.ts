@@ -105,6 +105,14 @@ describe('a download that its provider redirects', () => {
   });
 });
 
+describe('a provider whose address cannot be told', () => {
+  it('counts as a public one: its redirects lead to no neighbour', async () => {
+    const at = 'https://provider.invalid/v1';
+    expect(await failureOf(to(`${elsewhere.origin}/film`), at)).toBe('redirect_refused');
+    expect(arrived).toHaveLength(1);
+  });
+});
+
 describe('an address', () => {
   it.each(['10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '0.0.0.0', '::', 'fd00::1', 'fe80::1'])(
     '%s is private',

@@ -62,6 +62,23 @@ describe('what the provider keeps may only be named by who made it', () => {
     expect(idsOf({ contents: [{ parts }, { parts }] })).toEqual(['a', 'b']);
   });
 
+  it.each([
+    'my-files/abc123',
+    'FILES/abc123',
+    '//v1beta/files/abc123',
+    '//generativelanguage.googleapis.com/v1beta/files/abc123',
+    `${store}//v1beta//files/abc123`,
+    `${store}/v9/media/abc123`,
+  ])('a name at the store that cannot be read as a file’s: %s', (uri) => {
+    const ask = askContent({ contents: [{ parts: [{ fileData: { fileUri: uri } }] }] });
+    expect(ask.references).toEqual([{ kind: 'file', id: uri, required: true }]);
+  });
+
+  it.each(['', 'gs://bucket/abc123', 'https://www.youtube.com/watch?v=abc123'])(
+    'nothing of the provider’s: %s',
+    (uri) => expect(idsOf({ contents: [{ parts: [{ fileData: { fileUri: uri } }] }] })).toEqual([]),
+  );
+
   it('a context cache, which is never the workspace’s own', () => {
     const kept = { kind: 'file', id: 'cachedContents/x', required: true };
     expect(askContent({ cachedContent: 'cachedContents/x' }).references).toEqual([kept]);
