@@ -2,12 +2,18 @@ import type { Pool, PoolClient } from 'pg';
 import type { NewJob } from '#lib/jobs/job';
 import { repeatable } from '#lib/jobs/transaction';
 
+/**
+ * A provider that takes a request for a repeated one (`idempotency-key`) shows the job that it began for
+ * the first: that one stays as it is. Their memory for keys is a day at most; ids may come again later.
+ */
 const keepResource = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, true, $9)
   ON CONFLICT (workspace_id, kind, id) DO UPDATE SET provider_id = excluded.provider_id,
     family = excluded.family, model_id = excluded.model_id, upstream_model = excluded.upstream_model,
-    call_id = excluded.call_id, job = true, created_at = excluded.created_at, deleted_at = NULL`;
+    call_id = excluded.call_id, job = true, created_at = excluded.created_at, deleted_at = NULL
+  WHERE NOT (resource.job AND resource.provider_id = excluded.provider_id AND resource.deleted_at IS NULL
+    AND resource.created_at > excluded.created_at - interval '1 day')`;
 
 const insertJob = `
   INSERT INTO job (call_id, workspace_id, key_id, family, kind, upstream_id, provider_id, model_id,
@@ -21,7 +27,8 @@ const insertHold = `
 
 /**
  * Writes a job, its resource and its hold in one transaction (decisions §11 "Jobs"): from now on the hold
- * has no owner and outlives every process. Idempotent by call id.
+ * has no owner and outlives every process. Idempotent by call id; a job that another call has opened
+ * already stays that call's.
  * @param nextPollAtMs since the epoch.
  * @throws when the database cannot be asked, after some tries.
  */
@@ -29,7 +36,7 @@ export function openJob(pool: Pool, job: NewJob, nextPollAtMs: number): Promise<
   return repeatable(pool, async (client) => {
     const known = await client.query('SELECT 1 FROM job WHERE call_id = $1', [job.callId]);
     if (known.rowCount) return;
-    await client.query(keepResource, [
+    const kept = await client.query(keepResource, [
       job.workspaceId,
       job.kind,
       job.id,
@@ -40,6 +47,7 @@ export function openJob(pool: Pool, job: NewJob, nextPollAtMs: number): Promise<
       job.callId,
       new Date(job.createdAtMs),
     ]);
+    if (kept.rowCount === 0) return;
     const hold = await takeHold(client, job);
     await client.query(insertJob, [
       job.callId,
