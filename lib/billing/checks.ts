@@ -1,11 +1,4 @@
-import { type Check, jobChecks } from '#lib/billing/job-checks';
-
-/** First call id that retention cannot have dropped; older ledger lines stand without their call. */
-const keptFrom = `(
-  SELECT coalesce(
-    min(substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([0-9a-f-]{36})')),
-    '00000000-0000-0000-0000-000000000000')::uuid
-  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'call'::regclass)`;
+import { type Check, jobChecks, keptFrom } from '#lib/billing/job-checks';
 
 /** The moment of an id (UUIDv7). */
 const timeOf = (id: string) =>

@@ -4,6 +4,13 @@ export interface Check {
   readonly sql: string;
 }
 
+/** First call id that retention cannot have dropped; older ledger lines stand without their call or job. */
+export const keptFrom = `(
+  SELECT coalesce(
+    min(substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([0-9a-f-]{36})')),
+    '00000000-0000-0000-0000-000000000000')::uuid
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'call'::regclass)`;
+
 /** What the lines of a charge come to: their sum, rounded up once. */
 const priced = (lines: string) => `
   SELECT div(coalesce(sum((l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric), 0) + 999999, 1000000) AS cost
@@ -22,7 +29,7 @@ export const jobChecks: readonly Check[] = [
     name: 'each ledger line of a job takes money and has its job',
     sql: `SELECT l.ref AS job, l.amount_nano::text AS amount
       FROM ledger_line l LEFT JOIN job j ON j.call_id::text = l.ref
-      WHERE l.kind = 'job' AND (j.call_id IS NULL OR j.cost_nano = 0 OR l.amount_nano >= 0)`,
+      WHERE l.kind = 'job' AND l.ref >= ${keptFrom}::text AND (j.call_id IS NULL OR j.cost_nano = 0 OR l.amount_nano >= 0)`,
   },
   {
     name: 'a hold without a process belongs to a job that is not settled, and is what the job holds',

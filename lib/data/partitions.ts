@@ -63,7 +63,8 @@ export async function makePartitions(pool: Pool, nowMs: number): Promise<void> {
 
 /**
  * Drops weeks that ended before the retention, and older rows of the default partitions; also minutes of
- * spend that no cap looks at any more, and resources that nobody may name any more.
+ * spend that no cap looks at any more, resources that nobody may name any more, and settled jobs with the
+ * calls that created them.
  */
 export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: number): Promise<void> {
   const keepFromMs = weekStart(nowMs - retentionDays * dayMs);
@@ -85,6 +86,9 @@ export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: n
   const daysAgo = (days: number) => new Date(nowMs - days * dayMs).toISOString();
   await pool.query('DELETE FROM spend_minute WHERE minute < $1::timestamptz', [daysAgo(spendDays)]);
   await pool.query('DELETE FROM resource WHERE created_at < $1::timestamptz', [daysAgo(resourceDays)]);
+  await pool.query('DELETE FROM job WHERE settled_at IS NOT NULL AND call_id < $1::uuid', [
+    idFloor(keepFromMs),
+  ]);
 }
 
 /** Rows of that week that went to the default partition move into the new one before it is attached. */

@@ -24,6 +24,8 @@ export interface RunningJobs extends Jobs {
 
 /** A client waits for the answer to its DELETE or cancel: no longer than this for the question before it. */
 const READ_FIRST_MS = 10_000;
+/** So long an answer waits for what it shows to be written. */
+const WRITE_PATIENCE_MS = 2_000;
 /**
  * So many 404s in a row mean that a job is gone: one alone may be a provider that has not told all its
  * machines of a new job yet, and what is gone can neither be fetched nor be charged.
@@ -76,13 +78,18 @@ export function createJobs(parts: JobsParts): RunningJobs {
     return job;
   }
 
-  /** What cannot be written now, the sweeper finds again: a client's answer does not fail for it. */
+  /**
+   * What cannot be written now, the sweeper finds again: a client's answer does not fail for it, nor does
+   * it wait for long.
+   */
   async function quietly(callId: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      report(error, callId);
-    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, WRITE_PATIENCE_MS);
+    });
+    const written = work().catch((error: unknown) => report(error, callId));
+    await Promise.race([written, late]);
+    clearTimeout(timer);
   }
 
   return {

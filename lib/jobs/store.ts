@@ -17,7 +17,8 @@ const note = `
   UPDATE job SET misses = coalesce($3::int, misses), next_poll_at = coalesce($4::timestamptz, next_poll_at),
     state = CASE WHEN $2::text IS NULL OR (state = 'running' AND $2 = 'queued') THEN state ELSE $2 END,
     view = coalesce($5::jsonb, view)
-  WHERE call_id = $1 AND settled_at IS NULL`;
+  WHERE call_id = $1 AND settled_at IS NULL AND ($3::int IS NOT NULL OR $4::timestamptz IS NOT NULL
+    OR state IS DISTINCT FROM coalesce($2, state) OR view IS DISTINCT FROM coalesce($5::jsonb, view))`;
 
 const lose = `
   WITH lost AS (

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dropPartitions, makePartitions } from '#lib/data/partitions';
+import { idTimeMs } from '#lib/ids';
 import type { NewJob } from '#lib/jobs/job';
 import { FILM_NANO, type Stage, sightIn, startStage } from '#tests/gateway/jobs/stage';
 
@@ -156,6 +158,21 @@ describe('a job that completes', () => {
     ]);
     expect(told.rowCount).toBe(1);
   });
+});
+
+it('a settled job goes with the week of its create call, its ledger line stays', async () => {
+  const old = '01800000-0000-7000-8000-000000000002';
+  const newer = await stage.begin(await stage.customer(), 'job=never');
+  const job = { ...newer, callId: old, id: 'video_old', createdAtMs: idTimeMs(old) };
+  await makePartitions(stage.db.pool, Date.now());
+  const answer = await stage.ask(await stage.begin(await stage.customer()));
+  await stage.first.jobs.open(job);
+  await dropPartitions(stage.db.pool, Date.now(), 90);
+  expect(await stage.holds(job)).toEqual([FILM_NANO]);
+  await stage.first.jobs.saw(old, answer);
+  await dropPartitions(stage.db.pool, Date.now(), 90);
+  expect(await stage.first.store.find(old)).toBeNull();
+  expect(await stage.lines(job)).toEqual([-FILM_NANO]);
 });
 
 it('a job that fails is released', async () => {

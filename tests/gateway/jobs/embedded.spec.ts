@@ -1,0 +1,73 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { verifyLedger } from '#lib/billing/verify';
+import { type Db, openDb } from '#lib/data/db';
+import { type Embedded, openEmbedded } from '#lib/data/embedded';
+import { migrate } from '#lib/data/migrate';
+import type { JobSight, NewJob } from '#lib/jobs/job';
+import { createJobStore } from '#lib/jobs/store';
+import { usageOf } from '#lib/metering/usage';
+import { createCustomer, newId } from '#tests/support/settlement';
+
+let embedded: Embedded;
+let db: Db;
+beforeAll(async () => {
+  embedded = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-jobs-')), 'server');
+  await migrate(embedded.url);
+  db = openDb(embedded.url);
+});
+afterAll(async () => {
+  await db.close();
+  await embedded.close();
+});
+
+const done: JobSight = {
+  state: 'completed',
+  report: { usage: usageOf({ videoSeconds: 4 }), serviceTier: null, nested: [], flags: [] },
+  view: { id: 'video_1' },
+};
+
+it('jobs on the embedded database are taken by one process each and charged once', async () => {
+  const [offerId, priceVersionId] = [newId(), newId()];
+  const price = { base: { videoSecond: '100000000000000' }, tiers: [], serviceTiers: {} };
+  await db.pool.query(`INSERT INTO provider (id, name, families) VALUES ('p', 'P', '{}')`);
+  await db.pool.query(
+    `INSERT INTO model (id, name, context_tokens, max_output_tokens) VALUES ('m', 'M', 1000, 1000)`,
+  );
+  await db.pool.query(
+    `INSERT INTO offer (id, model_id, provider_id, upstream_model) VALUES ($1, 'm', 'p', 'm')`,
+    [offerId],
+  );
+  await db.pool.query('INSERT INTO price_version (id, offer_id, price) VALUES ($1, $2, $3)', [
+    priceVersionId,
+    offerId,
+    JSON.stringify(price),
+  ]);
+  const customer = await createCustomer(db.pool);
+  const stores = [createJobStore(db.pool), createJobStore(db.pool)] as const;
+  const made = Array.from({ length: 12 }, (_, n): NewJob => {
+    const upstream = { family: 'videos', kind: 'video', id: `video_${n}`, providerId: 'p' } as const;
+    const model = { modelId: 'm', upstreamModel: 'm', offerId, priceVersionId };
+    const sight: JobSight = { ...done, state: 'queued', report: null };
+    const rest = { holdNano: 5n, facts: { seconds: 4 }, sight, createdAtMs: Date.now() };
+    return { callId: newId(), ...customer, ...upstream, ...model, ...rest };
+  });
+  const nowMs = Date.now();
+  await Promise.all(made.map((job) => stores[0].open(job, nowMs)));
+  const taken = (
+    await Promise.all([...stores, ...stores].map((store) => store.takeDue(nowMs, nowMs + 90_000, 8)))
+  ).flat();
+  expect(taken.map((job) => job.callId).toSorted()).toEqual(made.map((job) => job.callId).toSorted());
+  const settled = await Promise.all(
+    made.flatMap(({ callId }) =>
+      stores.map((store) => store.settle(callId, { kind: 'seen', sight: done }, nowMs)),
+    ),
+  );
+  expect(settled.filter((one) => one === 'charged')).toHaveLength(12);
+  const { rows } = await db.pool.query(`SELECT count(*)::int AS lines FROM ledger_line WHERE kind = 'job'`);
+  expect(rows).toEqual([{ lines: 12 }]);
+  const { checks } = await verifyLedger(db);
+  expect(checks.filter((check) => check.rows.length > 0)).toEqual([]);
+});
