@@ -3,13 +3,10 @@ import type { FieldSpec } from '#lib/families/scan';
 const once = { guarded: true } as const;
 const unread = { guarded: true, unread: true } as const;
 
+const environment = { fields: { container_id: once } } as const;
+
 /** Tools stand in the request itself and in items that load more of them. */
-const tool: FieldSpec = {
-  type: {},
-  model: once,
-  container: once,
-  environment: { fields: { container_id: once } },
-};
+const tool: FieldSpec = { type: {}, model: once, container: once, environment };
 
 /** What the gateway reads of a request that creates a response (decisions §4 "Guarded names"). */
 export const createFields: FieldSpec = {
@@ -32,6 +29,8 @@ export const createFields: FieldSpec = {
       role: once,
       encrypted_content: unread,
       result: unread,
+      container_id: once,
+      environment,
       tools: { each: tool },
     },
   },

@@ -27,8 +27,12 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
   return [...references, ...itemsIn(scan)];
 }
 
-/** Where a tool names the container that it shall run in, with all that earlier calls left there. */
-const containerPath = /^(input\[\]\.)?tools\[\]\.(container|environment\.container_id)$/;
+/**
+ * Where a tool names the container that it shall run in, with all that earlier calls left there; or a
+ * call the one that it ran in, where a tool that is left the choice runs again.
+ */
+const containerPath =
+  /^(input\[\]\.)?tools\[\]\.(container|environment\.container_id)$|^input\[\]\.(environment\.)?container_id$/;
 
 /** Items and containers, each once, in the order in which they stand. */
 function itemsIn(scan: Scan): ResourceReference[] {

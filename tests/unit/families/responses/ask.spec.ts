@@ -122,7 +122,7 @@ describe('what a request continues', () => {
     expect(item(fields)).toEqual([]);
   });
 
-  it('is a container that a tool shall run in, wherever it is declared', () => {
+  it('is a container that a tool shall run in or ran in, wherever it is named', () => {
     const container = { ...kept, id: 'cntr_1' };
     const interpreter = { type: 'code_interpreter', container: 'cntr_1' };
     expect(askResponse({ model: 'm', tools: [interpreter] }).references).toEqual([container]);
@@ -132,6 +132,10 @@ describe('what a request continues', () => {
     ]);
     const later = { type: 'additional_tools', role: 'developer', tools: [interpreter] };
     expect(item(later)).toEqual([container]);
+    const ran = { type: 'code_interpreter_call', id: 'ci_1', code: '1', container_id: 'cntr_1' };
+    expect(item(ran)).toEqual([container]);
+    expect(item({ type: 'shell_call', call_id: 'c', environment })).toEqual([container]);
+    expect(item({ ...ran, container_id: null })).toEqual([]);
     const fresh = [
       { type: 'code_interpreter', container: { type: 'auto' } },
       { type: 'computer', environment: 'browser' },

@@ -1,0 +1,199 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Second, startSecond } from '#tests/fleet/second';
+import { expectBalancedBooks } from '#tests/support/books';
+import { commandLine } from '#tests/support/command';
+import { eventually } from '#tests/support/eventually';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const kills = 15;
+const createsASecond = 12;
+/** A job that was being polled when its process was killed is due again after 90 s. */
+const patienceMs = 120_000;
+/** Four seconds of film, nano-dollars. */
+const price = 400_000_000n;
+
+let stack: Stack;
+let second: Second;
+beforeAll(async () => {
+  stack = await startStack();
+  second = await startSecond(stack);
+});
+afterAll(async () => {
+  await second.close();
+  await stack.close();
+});
+
+/** What a client wants of a video: how the job goes, and what the client does with it. */
+interface Wish {
+  readonly how: string;
+  /** Asks every so many ms until it sees an end; null: never asks. */
+  readonly everyMs: number | null;
+  /** Deletes it after so many ms. */
+  readonly deleteAfterMs?: number;
+  /** What it must be charged in the end; null: as the moment of its removal decides. */
+  readonly charge: bigint | null;
+}
+
+const wishes: readonly Wish[] = [
+  { how: 'job_ms=0', everyMs: 100, charge: price },
+  { how: 'job_ms=800', everyMs: 100, charge: price },
+  { how: 'job_ms=800', everyMs: null, charge: price },
+  { how: 'job_ms=2500', everyMs: 300, charge: price },
+  { how: 'job=failed&job_ms=500', everyMs: 100, charge: 0n },
+  { how: 'job=failed&job_ms=500', everyMs: null, charge: 0n },
+  { how: 'get=fault/slow-first-byte&job_ms=500', everyMs: null, charge: price },
+  { how: 'get=fault/slow-first-byte&job_ms=500', everyMs: 500, charge: price },
+  { how: 'post=fault/slow-first-byte&job_ms=0', everyMs: null, charge: price },
+  { how: 'job=never&job_ms=1000000000', everyMs: null, deleteAfterMs: 200, charge: 0n },
+  { how: 'job=never&job_ms=0', everyMs: null, deleteAfterMs: 300, charge: price },
+  { how: 'job_ms=700', everyMs: 100, deleteAfterMs: 600, charge: null },
+];
+
+interface Told {
+  readonly wish: Wish;
+  /** X-Request-Id of the create answer, once all of it came; null: the client knows of no job. */
+  callId: string | null;
+  /** The provider's id. */
+  id: string;
+  ended: string | null;
+  deleted: boolean;
+}
+
+/** The gateway that a request goes to: the one that is killed, most of the time. */
+function anyUrl(): string {
+  return Math.random() < 0.7 ? stack.url : second.url;
+}
+
+async function ask(key: string, path: string, method: string, body?: object) {
+  try {
+    const answer = await fetch(`${anyUrl()}/v1/videos${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const told = await answer.json();
+    return { status: answer.status, callId: answer.headers.get('x-request-id'), body: told };
+  } catch {
+    return null;
+  }
+}
+
+/** One video as its client lives it. Never rejects. */
+async function live(key: string, wish: Wish, over: () => boolean): Promise<Told> {
+  const told: Told = { wish, callId: null, id: '', ended: null, deleted: false };
+  const prompt = `A film [[film?${wish.how}]]`;
+  const made = await ask(key, '', 'POST', { model: 'sandbox/film', prompt, seconds: '4', size: '720x1280' });
+  if (made?.status !== 200) return told;
+  told.callId = made.callId;
+  told.id = made.body.id;
+  const startMs = performance.now();
+  while (!over()) {
+    if (wish.deleteAfterMs !== undefined && performance.now() - startMs >= wish.deleteAfterMs) {
+      const answer = await ask(key, `/${told.id}`, 'DELETE');
+      if (answer?.status === 200) told.deleted = true;
+      // 404: an earlier DELETE was done though its answer was lost.
+      if (answer?.status === 200 || answer?.status === 404) break;
+    } else if (wish.everyMs === null && wish.deleteAfterMs === undefined) break;
+    else if (wish.everyMs !== null) {
+      const answer = await ask(key, `/${told.id}`, 'GET');
+      const status = answer?.status === 200 ? answer.body.status : null;
+      if (status === 'completed' || status === 'failed') told.ended = status;
+      if (told.ended !== null && wish.deleteAfterMs === undefined) break;
+    }
+    await pause(wish.everyMs ?? 50);
+  }
+  return told;
+}
+
+async function idsOf(condition: string): Promise<string[]> {
+  const { rows } = await stack.db.pool.query(`SELECT upstream_id AS id FROM job WHERE ${condition}`);
+  return rows.map((row) => row.id);
+}
+
+/** Unsettled jobs of which no client was told. */
+async function unknownOf(told: readonly Told[]): Promise<string[]> {
+  const known = new Set(told.map((one) => one.id));
+  return (await idsOf('settled_at IS NULL')).filter((id) => !known.has(id));
+}
+
+interface Booked {
+  readonly cost: bigint;
+  readonly state: string;
+  /** Taken from the balance for it, one figure for each ledger line. */
+  readonly posted: readonly bigint[];
+}
+
+async function readBooked(): Promise<Map<string, Booked>> {
+  const { rows } = await stack.db.pool.query(
+    `SELECT call_id, cost_nano::text AS cost, state,
+       ARRAY(SELECT (-amount_nano)::text FROM ledger_line l WHERE l.ref = j.call_id::text) AS posted
+     FROM job j`,
+  );
+  return new Map(
+    rows.map((row) => [
+      row.call_id,
+      { cost: BigInt(row.cost), state: row.state, posted: row.posted.map(BigInt) },
+    ]),
+  );
+}
+
+it(`settles every job once over ${kills} kills while they are created and polled`, {
+  timeout: 400_000,
+}, async () => {
+  const { slug } = await stack.workspace({ rpm: 1_000_000, tpm: null, concurrency: null, credit: '5000' });
+  const keys = await Promise.all([stack.key(slug), stack.key(slug, { dailyCap: '4000' })]);
+  let over = false;
+  const lives: Promise<Told>[] = [];
+  const timer = setInterval(() => {
+    const key = keys[lives.length % keys.length]?.key ?? '';
+    const wish = wishes[lives.length % wishes.length];
+    if (wish) lives.push(live(key, wish, () => over));
+  }, 1000 / createsASecond);
+  for (let kill = 0; kill < kills; kill += 1) {
+    if (kill > 0) await stack.start();
+    await pause(200 + Math.random() * 2500);
+    await stack.kill('SIGKILL');
+  }
+  await stack.start();
+  await pause(1_000);
+  clearInterval(timer);
+  setTimeout(() => {
+    over = true;
+  }, 15_000);
+  const told = await Promise.all(lives);
+  // Of those whose create answer was lost, some would run for ever.
+  const [{ key = '' } = {}] = keys;
+  for (const id of await unknownOf(told)) await ask(key, `/${id}`, 'DELETE');
+  const open = () => idsOf('settled_at IS NULL');
+  await eventually(open, [], patienceMs);
+
+  const booked = await readBooked();
+  const known = told.filter((one) => one.callId !== null);
+  for (const { callId, wish, id } of known) {
+    const row = booked.get(callId ?? '');
+    expect(row, `the job ${id} of call ${callId}`).toBeDefined();
+    if (!row) continue;
+    expect(row.posted, `ledger lines of ${id} (${wish.how})`).toEqual(row.cost > 0n ? [row.cost] : []);
+    if (wish.charge !== null)
+      expect(row.cost, `the price of ${id} (${wish.how}, ${row.state})`).toBe(wish.charge);
+    else expect([0n, price]).toContain(row.cost);
+  }
+  const rows = [...booked.values()];
+  const figures = {
+    kills,
+    creates: told.length,
+    known: known.length,
+    unknown: rows.length - known.length,
+    charged: rows.filter((row) => row.cost > 0n).length,
+    released: rows.filter((row) => row.cost === 0n).length,
+    deleted: known.filter((one) => one.deleted).length,
+    seenEnded: known.filter((one) => one.ended !== null).length,
+  };
+  process.stdout.write(`kill -9 while jobs run: ${JSON.stringify(figures)}\n`);
+  expect(figures.known).toBeGreaterThan(200);
+  await expectBalancedBooks(stack);
+  const command = commandLine(stack.databaseUrl, { DATA_DIR: stack.dataDir });
+  expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
+  command.close();
+});
