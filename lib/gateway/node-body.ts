@@ -139,7 +139,7 @@ class Collecting implements Due {
     onUnreadable(request.socket, this.#unreadable);
     request.on('data', (chunk: Buffer) => this.#data(chunk));
     request.on('end', () => this.#end());
-    request.on('close', () => this.#fail(endedEarly()));
+    request.on('close', () => this.#closed());
   }
 
   expire(): void {
@@ -173,6 +173,11 @@ class Collecting implements Due {
     this.#finish();
     const [only] = this.#chunks;
     this.#resolve(this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks, this.#size));
+  }
+
+  #closed(): void {
+    // Every body is closed once it has ended: making an error for it would cost more than all the rest.
+    if (!this.#over) this.#fail(endedEarly());
   }
 
   #fail(error: Error): void {

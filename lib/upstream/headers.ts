@@ -1,5 +1,5 @@
 /** Request headers that travel upstream (decisions §4); everything else stays here. */
-const upstreamHeaders = [
+const upstreamHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'accept',
   'user-agent',
@@ -10,7 +10,7 @@ const upstreamHeaders = [
   'traceparent',
   'range',
   'idempotency-key',
-] as const;
+]);
 
 /** Answer headers that reach the client: an allow-list, because a provider can echo our credential. */
 const clientHeaders = new Set([
@@ -53,9 +53,15 @@ export function headersToProvider(
   denyBetas: readonly string[],
 ): string[] {
   const list: string[] = ['accept-encoding', 'identity', credential[0], credential[1]];
-  for (const name of upstreamHeaders) {
+  let room = MOST_MORE;
+  for (const name in client) {
     const value = client[name];
     if (typeof value !== 'string') continue;
+    if (!upstreamHeaders.has(name)) {
+      const more = name.startsWith('x-stainless-') || (body === 'content' && name.startsWith('if-'));
+      if (more && room-- > 0) list.push(name, value);
+      continue;
+    }
     // A range is asked of content alone (decisions §4).
     if (body !== 'content' && name === 'range') continue;
     if (body !== 'form' && name === 'content-type') continue;
@@ -67,12 +73,6 @@ export function headersToProvider(
     list.push(name, value);
   }
   if (body === 'json') list.push('content-type', 'application/json');
-  let room = MOST_MORE;
-  for (const name in client) {
-    if (!name.startsWith('x-stainless-') && (body !== 'content' || !name.startsWith('if-'))) continue;
-    const value = client[name];
-    if (typeof value === 'string' && room-- > 0) list.push(name, value);
-  }
   return list;
 }
 
