@@ -40,6 +40,11 @@ export interface Operation {
    * as they come, where others are held until what they show is kept.
    */
   readonly shows?: false;
+  /**
+   * Its answer repeats what clients have sent, ids included: one that another workspace has does not
+   * become this one's by being shown here.
+   */
+  readonly repeats?: true;
   /** The body may be multipart/form-data: its text parts are read as `fields`. */
   readonly multipart?: boolean;
 }

@@ -41,7 +41,13 @@ const operations: readonly Operation[] = [
     shows: false,
   },
   { ...stored, name: 'responses.cancel', method: 'POST', path: 'responses/{id}/cancel', ends: 'cancel' },
-  { ...stored, name: 'responses.input_items', method: 'GET', path: 'responses/{id}/input_items' },
+  {
+    ...stored,
+    name: 'responses.input_items',
+    method: 'GET',
+    path: 'responses/{id}/input_items',
+    repeats: true,
+  },
 ];
 
 /** The responses family: create, whole, streamed or in the background, and what is kept of it. */

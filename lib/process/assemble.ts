@@ -20,7 +20,7 @@ import { openJobs } from '#lib/process/jobs';
 import type { Running } from '#lib/process/running';
 import type { Upstreams } from '#lib/process/upstreams';
 import { createResources } from '#lib/resources/resources';
-import { forgetResource, readResources } from '#lib/resources/stored';
+import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
 import { createHealth } from '#lib/routing/health';
 import { createHolders } from '#lib/routing/holders';
 import { hashKey, readSealingKey } from '#lib/secrets';
@@ -111,6 +111,7 @@ export async function assemble(
     clock,
     journal,
     read: (names) => readResources(db.pool, names),
+    unclaimed: (workspaceId, shown) => unclaimedResources(db.pool, workspaceId, shown),
     forget: (resource) => forgetResource(db.pool, resource),
   });
 

@@ -45,6 +45,8 @@ export interface ResourceReference extends ShownResource {
 export interface Resources {
   /** In memory, then in PostgreSQL, with one retry after 300 ms; null: none of this workspace. */
   find(workspaceId: string, kind: ResourceKind, id: string): Resource | null | Promise<Resource | null>;
+  /** Those of `shown` that no other workspace has, at whatever provider. */
+  unclaimed(workspaceId: string, shown: readonly ShownResource[]): Promise<readonly ShownResource[]>;
   /** Journalled: resolves when a SIGKILL can no longer lose them. */
   keep(callId: string, resources: readonly Resource[]): Promise<void>;
   /** The provider has deleted it: gone for the client at once. */

@@ -20,6 +20,7 @@ export interface ResourcesOptions {
   readonly clock: Clock;
   readonly journal: Pick<Journal, 'append'>;
   readonly read: ReadResources;
+  readonly unclaimed: Resources['unclaimed'];
   /** Marks it deleted for every process, whether its row is there yet or not. */
   readonly forget: (resource: Resource) => Promise<void>;
   /** Resources in memory, 50,000. */
@@ -67,6 +68,7 @@ export function createResources(options: ResourcesOptions): LiveResources {
         () => resource,
       );
     },
+    unclaimed: options.unclaimed,
     keep: async (callId, resources) => {
       const fresh = new Map<string, Resource>();
       for (const resource of resources) {

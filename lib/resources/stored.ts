@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { publish } from '#lib/data/change';
 import type { ResourceName } from '#lib/resources/look-up';
 import { keptMs, nameOf } from '#lib/resources/memory';
-import type { Resource } from '#lib/resources/resource';
-import { readResource } from '#lib/resources/row';
+import type { Resource, ShownResource } from '#lib/resources/resource';
+import { isStorable, readResource } from '#lib/resources/row';
 
 /** Every look-up is scoped by workspace. What a job used is known when it has ended. */
 const readStatement = `
@@ -28,6 +28,27 @@ export async function readResources(
     keptMs,
   ]);
   return rows.map(readResource);
+}
+
+const claimedStatement = `
+  SELECT DISTINCT r.kind, r.id FROM resource r JOIN unnest($2::text[], $3::text[]) AS asked (kind, id)
+    ON r.id = asked.id AND r.kind = asked.kind WHERE r.workspace_id <> $1`;
+
+/** Those of `shown` that no other workspace has or had. */
+export async function unclaimedResources(
+  pool: Pool,
+  workspaceId: string,
+  shown: readonly ShownResource[],
+): Promise<readonly ShownResource[]> {
+  const asked = shown.filter(isStorable);
+  if (asked.length === 0) return [];
+  const { rows } = await pool.query<ShownResource>(claimedStatement, [
+    workspaceId,
+    asked.map(({ kind }) => kind),
+    asked.map(({ id }) => id),
+  ]);
+  const claimed = new Set(rows.map(({ kind, id }) => nameOf(workspaceId, kind, id)));
+  return asked.filter(({ kind, id }) => !claimed.has(nameOf(workspaceId, kind, id)));
 }
 
 /** Its row may still wait in a journal: then it stands here, deleted, before it comes. */

@@ -97,7 +97,18 @@ class AnswerWatch implements Watch {
 
   async #keep(fresh: readonly ShownResource[]): Promise<void> {
     const job = this.#ask.job && !this.#call.jobOpened ? await this.#openJob(fresh) : null;
-    await this.#keepResources(fresh.filter((one) => one !== job));
+    const others = fresh.filter((one) => one !== job);
+    await this.#keepResources(this.#call.operation?.repeats ? await this.#unclaimed(others) : others);
+  }
+
+  async #unclaimed(shown: readonly ShownResource[]): Promise<readonly ShownResource[]> {
+    const { id, snapshot } = this.#call;
+    try {
+      return (await this.#runtime.resources?.unclaimed(snapshot?.workspace.id ?? '', shown)) ?? [];
+    } catch (error) {
+      this.#runtime.report(error, id);
+      throw new NotKept();
+    }
   }
 
   async #keepResources(shown: readonly ShownResource[]): Promise<void> {

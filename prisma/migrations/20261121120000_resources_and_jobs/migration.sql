@@ -17,6 +17,7 @@ CREATE TABLE "resource" (
 );
 CREATE INDEX "resource_created_at_idx" ON "resource" ("created_at");
 CREATE INDEX "resource_call_id_idx" ON "resource" ("call_id");
+CREATE INDEX "resource_id_idx" ON "resource" USING HASH ("id");
 
 -- Its id is its create call's, and so is its hold's. Prompts and answers are not stored.
 CREATE TABLE "job" (

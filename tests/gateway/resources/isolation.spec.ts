@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { record } from '#lib/sandbox/content/tool-call';
 import { type Second, startSecond } from '#tests/fleet/second';
 import {
   type Asker,
@@ -65,6 +66,25 @@ describe('what a provider keeps for a workspace', () => {
       const next = await respond(elsewhere(owner), { previous_response_id: body.id });
       expect(next.status).toBe(200);
     }
+  });
+
+  it('does not become another’s who sends its id and has it listed', async () => {
+    const claimed = [
+      { type: 'message', id: kept.item, role: 'user', content: 'Mine' },
+      { type: 'message', role: 'user', content: 'Go on' },
+    ];
+    const { status, body } = await respond(stranger, { input: claimed });
+    expect(status).toBe(200);
+    const { data } = (await tell(stranger, 'GET', `/v1/responses/${body.id}/input_items`)).body;
+    const ids = [data].flat().map((one) => String(record(one).id));
+    expect(ids).toContain(kept.item);
+    const reference = (id: string) => ({ input: [{ type: 'item_reference', id }] });
+    expect((await respond(stranger, reference(kept.item))).status).toBe(404);
+    expect((await respond(owner, reference(kept.item))).status).toBe(200);
+    // What the provider itself named can be named again.
+    const own = ids.filter((id) => id !== kept.item);
+    expect(own).toHaveLength(1);
+    expect((await respond(stranger, reference(own[0] ?? ''))).status).toBe(200);
   });
 
   it('is shown in the lists of nobody else', async () => {

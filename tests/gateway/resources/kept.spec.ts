@@ -4,7 +4,7 @@ import { systemClock } from '#lib/clock';
 import { dropPartitions, makePartitions } from '#lib/data/partitions';
 import type { Resource } from '#lib/resources/resource';
 import { createResources, type LiveResources } from '#lib/resources/resources';
-import { forgetResource, readResources } from '#lib/resources/stored';
+import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
 import { type Drain, startDrain } from '#lib/settlement/drain';
 import type { Entry } from '#lib/settlement/entry';
 import { type OwnJournal, openJournal } from '#lib/settlement/journal';
@@ -57,6 +57,7 @@ function startProcess(): Process {
     clock: systemClock,
     journal,
     read: (names) => readResources(pool, names),
+    unclaimed: (workspaceId, shown) => unclaimedResources(pool, workspaceId, shown),
     forget: (resource) => forgetResource(pool, resource),
   });
   return { resources, journal, drain, dir };
@@ -206,6 +207,7 @@ describe('what a provider keeps', () => {
         reads.push(names.length);
         return readResources(pool, names);
       },
+      unclaimed: async () => [],
       forget: async () => {},
     });
     const find = () => made.map(({ workspaceId, kind, id }) => counting.find(workspaceId, kind, id));
@@ -225,6 +227,7 @@ describe('what a provider keeps', () => {
         if (away) throw new Error('away');
         return [resource];
       },
+      unclaimed: async () => [],
       forget: async () => {},
     });
     await expect(find(customer.workspaceId, resource.kind, resource.id)).rejects.toThrow('away');

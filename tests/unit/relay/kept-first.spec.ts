@@ -33,6 +33,7 @@ function relayed(stream: boolean) {
         keeps.push({ ids: kept.map(({ id }) => id), done });
         return done.promise;
       },
+      unclaimed: async () => [],
       forget: async () => {},
     },
   };
