@@ -68,6 +68,8 @@ export interface Ask {
   readonly nested?: readonly NestedModel[];
   /** Resources that the request continues: they pin it to who keeps them (decisions §11). */
   readonly references?: readonly ResourceReference[];
+  /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
+  readonly shows?: false;
   /** The answer will be a job, charged when it completes: what its end is priced by. */
   readonly job?: JobFacts;
   readonly scan: Scan;

@@ -1,5 +1,6 @@
 import type { Family, Operation } from '#lib/families/family';
 import { readCountAsk, readMessagesAsk } from '#lib/families/messages/ask';
+import { containerIn } from '#lib/families/messages/container';
 import { messagesEdits } from '#lib/families/messages/edits';
 import { isMessagesOperatorFault } from '#lib/families/messages/operator-fault';
 import { messageOutputBytes } from '#lib/families/messages/output';
@@ -22,6 +23,7 @@ const create: Operation = {
     service_tier: {},
     speed: {},
     metadata: { fields: { user_id: {} } },
+    container: { fields: { id: {} } },
     fallbacks: { each: { model: nestedName, max_tokens: nestedName } },
     tools: { each: { type: {}, model: nestedName, max_tokens: nestedName } },
   },
@@ -33,6 +35,7 @@ const countTokens: Operation = {
   name: 'messages.count_tokens',
   path: 'messages/count_tokens',
   steps: 'count',
+  shows: false,
   fields: { model: {}, fallbacks: { each: { model: nestedName } }, tools: { each: { model: nestedName } } },
 };
 
@@ -54,5 +57,6 @@ export const messages: Family = {
   isOperatorFault: isMessagesOperatorFault,
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ type: 'error', error: { message, code } })}\n\n`,
+  shown: (_operation, answer) => containerIn(answer),
   clientPath: '/v1/messages',
 };

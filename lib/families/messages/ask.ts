@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, InputWeight, NestedModel, Operation } from '#lib/families/family';
+import { mayShowContainer, readContainer } from '#lib/families/messages/container';
 import { readNested } from '#lib/families/nested';
 import { readCount, readFlag, readModel, readText, readWhole } from '#lib/families/reading/fields';
 import { weigh } from '#lib/families/reading/weight';
@@ -24,6 +25,8 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
   if (isRefusal(budget)) return budget;
   const serviceTier = readText(scan, 'service_tier');
   if (isRefusal(serviceTier)) return serviceTier;
+  const container = readContainer(scan);
+  if (isRefusal(container)) return container;
   const fast = scan.found.get('speed')?.value === 'fast';
   return {
     operation,
@@ -34,6 +37,8 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
     choices: 1,
     serviceTier: fast ? 'fast' : serviceTier,
     weight: weightOf(scan),
+    ...(container ? { references: [container] } : {}),
+    ...(mayShowContainer(scan) ? {} : { shows: false }),
     scan,
   };
 }

@@ -1,8 +1,10 @@
 import type { Ask, StreamReader } from '#lib/families/family';
+import { containerIn } from '#lib/families/messages/container';
 import { blockBytes, deltaBytes } from '#lib/families/messages/output';
 import { foldUsage, reportOf } from '#lib/families/messages/usage';
 import { type JsonObject, objectIn, parseJson, textIn } from '#lib/families/reading/json';
 import type { UsageReport } from '#lib/metering/usage';
+import type { ShownResource } from '#lib/resources/resource';
 
 /** Reads a messages stream: usage told at the start, then overridden by each delta of the message. */
 export function messagesStreamReader(ask: Ask): StreamReader {
@@ -19,6 +21,7 @@ class MessagesStream implements StreamReader {
   /** Made when asked for, kept until something newer is told. */
   #report: UsageReport | null = null;
   #outputBytes = 0;
+  #container: readonly ShownResource[] = [];
   #done = false;
   #failed = false;
 
@@ -31,6 +34,7 @@ class MessagesStream implements StreamReader {
     const event = objectIn(parseJson(data));
     switch (event?.type) {
       case 'message_start':
+        this.#show(event.message);
         this.#start(objectIn(event.message) ?? {});
         break;
       case 'content_block_start':
@@ -40,6 +44,7 @@ class MessagesStream implements StreamReader {
         this.#outputBytes += deltaBytes(objectIn(event.delta) ?? {});
         break;
       case 'message_delta':
+        this.#show(event.delta);
         this.#tell(objectIn(event.usage));
         break;
       case 'message_stop':
@@ -70,6 +75,15 @@ class MessagesStream implements StreamReader {
     this.#usage = foldUsage(this.#usage ?? {}, usage);
     this.#outputTold ||= (usage.output_tokens ?? null) !== null;
     this.#report = null;
+  }
+
+  /** A message runs in one container, told at its start or its end. */
+  #show(message: unknown): void {
+    if (this.#container.length === 0) this.#container = containerIn(message);
+  }
+
+  shown(): readonly ShownResource[] {
+    return this.#container;
   }
 
   report(): UsageReport | null {

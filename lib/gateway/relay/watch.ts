@@ -37,7 +37,7 @@ export class NotKept extends Refused {
 export function watchAnswer(runtime: Runtime, call: Call, meter: Meter | null, target: Target): Watch | null {
   const { operation, family, ask, resource } = call;
   if (!meter || !operation || !family || !ask || operation.download) return null;
-  const shows = family.shown !== undefined && operation.shows !== false;
+  const shows = family.shown !== undefined && operation.shows !== false && ask.shows !== false;
   if (!shows && !ask.job && !operation.ends && !resource?.job) return null;
   return new AnswerWatch(runtime, call, ask, meter, target);
 }

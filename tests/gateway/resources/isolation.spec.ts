@@ -87,6 +87,17 @@ describe('what a provider keeps for a workspace', () => {
     expect((await respond(stranger, reference(own[0] ?? ''))).status).toBe(200);
   });
 
+  it('cannot be reached through a container that no answer to this workspace has shown', async () => {
+    const asked = { model: 'sandbox/echo', max_tokens: 9, messages: [{ role: 'user', content: 'Go on' }] };
+    for (const container of ['container_1', { id: 'container_1' }]) {
+      const { status, code } = await tell(stranger, 'POST', '/v1/messages', { ...asked, container });
+      expect([status, code]).toEqual([404, 'not_found']);
+    }
+    const ran = { type: 'code_interpreter_call', id: 'ci_1', code: '1', container_id: 'cntr_1' };
+    const tools = [{ type: 'code_interpreter', container: { type: 'auto' } }];
+    expect(await respond(stranger, { tools, input: [ran] })).toMatchObject({ status: 404 });
+  });
+
   it('is shown in the lists of nobody else', async () => {
     expect((await tell(owner, 'GET', '/v1/videos')).body.data).toEqual(
       expect.arrayContaining([expect.objectContaining({ id: kept.video })]),
