@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { NewJob } from '#lib/jobs/job';
+import { jsonText } from '#lib/jobs/json-text';
 import { repeatable } from '#lib/jobs/transaction';
 
 /**
@@ -62,9 +63,9 @@ export function openJob(pool: Pool, job: NewJob, nextPollAtMs: number): Promise<
       job.offerId,
       job.priceVersionId,
       hold.amountNano,
-      JSON.stringify(job.facts),
+      jsonText(job.facts),
       job.sight.state,
-      job.sight.view === null ? null : JSON.stringify(job.sight.view),
+      job.sight.view === null ? null : jsonText(job.sight.view),
       hold.admittedAt,
       new Date(nextPollAtMs),
     ]);

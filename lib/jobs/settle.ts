@@ -3,6 +3,7 @@ import { recallLeases } from '#lib/billing/ledger';
 import { type Change, publish, type SqlRunner } from '#lib/data/change';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/jobs/end';
 import type { JobFacts, JobState } from '#lib/jobs/job';
+import { jsonText } from '#lib/jobs/json-text';
 import { nestedVersions } from '#lib/jobs/nested-facts';
 import type { Settled } from '#lib/jobs/stored-job';
 import { repeatable } from '#lib/jobs/transaction';
@@ -71,7 +72,7 @@ export function settleJob(pool: Pool, callId: string, ending: Ending, atMs: numb
       `${end.overHoldNano}`,
       JSON.stringify(end.usage),
       end.usageSource,
-      JSON.stringify(end.lines.map((line) => ({ ...line, unitPriceNano: `${line.unitPriceNano}` }))),
+      jsonText(end.lines.map((line) => ({ ...line, unitPriceNano: `${line.unitPriceNano}` }))),
       end.flags,
       viewOf(ending),
     ]);
@@ -180,5 +181,5 @@ function sumsOf(job: LockedJob, end: JobEnd): Parameters<typeof addSums>[1] {
 
 function viewOf(ending: Ending): string | null {
   const view = ending.kind === 'seen' || ending.kind === 'removed' ? (ending.sight?.view ?? null) : null;
-  return view === null ? null : JSON.stringify(view);
+  return view === null ? null : jsonText(view);
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { jsonText } from '#lib/jobs/json-text';
 import { openJob } from '#lib/jobs/open';
 import { settleJob } from '#lib/jobs/settle';
 import { type JobStore, type StoredRow, storedColumns, storedJob } from '#lib/jobs/stored-job';
@@ -56,7 +57,7 @@ export function createJobStore(pool: Pool): JobStore {
         sight?.state ?? null,
         misses ?? null,
         nextPollAtMs === undefined ? null : new Date(nextPollAtMs),
-        sight?.view ? JSON.stringify(sight.view) : null,
+        sight?.view ? jsonText(sight.view) : null,
       ]);
     },
 
