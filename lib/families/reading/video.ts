@@ -32,12 +32,15 @@ function wrong({ path, start }: Found, expected: string): Refusal {
   return refusal('invalid_body', `Field "${path}" (byte ${start}) must be ${expected}.`);
 }
 
+/** Eleven days: beyond that it is no length, and what it costs would not fit the ledger. */
+const MOST_SECONDS = 1_000_000;
+
 /** Whole seconds, rounded up, of a number or a string of one; null for anything else. */
 export function secondsIn(value: unknown): number | null {
   const plain = typeof value === 'string' && /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
   if (typeof plain !== 'number' || !Number.isFinite(plain) || plain < 0) return null;
   const whole = Math.ceil(plain);
-  return Number.isSafeInteger(whole) ? whole : null;
+  return whole <= MOST_SECONDS ? whole : null;
 }
 
 /** Entries of a price map that fit a video job, the closest first; none: its size was not said. */

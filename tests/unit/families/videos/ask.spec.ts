@@ -58,6 +58,8 @@ describe('what a video is asked for', () => {
     ['{"model":"m","seconds":0}', 'above 0'],
     ['{"model":"m","seconds":-4}', 'above 0'],
     ['{"model":"m","seconds":1e300}', 'number of seconds'],
+    ['{"model":"m","seconds":9007199254740991}', 'number of seconds'],
+    ['{"model":"m","seconds":"1000001"}', 'number of seconds'],
     ['{"model":"m","seconds":true}', 'number of seconds'],
     ['{"model":"m","size":720}', '"size" (byte 20) must be a string'],
     ['{"model":"m","seconds":4,"seconds":12}', 'stands twice'],

@@ -39,3 +39,12 @@ describe('what a provider says of a job in characters that the database refuses'
     expect(await stage.holds(job)).toEqual([FILM_NANO]);
   });
 });
+
+describe('a length that no video has', () => {
+  it.each([9_007_199_254_740_991, '999999999'])('is none: %s', async (seconds) => {
+    const job = await stage.begin(await stage.customer());
+    await stage.first.jobs.saw(job.callId, { id: job.id, object: 'video', status: 'completed', seconds });
+    expect(await stage.row(job)).toMatchObject({ settled: true, cost: `${FILM_NANO}` });
+    expect((await stage.row(job)).flags).toContain('usage_not_integer');
+  });
+});
