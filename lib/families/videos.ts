@@ -26,7 +26,8 @@ const operations: readonly Operation[] = [
     name: 'videos.remix',
     path: 'videos/{id}/remix',
     resource: video,
-    fields: { seconds: {}, size: {} },
+    // It has no model field; a provider that read one must find the model that was checked and priced.
+    fields: { model: {}, seconds: {}, size: {} },
   },
   // Answered by the gateway itself: a provider's list would show other workspaces' videos.
   { ...stored, name: 'videos.list', path: 'videos' },
@@ -47,9 +48,9 @@ export const videos: Family = {
   id: 'videos',
   operations,
   readAsk: readVideosAsk,
-  edits: ({ scan, model, operation }, offer) => {
-    const named = operation.resource ? undefined : scan.found.get('model');
-    return named && offer.upstreamModel !== model
+  edits: ({ scan }, offer) => {
+    const named = scan.found.get('model');
+    return named && named.value !== offer.upstreamModel
       ? [replaceValue(named, JSON.stringify(offer.upstreamModel))]
       : [];
   },

@@ -18,8 +18,9 @@ export function readVideosAsk(
   params: Readonly<Record<string, string>>,
   scan: Scan,
 ): Ask | Refusal {
-  const model = operation.resource ? (params.model ?? '') : readModel(scan);
-  if (isRefusal(model)) return model;
+  const said = operation.resource ? readText(scan, 'model') : readModel(scan);
+  if (isRefusal(said)) return said;
+  const model = operation.resource ? (params.model ?? '') : (said ?? '');
   const named = readSeconds(scan, 'seconds');
   if (isRefusal(named)) return named;
   const sized = readText(scan, 'size');

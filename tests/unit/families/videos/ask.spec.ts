@@ -87,7 +87,10 @@ describe('what a video is asked for', () => {
   it('of a remix takes the model from its source, whatever the body says', () => {
     const ask = askVideo({ prompt: 'Again', model: 'other/model' }, 'remix', { id: 'video_1', model: 'a/b' });
     expect(ask).toMatchObject({ model: 'a/b', job: {}, budget: null });
-    expect(videos.edits(ask, offer, 100)).toEqual([]);
+    const sent = Buffer.concat(applyEdits(ask.scan.body, videos.edits(ask, offer, 100))).toString();
+    expect(JSON.parse(sent)).toEqual({ prompt: 'Again', model: offer.upstreamModel });
+    expect(readVideo('{"model":"a/b","model":"other/model"}', 'remix', ask.params)).toHaveProperty('code');
+    expect(readVideo({ model: 1 }, 'remix', ask.params)).toHaveProperty('code');
     const known = { id: 'video_1', model: 'a/b', seconds: '8', size: '1280x720' };
     expect(askVideo({ prompt: 'Again' }, 'remix', known).job).toEqual({ seconds: 8, size: '1280x720' });
     expect(askVideo({ prompt: 'Again', seconds: 12 }, 'remix', known).job).toMatchObject({ seconds: 12 });
