@@ -32,12 +32,18 @@ export async function account(runtime: Runtime, call: Call): Promise<void> {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),
         chargeNano: call.costNano,
-        tokens: call.usageSource === 'none' ? 0 : countedTokens(call.usage),
+        tokens: tokensOf(call),
         // Refused before any attempt: every counter goes back, RPM included (decisions §3).
         undone: call.refusal !== null && call.attempts.length === 0,
       });
     }
   }
+}
+
+/** What TPM counts in the end; null, the estimate, of a job: what it uses is not known within the window. */
+function tokensOf({ jobOpened, usageSource, usage }: Call): number | null {
+  if (jobOpened) return null;
+  return usageSource === 'none' ? 0 : countedTokens(usage);
 }
 
 /** A key refused in floods waits a little: the flood must not become the log's. */

@@ -163,4 +163,14 @@ describe('a response in the background', () => {
       expect(await charges(id)).toEqual([-costOf(call)]);
     });
   });
+
+  it('counts against the tokens of its minute: what it will use is not known at the end of its create call', async () => {
+    const { slug } = await stack.workspace({ rpm: 10_000 });
+    const limited = (await stack.key(slug, { tpm: 5_000 })).key;
+    const fields = { model: 'test/job-short', background: true, max_output_tokens: 4_000 };
+    expect((await askResponses(stack.url, limited, fields)).answer.status).toBe(200);
+    const { answer } = await askResponses(stack.url, limited, fields);
+    expect(answer.status).toBe(429);
+    expect(record(jsonOf(answer).error).code).toBe('api_key_tpm_exceeded');
+  });
 });
