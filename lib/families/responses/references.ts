@@ -24,7 +24,8 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
     if (typeof conversation.value !== 'string') return notText(conversation);
     references.push({ kind: 'conversation', id: conversation.value, required: true });
   }
-  return [...references, ...itemsIn(scan)];
+  const items = itemsIn(scan);
+  return items === null ? tooMany() : [...references, ...items];
 }
 
 /**
@@ -34,8 +35,14 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
 const containerPath =
   /^(input\[\]\.)?tools\[\]\.(container|environment\.container_id)$|^input\[\]\.(environment\.)?container_id$/;
 
-/** Items and containers, each once, in the order in which they stand. */
-function itemsIn(scan: Scan): ResourceReference[] {
+/** Each is looked up: nobody continues more that are their own. */
+const MOST_ITEMS = 1_000;
+
+/**
+ * Items and containers, each once, in the order in which they stand. Of those that may be unknown, what
+ * is too many pins nothing. @returns null when too many must be known.
+ */
+function itemsIn(scan: Scan): ResourceReference[] | null {
   const references = new Map<string, ResourceReference>();
   let item = new Map<string, Found>();
   for (const found of scan.collected) {
@@ -48,7 +55,12 @@ function itemsIn(scan: Scan): ResourceReference[] {
     if (reference && !references.get(reference.id)?.required) references.set(reference.id, reference);
     item = new Map();
   }
-  return [...references.values()];
+  if (references.size <= MOST_ITEMS) return [...references.values()];
+  const known = [...references.values()].filter(({ required }) => required);
+  const room = MOST_ITEMS - known.length;
+  if (room < 0) return null;
+  const sealed = [...references.values()].filter(({ required }) => !required);
+  return [...sealed.slice(0, room), ...known];
 }
 
 /**
@@ -66,6 +78,13 @@ function referenceOf(item: ReadonlyMap<string, Found>): ResourceReference | null
     type === 'reasoning' ||
     (type === 'image_generation_call' && !item.has('result'));
   return kept ? { kind: 'item', id, required: true } : null;
+}
+
+function tooMany(): Refusal {
+  return refusal(
+    'invalid_body',
+    `The input continues over ${MOST_ITEMS} items by their ids; send fewer, or what they hold.`,
+  );
 }
 
 function notText({ path, start }: Found): Refusal {

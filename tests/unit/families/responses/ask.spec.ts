@@ -143,6 +143,19 @@ describe('what a request continues', () => {
     expect(askResponse({ model: 'm', tools: fresh })).not.toHaveProperty('references');
   });
 
+  it('is named a thousand times at most; of what may be unknown the rest is passed over', () => {
+    const many = (fields: object) => Array.from({ length: 1_001 }, (_, at) => ({ ...fields, id: `x_${at}` }));
+    const refused = readResponse({ model: 'm', input: many({}) });
+    expect(refused).toMatchObject({ code: 'invalid_body', message: expect.stringContaining('1000') });
+    const sealed = many({ type: 'reasoning', encrypted_content: 'g' });
+    expect(askResponse({ model: 'm', input: sealed }).references).toHaveLength(1_000);
+    const input = [...sealed, { id: 'rs_1' }];
+    expect(askResponse({ model: 'm', input }).references?.at(-1)).toMatchObject({
+      id: 'rs_1',
+      required: true,
+    });
+  });
+
   it('names each item once, as the stricter of what stands in it', () => {
     const sealed = { type: 'reasoning', id: 'rs_1', encrypted_content: 'g' };
     const input = [sealed, { id: 'rs_1' }, sealed, { role: 'user', content: 'hi' }, { id: 'rs_2' }];
