@@ -30,7 +30,6 @@ const viewed = [
   'seconds',
   'quality',
   'remixed_from_video_id',
-  'error',
 ];
 
 /** Video jobs: charged by the seconds that a completed one says it has (decisions §11 "Jobs"). */
@@ -76,5 +75,12 @@ function factsOf(facts: JobFacts, video: JsonObject): JobFacts {
 function viewOf(video: JsonObject): JsonObject {
   const view: Record<string, unknown> = {};
   for (const name of viewed) if (video[name] !== undefined) view[name] = video[name];
-  return { ...view, prompt: null };
+  return { ...view, error: errorOf(video), prompt: null };
+}
+
+/** Its message may quote the prompt, which is not stored: who reads the video itself gets it. */
+function errorOf({ error }: JsonObject): JsonObject | null {
+  if ((error ?? null) === null) return null;
+  const message = "GET /v1/videos/{id} shows the provider's own message.";
+  return { code: textIn(objectIn(error)?.code) ?? 'failed', message };
 }

@@ -12,13 +12,13 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Half of an emoji, as a message that was cut has it; a character that no text of the database holds. */
+/** Half of an emoji, as a text that was cut has it; a character that no text of the database holds. */
 const texts = ['cut \ud83d', 'zero \0', '\udc00\ud800'];
 
 describe('what a provider says of a job in characters that the database refuses', () => {
   it.each(texts)('lets it end all the same: %j', async (message) => {
     const job = await stage.begin(await stage.customer());
-    const failed = { id: job.id, object: 'video', status: 'failed', error: { message, [message]: 1 } };
+    const failed = { id: job.id, object: 'video', status: 'failed', quality: { [message]: message } };
     await stage.first.jobs.saw(job.callId, { ...failed, status: 'in_progress' });
     expect(await stage.row(job)).toMatchObject({ state: 'running' });
     await stage.first.jobs.saw(job.callId, failed);

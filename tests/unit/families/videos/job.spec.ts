@@ -39,6 +39,17 @@ describe('a video job', () => {
     expect(sight?.report === null).toBe(state !== 'completed');
   });
 
+  it('that failed keeps its error’s code, and nothing that may quote the prompt', () => {
+    const error = { code: 'moderation', message: 'Blocked: "a secret"', param: 'a secret' };
+    const view = read({ ...video, status: 'failed', error, prompt: 'a secret' })?.view;
+    expect(view).toMatchObject({ prompt: null, error: { code: 'moderation' } });
+    expect(JSON.stringify(view)).not.toContain('secret');
+    for (const none of [null, 'a secret', { message: 'a secret' }]) {
+      const kept = JSON.stringify(read({ ...video, status: 'failed', error: none })?.view);
+      expect(kept).not.toContain('secret');
+    }
+  });
+
   it('that is completed is charged by the seconds that it says it has, as a string or a number', () => {
     expect(read(video, { seconds: 4, size: '720x1280' })?.report).toEqual({
       usage: usageOf({ videoSeconds: 8 }),
