@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { headersToClient, headersToProvider } from '#lib/upstream/headers';
+
+const credential = ['authorization', 'Bearer operator'] as const;
+
+function sent(
+  client: Record<string, string>,
+  given: { body?: Parameters<typeof headersToProvider>[2]; deny?: string[]; workspace?: string } = {},
+): Record<string, string> {
+  const list = headersToProvider(
+    client,
+    credential,
+    given.body ?? 'json',
+    given.deny ?? [],
+    given.workspace ?? 'workspace-a',
+  );
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < list.length; at += 2) pairs.push([list[at] ?? '', list[at + 1] ?? '']);
+  expect(new Set(pairs.map(([name]) => name)).size).toBe(pairs.length);
+  return Object.fromEntries(pairs);
+}
+
+describe('what travels to a provider', () => {
+  it('is the allowed headers, our credential and identity encoding, and nothing else', () => {
+    const got = sent({
+      authorization: 'Bearer mg_client',
+      'x-api-key': 'mg_client',
+      cookie: 'a=b',
+      host: 'gateway',
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+      'user-agent': 'OpenAI/JS',
+      'openai-organization': 'org_stranger',
+      'anthropic-version': '2026-10-21',
+      traceparent: '00-a-b-01',
+      'x-stainless-lang': 'js',
+      range: 'bytes=0-1',
+      'if-none-match': 'x',
+      'content-type': 'text/plain',
+    });
+    expect(got).toEqual({
+      'accept-encoding': 'identity',
+      authorization: 'Bearer operator',
+      accept: 'application/json',
+      'user-agent': 'OpenAI/JS',
+      'anthropic-version': '2026-10-21',
+      traceparent: '00-a-b-01',
+      'x-stainless-lang': 'js',
+      'content-type': 'application/json',
+    });
+  });
+
+  it('keeps a form under its own boundary, and ranges and conditions for content alone', () => {
+    const client = { 'content-type': 'multipart/form-data; boundary=x', range: 'bytes=0-1', 'if-range': 'e' };
+    expect(sent(client, { body: 'form' })).toMatchObject({ 'content-type': client['content-type'] });
+    expect(sent(client, { body: 'content' })).toMatchObject({ range: 'bytes=0-1', 'if-range': 'e' });
+    expect(sent(client, { body: 'none' })).not.toHaveProperty('range');
+  });
+
+  it('makes idempotency keys the workspace’s own: on one account, two may choose the same', () => {
+    const key = (workspace: string, value = 'order-1') =>
+      sent({ 'idempotency-key': value }, { workspace })['idempotency-key'];
+    expect(key('workspace-a')).toBe(key('workspace-a'));
+    expect(key('workspace-a')).not.toBe(key('workspace-b'));
+    expect(key('workspace-a')).not.toBe(key('workspace-a', 'order-2'));
+    expect(key('workspace-a')).not.toContain('order-1');
+  });
+
+  it('leaves out the betas that an offer denies', () => {
+    const client = { 'anthropic-beta': 'one-2026, two-2026,three-2026' };
+    expect(sent(client, { deny: ['two-2026'] })['anthropic-beta']).toBe('one-2026,three-2026');
+    expect(sent(client, { deny: ['one-2026', 'two-2026', 'three-2026'] })).not.toHaveProperty(
+      'anthropic-beta',
+    );
+  });
+
+  it('bounds how many headers of an SDK’s own kind it takes along', () => {
+    const flood = Object.fromEntries(
+      Array.from({ length: 500 }, (_, at) => [`x-stainless-${at}`, 'x'] as const),
+    );
+    const names = Object.keys(sent(flood)).filter((name) => name.startsWith('x-stainless-'));
+    expect(names).toHaveLength(32);
+  });
+});
+
+describe('what travels to the client', () => {
+  it('is an allow-list: nothing that a provider echoes back, sets or counts for its own account', () => {
+    expect(
+      headersToClient({
+        'content-type': 'application/json',
+        'retry-after': '3',
+        'x-goog-api-key': 'operator',
+        authorization: 'Bearer operator',
+        'set-cookie': ['a=b'],
+        'x-ratelimit-limit-requests': '9',
+        location: 'https://elsewhere',
+        server: 'cloud',
+      }),
+    ).toEqual({ 'content-type': 'application/json', 'retry-after': '3' });
+  });
+});
