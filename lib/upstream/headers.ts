@@ -1,3 +1,5 @@
+import { fingerprint } from '#lib/secrets';
+
 /** Request headers that travel upstream (decisions §4); everything else stays here. */
 const upstreamHeaders: ReadonlySet<string> = new Set([
   'content-type',
@@ -43,6 +45,8 @@ export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
 /**
  * The headers of an attempt, as undici's flat list.
  * @param client the client's headers, lower case.
+ * @param workspaceId whose idempotency keys these are: all workspaces share the operator's account, where
+ * one's key must never find another's answer.
  * @param body JSON goes up as JSON whatever the client called it, a form under the client's own boundary
  * (decisions §4); of what asks for content, the client's conditions and ranges go up too.
  */
@@ -51,6 +55,7 @@ export function headersToProvider(
   credential: readonly [string, string],
   body: 'json' | 'form' | 'none' | 'content',
   denyBetas: readonly string[],
+  workspaceId: string,
 ): string[] {
   const list: string[] = ['accept-encoding', 'identity', credential[0], credential[1]];
   let room = MOST_MORE;
@@ -65,6 +70,10 @@ export function headersToProvider(
     // A range is asked of content alone (decisions §4).
     if (body !== 'content' && name === 'range') continue;
     if (body !== 'form' && name === 'content-type') continue;
+    if (name === 'idempotency-key') {
+      list.push(name, fingerprint(`${workspaceId} ${value}`));
+      continue;
+    }
     if (name === 'anthropic-beta' && denyBetas.length > 0) {
       const kept = value.split(',').filter((beta) => !denyBetas.includes(beta.trim()));
       if (kept.length > 0) list.push(name, kept.join(','));

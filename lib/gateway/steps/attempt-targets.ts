@@ -99,6 +99,7 @@ function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoin
     family.credentialHeader(target.credential),
     bodyOf(ask),
     target.offer.denyBetas,
+    call.snapshot?.workspace.id ?? '',
   );
   if (contentLength !== null) headers.push('content-length', String(contentLength));
   return { method: ask.operation.method, path: query === '' ? path : `${path}?${query}`, headers, body };
