@@ -7,7 +7,8 @@ import { headerOf, type Wire } from '#tests/support/wire';
 /** What may stand in the head of an answer: an allow-list, as the gateway's own is. */
 const allowedHeaders = new Set(
   `content-type content-length transfer-encoding content-encoding cache-control connection keep-alive date vary
-  retry-after x-should-retry x-accel-buffering openai-processing-ms openai-version
+  retry-after retry-after-ms x-should-retry x-accel-buffering content-disposition
+  openai-processing-ms openai-version openai-model x-gemini-service-tier
   x-request-id request-id x-upstream-request-id x-answered-model x-answered-provider x-attempts
   x-ratelimit-limit-requests x-ratelimit-remaining-requests x-ratelimit-limit-tokens x-ratelimit-remaining-tokens`.split(
     /\s+/,

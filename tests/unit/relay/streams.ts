@@ -50,14 +50,19 @@ export function* cuts(
   yield Array.from({ length: stream.length }, (_, i) => stream.subarray(i, i + 1));
 }
 
-const folder = new URL('../../../../shared/fixtures/', import.meta.url);
+export const folder = new URL('../../../../shared/fixtures/', import.meta.url);
 
 /** One recorded answer of a provider. */
 export interface Recording {
   readonly file: string;
+  readonly family: string;
   readonly stream: boolean;
   readonly status: number | null;
   readonly service_tier: string | null;
+  /** As it was asked for at the provider; null: not recorded. */
+  readonly path: string | null;
+  /** As the provider told it. */
+  readonly usage: Readonly<Record<string, unknown>> | null;
   readonly norm: Readonly<Record<string, number>> | null;
   readonly body: Buffer;
 }
