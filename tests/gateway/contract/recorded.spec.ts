@@ -23,7 +23,6 @@ const named = (some: readonly Exchange[]) => some.map((one) => [one.file, one] a
 
 /** Asked for by the test itself, and by the gateway when it polls: how the recorded jobs end. */
 const finished = 'recorded/finished';
-const prediction = '/operations/umz7sqimep69';
 const failure = { done: true, error: { code: 13, message: 'The video could not be made.' } };
 
 // The recordings stand beside the project and are no part of it.
@@ -36,8 +35,9 @@ describe.skipIf(exchanges.length === 0).each(lanes)('over the %s lane, recorded 
   beforeAll(async () => {
     const answers = new Map(exchanges.map(({ mark, answer }) => [mark, answer]));
     const [done] = [record(JSON.parse(String(recorded(jobs.list).body))).data].flat();
+    const prediction = String(record(JSON.parse(String(recorded(jobs.predict).body))).name).split('/');
     provider = await startReplayProvider((mark, target) => {
-      if (target.endsWith(prediction)) return asJson(200, failure);
+      if (target.endsWith(`/operations/${prediction.at(-1)}`)) return asJson(200, failure);
       return answers.get(mark) ?? (target.startsWith('/videos/') ? asJson(200, done) : null);
     });
     stack = await startStack({ lane });
