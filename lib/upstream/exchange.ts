@@ -24,7 +24,7 @@ export interface ExchangeReader {
 }
 
 /** A time limit of the exchange ran out; `code` names which. */
-export class ExchangeTimeout extends Error {
+class ExchangeTimeout extends Error {
   readonly code: 'FIRST_BYTE_TIMEOUT' | 'IDLE_TIMEOUT' | 'TOTAL_TIMEOUT';
   constructor(code: 'FIRST_BYTE_TIMEOUT' | 'IDLE_TIMEOUT' | 'TOTAL_TIMEOUT') {
     super(code);

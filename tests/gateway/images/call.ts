@@ -43,8 +43,3 @@ export function isPng(base64: string | undefined): boolean {
   }
   return bytes.subarray(1, 4).toString() === 'PNG' && last === 'IEND';
 }
-
-/** Every request that the provider got under this mark, in order. */
-export async function attemptsOf(stack: Stack, mark: string) {
-  return await stack.sandbox.seen(mark);
-}

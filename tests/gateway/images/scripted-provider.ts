@@ -10,7 +10,7 @@ export interface ScriptedProvider {
   close(): Promise<void>;
 }
 
-export const answered = JSON.stringify({
+const answered = JSON.stringify({
   created: 1,
   data: [{ b64_json: 'AAAA' }],
   usage: { input_tokens: 10, output_tokens: 20, total_tokens: 30 },

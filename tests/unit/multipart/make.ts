@@ -4,7 +4,7 @@ import type { BodySource } from '#lib/gateway/lane';
 import { readUpload } from '#lib/gateway/upload/read-upload';
 import type { Spool, SpoolRoom } from '#lib/gateway/upload/spool';
 
-export const spec: FieldSpec = {
+const spec: FieldSpec = {
   model: {},
   n: { part: 'number' },
   stream: { part: 'boolean' },
@@ -35,7 +35,7 @@ export function formOf(boundary: string, parts: readonly MadePart[]): Buffer {
 }
 
 /** Where bodies lie in these tests: in memory, since what is on disk is another test's matter. */
-export function memoryRoom(): SpoolRoom & { readonly open: () => Promise<Spool>; left(): number } {
+function memoryRoom(): SpoolRoom & { readonly open: () => Promise<Spool>; left(): number } {
   let left = 0;
   return {
     left: () => left,

@@ -4,7 +4,7 @@ import { images } from '#lib/families/images';
 import { type Scan, scan } from '#lib/families/scan';
 
 /** An operation of the family. @throws when it has none of that name. */
-export function operationNamed(name: string): Operation {
+function operationNamed(name: string): Operation {
   const operation = images.operations.find((one) => one.name === name);
   if (!operation) throw new Error(`the images family has no ${name}`);
   return operation;
