@@ -89,7 +89,8 @@ export class Backlog {
   #readBack(): void {
     while (this.#spilled && this.#held === 0) {
       const { file, at } = this.#spilled;
-      if (at < file.size) {
+      // A file may end with starts of calls: when nothing else is left in it, it may be gone by now.
+      if (at < file.size && file.undrained > 0) {
         this.#spilled.at = this.#readChunk(file, at);
         continue;
       }

@@ -180,6 +180,31 @@ describe('the journal', () => {
     expect(filesOf(dir)).toEqual([]);
   });
 
+  it('reads on behind a file that is gone because only the start of a call stood at its end', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), { ...neverFails, mostHeld: 1, rotateBytes: 2_500 });
+    const [first, second, third] = [callOf(customer), callOf(customer), callOf(customer)];
+    await journal.append(closeOf(first));
+    await journal.append(closeOf(second));
+    const drain = () => {
+      const ids = journal.next(1).map((entry) => entry.callId);
+      journal.drop(ids.length);
+      return ids;
+    };
+    expect(drain()).toEqual([first.id]);
+    // Now the file has been read to its end; only a start comes behind it, whose end is in the next file.
+    expect(journal.next(1).map((entry) => entry.callId)).toEqual([second.id]);
+    await journal.append(openOf(third));
+    await journal.append(closeOf(third));
+    expect(filesOf(dir)).toHaveLength(2);
+    journal.drop(1);
+    expect(filesOf(dir)).toHaveLength(1);
+    expect(drain()).toEqual([third.id]);
+    expect(journal.backlog).toBe(0);
+    await journal.close();
+    expect(filesOf(dir)).toEqual([]);
+  });
+
   it('rejects an append that cannot be written, says so once, and still has the ended call for the drain', async () => {
     const dir = newDirectory();
     const failures: Error[] = [];
