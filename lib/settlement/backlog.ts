@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { type DrainedEntry, isDrained } from '#lib/settlement/entry';
+import type { DrainedEntry } from '#lib/settlement/entry';
 import type { JournalFile, JournalFiles } from '#lib/settlement/journal-files';
-import { readRecords } from '#lib/settlement/record/read';
+import { readDrained } from '#lib/settlement/record/read';
 
 /** Entries of one write, in the order of the file. */
 interface Run {
@@ -106,9 +106,8 @@ export class Backlog {
     let end = at;
     for (let size = chunkBytes; end === at; size *= 2) {
       const bytes = readBytes(file.path, at, Math.min(size, file.size - at));
-      for (const record of readRecords(bytes, 0)) {
-        const { entry } = record;
-        if (isDrained(entry)) entries.push(entry);
+      for (const record of readDrained(bytes)) {
+        if (record.entry) entries.push(record.entry);
         end = at + record.end;
       }
       if (end === at && at + size >= file.size) {

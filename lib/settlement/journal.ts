@@ -19,7 +19,7 @@ export interface JournalOptions {
   onFailure(error: Error): void;
   /** Bytes after which a new file begins; default 16 MiB. */
   rotateBytes?: number;
-  /** Ended calls kept in memory for the drain; default 20,000. */
+  /** Ended calls kept in memory for the drain; default 50,000. */
   mostHeld?: number;
 }
 
@@ -62,7 +62,7 @@ interface Running {
  * @throws Error when no file can be made there.
  */
 export function openJournal(dir: string, ownerId: string, options: JournalOptions): OwnJournal {
-  const { onFailure, rotateBytes = 16 * 1024 * 1024, mostHeld = 20_000 } = options;
+  const { onFailure, rotateBytes = 16 * 1024 * 1024, mostHeld = 50_000 } = options;
   const files = new JournalFiles(dir, ownerId);
   const backlog = new Backlog(files, mostHeld, onFailure);
   const running = new CallTable<Running>();
