@@ -10,7 +10,8 @@ export function applyEdits(body: Uint8Array, edits: readonly Edit[]): readonly U
   if (edits.length === 0) return [body];
   const pieces: Uint8Array[] = [];
   let kept = 0;
-  for (const { start, end, text } of [...edits].sort((a, b) => a.start - b.start || a.end - b.end)) {
+  const ordered = edits.length === 1 ? edits : [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  for (const { start, end, text } of ordered) {
     if (start < kept || end < start || end > body.length) {
       throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the body`);
     }

@@ -23,24 +23,54 @@ const TAIL_BYTES = 4;
 
 /** @param options removeUsage: drop the injected usage event of an SSE stream. */
 export function createTap(meter: Meter | null, options: { readonly removeUsage: boolean }): Tap {
-  const filter = options.removeUsage ? createUsageFilter() : null;
-  let tail: Uint8Array = new Uint8Array();
-  const seen = (pieces: readonly Uint8Array[]): readonly Uint8Array[] => {
+  return new MeteredTap(meter, options.removeUsage);
+}
+
+const nothing = new Uint8Array();
+
+class MeteredTap implements Tap {
+  readonly #meter: Meter | null;
+  readonly #filter: ReturnType<typeof createUsageFilter> | null;
+  /** The newest piece handed out, together with what came before where it is too short for a tail. */
+  #last: Uint8Array = nothing;
+
+  constructor(meter: Meter | null, removeUsage: boolean) {
+    this.#meter = meter;
+    this.#filter = removeUsage ? createUsageFilter() : null;
+  }
+
+  push(chunk: Uint8Array): readonly Uint8Array[] {
+    this.#meter?.push(chunk);
+    return this.#seen(this.#filter ? this.#filter.push(chunk) : [chunk]);
+  }
+
+  end(): readonly Uint8Array[] {
+    return this.#filter ? this.#seen(this.#filter.flush()) : none;
+  }
+
+  terminal(): boolean {
+    return this.#meter?.terminalInLastPush() ?? false;
+  }
+
+  failed(): boolean {
+    return this.#meter?.failed() ?? false;
+  }
+
+  events(): number {
+    return this.#meter?.events() ?? 0;
+  }
+
+  tail(): Uint8Array {
+    return this.#last.subarray(-TAIL_BYTES);
+  }
+
+  #seen(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
     for (const piece of pieces) {
-      if (piece.length >= TAIL_BYTES) tail = piece.subarray(-TAIL_BYTES);
-      else if (piece.length > 0) tail = Buffer.concat([tail, piece]).subarray(-TAIL_BYTES);
+      if (piece.length >= TAIL_BYTES) this.#last = piece;
+      else if (piece.length > 0) this.#last = Buffer.concat([this.tail(), piece]);
     }
     return pieces;
-  };
-  return {
-    push: (chunk) => {
-      meter?.push(chunk);
-      return seen(filter ? filter.push(chunk) : [chunk]);
-    },
-    end: () => seen(filter ? filter.flush() : []),
-    terminal: () => meter?.terminalInLastPush() ?? false,
-    failed: () => meter?.failed() ?? false,
-    events: () => meter?.events() ?? 0,
-    tail: () => tail,
-  };
+  }
 }
+
+const none: readonly Uint8Array[] = [];

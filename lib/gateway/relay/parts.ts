@@ -32,6 +32,13 @@ export interface RelayParts {
 /** A strict workspace's hold could not grow with the stream (decisions §6 "Strict"). */
 export class HoldExhausted extends Error {}
 
+/** Sends a piece; a client that is slower than the provider makes it wait. */
+export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): void {
+  if (reply.write(piece)) return;
+  exchange.pause();
+  reply.onDrain(() => exchange.resume());
+}
+
 /** The answer has ended: the call learns how, and what it costs. */
 export function settleCall(parts: RelayParts, reason: Call['endReason'], streamed: boolean): void {
   const { call, runtime, meter, exchange } = parts;

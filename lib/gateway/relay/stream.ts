@@ -5,6 +5,7 @@ import {
   brokenReason,
   HoldExhausted,
   type RelayParts,
+  sendPiece,
   settleCall,
   withhold,
 } from '#lib/gateway/relay/parts';
@@ -102,7 +103,7 @@ export class StreamRelay implements ExchangeReader {
   }
 
   #send(piece: Uint8Array): void {
-    const { call, reply, exchange, headers } = this.#p;
+    const { call, reply, headers } = this.#p;
     if (call.gone) return;
     if (this.#gated) {
       this.#gated.push(piece);
@@ -112,7 +113,7 @@ export class StreamRelay implements ExchangeReader {
       this.#started = true;
       reply.start(call.status, headers);
     }
-    if (!reply.write(piece)) exchange.pause();
+    sendPiece(this.#p, piece);
   }
 
   end(): void {

@@ -1,5 +1,12 @@
 import { Refused, refusal } from '#lib/errors';
-import { brokenNotice, brokenReason, type RelayParts, settleCall, withhold } from '#lib/gateway/relay/parts';
+import {
+  brokenNotice,
+  brokenReason,
+  type RelayParts,
+  sendPiece,
+  settleCall,
+  withhold,
+} from '#lib/gateway/relay/parts';
 import { NotKept } from '#lib/gateway/relay/watch';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
 import type { ExchangeReader } from '#lib/upstream/exchange';
@@ -32,7 +39,7 @@ export class WholeRelay implements ExchangeReader {
   }
 
   #release(): void {
-    const { call, reply, exchange, headers } = this.#p;
+    const { call, reply, headers } = this.#p;
     const held = this.#held;
     if (held.length === 0) return;
     this.#held = [];
@@ -41,7 +48,7 @@ export class WholeRelay implements ExchangeReader {
       this.#started = true;
       reply.start(call.status, headers);
     }
-    for (const piece of held) if (!reply.write(piece)) exchange.pause();
+    for (const piece of held) sendPiece(this.#p, piece);
   }
 
   end(): void {

@@ -36,7 +36,6 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
   return new Promise((resolve, reject) => {
     const parts = { runtime, call, exchange, meter, tap, watch, reply, headers, resolve, reject };
     const relay = streamed ? new StreamRelay(parts) : new WholeRelay(parts);
-    reply.onDrain(() => exchange.resume());
     exchange.read(relay);
   });
 }
