@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { Clock } from '#lib/clock';
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const digits = '0123456789abcdef';
 const earliestMs = Date.UTC(2025, 0, 1);
 const latestMs = Date.UTC(2100, 0, 1);
 /** A clock set back by more than this is followed; by less, ids stay ascending. */
@@ -47,7 +48,7 @@ export function createIds(clock: Clock): Ids {
     else counter++;
     const byte = (offset: number) => hex[pool[at + offset] ?? 0];
     const variant = hex[0x80 | ((pool[at + 2] ?? 0) & 0x3f)];
-    return `${timeText}${hex[counter >> 4]}${(counter & 15).toString(16)}-${variant}${byte(3)}-${byte(4)}${byte(5)}${byte(6)}${byte(7)}${byte(8)}${byte(9)}`;
+    return `${timeText}${hex[counter >> 4]}${digits[counter & 15]}-${variant}${byte(3)}-${byte(4)}${byte(5)}${byte(6)}${byte(7)}${byte(8)}${byte(9)}`;
   }
 
   return {

@@ -53,12 +53,10 @@ export function estimate(
     if (target.nested)
       for (const offer of target.nested.values()) dearest.add(offer.price.price, target.model);
   }
-  const total =
-    BigInt(textTokens + media.files) * dearest.input +
-    BigInt(media.images) * dearest.image +
-    BigInt(media.sound) * dearest.sound +
-    BigInt(outputTokens) * dearest.output +
-    dearest.pieces;
+  let total =
+    BigInt(textTokens + media.files) * dearest.input + BigInt(outputTokens) * dearest.output + dearest.pieces;
+  if (media.images > 0) total += BigInt(media.images) * dearest.image;
+  if (media.sound > 0) total += BigInt(media.sound) * dearest.sound;
   const exactNano = divideUp(total, UNITS);
   return {
     holdNano: exactNano < MOST_NANO ? exactNano : MOST_NANO,

@@ -48,6 +48,7 @@ export interface KeyReaderOptions {
 const staleMs = 15 * 60_000;
 /** A key whose changes outrun this many loads is answered but not remembered. */
 const mostReloads = 3;
+const MOST_FINGERPRINTS = 4_096;
 
 interface Flight {
   /** Ids that changed while the load ran; "?" any key, "*" everything. */
@@ -61,6 +62,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   const memory = createMemory(options.most ?? 50_000);
   const unknown = createUnknown({ most: 10_000, keepMs: 5_000 });
   const gate = createGate({ atOnce: 50, perSecond: 200 });
+  const names = new Fingerprints();
   const flights = new Map<string, Flight>();
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -72,7 +74,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   }
 
   function read(secret: string): KeySnapshot | Refusal | Promise<KeySnapshot | Refusal> {
-    const id = fingerprint(secret);
+    const id = names.of(secret);
     const nowMs = clock.mono();
     const snapshot = fromMemory(id, nowMs, trustMs);
     if (snapshot !== null) return usable(snapshot, clock);
@@ -142,6 +144,22 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
       confirmedAtMs = Math.max(confirmedAtMs, atMs);
     },
   };
+}
+
+/** Digests of the secrets that came last: most calls carry one that was just seen. */
+class Fingerprints {
+  #known = new Map<string, string>();
+
+  of(secret: string): string {
+    const known = this.#known.get(secret);
+    if (known !== undefined) return known;
+    const made = fingerprint(secret);
+    if (!isWellFormedKey(secret)) return made;
+    // Full of what nobody sends any more: the next calls fill it again.
+    if (this.#known.size >= MOST_FINGERPRINTS) this.#known = new Map();
+    this.#known.set(secret, made);
+    return made;
+  }
 }
 
 function marksOf(what: { key: string } | { workspace: string }): readonly string[] {
