@@ -64,6 +64,17 @@ export function refusal(
   return { code, message, ...extra };
 }
 
+/**
+ * 500 `local_quota_not_configured` (decisions §3): this process cannot keep its books now.
+ * @param why what it cannot do: "cannot write its journal".
+ */
+export function unaccountable(why: string): Refusal {
+  return refusal(
+    'local_quota_not_configured',
+    `This gateway process ${why}; retry, and tell its operator if it stays so.`,
+  );
+}
+
 /** Tells a refusal from any other result of a step. */
 export function isRefusal(value: unknown): value is Refusal {
   return (

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { type Due, processDeadlines } from '#lib/deadlines';
 import { type Refusal, Refused } from '#lib/errors';
 import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
 import { offUnreadable, onUnreadable } from '#lib/gateway/framing';
 import type { BodySource } from '#lib/gateway/lane';
 import { endedEarly, stalled, tooLarge } from '#lib/gateway/upload/body-faults';
 import { pourNode } from '#lib/gateway/upload/pour-node';
-import { type Due, processDeadlines } from '#lib/upstream/deadlines';
 
 const DROP_BYTES = 1024 * 1024;
 const DROP_MS = 1_000;

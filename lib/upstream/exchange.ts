@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { type Deadlines, type Due, processDeadlines } from '#lib/upstream/deadlines';
+import { type Deadlines, type Due, processDeadlines } from '#lib/deadlines';
 import type { HeaderBag } from '#lib/upstream/headers';
 
 /** Bytes kept of an answer that nobody reads yet; beyond it the provider's socket is paused. */

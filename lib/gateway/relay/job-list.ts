@@ -1,4 +1,4 @@
-import { Refused, refusal } from '#lib/errors';
+import { Refused, refusal, unaccountable } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
@@ -28,12 +28,7 @@ export async function listJobs(runtime: Runtime, call: Call): Promise<object> {
     };
   } catch (error) {
     runtime.report(error, call.id);
-    throw new Refused(
-      refusal(
-        'local_quota_not_configured',
-        'This gateway process cannot list jobs now; retry, and tell its operator if it stays so.',
-      ),
-    );
+    throw new Refused(unaccountable('cannot list jobs now'));
   }
 }
 

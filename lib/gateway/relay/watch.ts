@@ -1,4 +1,4 @@
-import { Refused, refusal } from '#lib/errors';
+import { Refused, unaccountable } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
@@ -24,12 +24,7 @@ export interface Watch {
 /** What an answer shows could not be kept: the client must not see it. */
 export class NotKept extends Refused {
   constructor() {
-    super(
-      refusal(
-        'local_quota_not_configured',
-        'This gateway process could not keep what the answer shows, so it is withheld; retry, and tell its operator if it stays so.',
-      ),
-    );
+    super(unaccountable('could not keep what the answer shows, so it is withheld'));
   }
 }
 

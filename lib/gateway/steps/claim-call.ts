@@ -1,6 +1,6 @@
 import type { Claim, ClaimRequest, LimitNumbers } from '#lib/admission/claim';
 import { estimate } from '#lib/admission/estimate';
-import { isRefusal, type Refusal, Refused, refusal } from '#lib/errors';
+import { isRefusal, type Refusal, Refused, unaccountable } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import type { HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
@@ -13,12 +13,7 @@ export function claimCall(runtime: Runtime, call: Call): Promise<void> | undefin
   const { coordinator } = runtime;
   if (!call.snapshot || !call.operation) return undefined;
   if (!coordinator || !runtime.journal) {
-    throw new Refused(
-      refusal(
-        'local_quota_not_configured',
-        'This gateway process cannot account for calls now; retry, and tell its operator if it stays so.',
-      ),
-    );
+    throw new Refused(unaccountable('cannot account for calls now'));
   }
   const claimed = coordinator.claim(requestOf(call));
   if (claimed instanceof Promise) return claimed.then((late) => takeClaim(call, late));

@@ -1,4 +1,4 @@
-import { Refused, refusal } from '#lib/errors';
+import { Refused, unaccountable } from '#lib/errors';
 import { type Call, recordOf } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
@@ -21,11 +21,6 @@ export function openEntry(runtime: Runtime, call: Call): Promise<void> | undefin
     })
     .catch((error: unknown) => {
       runtime.report(error, call.id);
-      throw new Refused(
-        refusal(
-          'local_quota_not_configured',
-          'This gateway process cannot write its journal; retry, and tell its operator if it stays so.',
-        ),
-      );
+      throw new Refused(unaccountable('cannot write its journal'));
     });
 }

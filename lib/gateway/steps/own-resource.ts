@@ -1,4 +1,4 @@
-import { type Refusal, Refused, refusal } from '#lib/errors';
+import { type Refusal, Refused, refusal, unaccountable } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { Scan } from '#lib/families/scan';
 import type { Call } from '#lib/gateway/call';
@@ -47,12 +47,7 @@ export async function findOwned(
     return await runtime.resources.find(call.snapshot?.workspace.id ?? '', kind, id);
   } catch (error) {
     runtime.report(error, call.id);
-    throw new Refused(
-      refusal(
-        'local_quota_not_configured',
-        'This gateway process cannot look up what providers keep for the workspace now; retry, and tell its operator if it stays so.',
-      ),
-    );
+    throw new Refused(unaccountable('cannot look up what providers keep for the workspace now'));
   }
 }
 

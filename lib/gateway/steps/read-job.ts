@@ -1,4 +1,4 @@
-import { Refused, refusal } from '#lib/errors';
+import { Refused, unaccountable } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
@@ -14,11 +14,6 @@ export async function readJob(runtime: Runtime, call: Call): Promise<void> {
     call.jobBefore = await runtime.jobs.readFirst(call.resource.callId);
   } catch (error) {
     runtime.report(error, call.id);
-    throw new Refused(
-      refusal(
-        'local_quota_not_configured',
-        'This gateway process cannot account for the job now, so it was not ended; retry, and tell its operator if it stays so.',
-      ),
-    );
+    throw new Refused(unaccountable('cannot account for the job now, so it was not ended'));
   }
 }

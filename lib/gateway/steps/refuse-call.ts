@@ -1,4 +1,4 @@
-import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf } from '#lib/errors';
+import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf, unaccountable } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
 import type { Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
@@ -20,10 +20,7 @@ export function breakOff(call: Call, reply: Reply): void {
     reply.cut();
     return;
   }
-  const refused = refusal(
-    'local_quota_not_configured',
-    'This gateway process could not account for the call; retry, and tell its operator if it stays so.',
-  );
+  const refused = unaccountable('could not account for the call');
   send(call, refused, reply);
 }
 

@@ -1,4 +1,4 @@
-import { Refused, refusal } from '#lib/errors';
+import { Refused, refusal, unaccountable } from '#lib/errors';
 import { readBoundary } from '#lib/families/multipart/boundary';
 import { type Part, PartFinder } from '#lib/families/multipart/finder';
 import { fieldNamed } from '#lib/families/multipart/names';
@@ -109,12 +109,7 @@ async function onDisk<Done>(work: Promise<Done>): Promise<Done> {
   try {
     return await work;
   } catch {
-    throw new Refused(
-      refusal(
-        'local_quota_not_configured',
-        'This gateway process cannot write the upload to its disk; retry, and tell its operator if it stays so.',
-      ),
-    );
+    throw new Refused(unaccountable('cannot write the upload to its disk'));
   }
 }
 
