@@ -20,6 +20,23 @@ export interface Usage {
   webSearches: number;
 }
 
+/** The names of all that a call may have used. */
+export const usageClasses = [
+  'input',
+  'cachedInput',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'output',
+  'reasoning',
+  'audioInput',
+  'audioOutput',
+  'imageInput',
+  'imageOutput',
+  'images',
+  'videoSeconds',
+  'webSearches',
+] as const satisfies readonly (keyof Usage)[];
+
 /** What a family's reader found in an answer. */
 export interface UsageReport {
   readonly usage: Usage;

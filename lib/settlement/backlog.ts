@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { DrainedEntry } from '#lib/settlement/entry';
 import type { JournalFile, JournalFiles } from '#lib/settlement/journal-files';
+import type { Page } from '#lib/settlement/record/frame';
 import { readDrained } from '#lib/settlement/record/read';
 
 /** Entries of one write, in the order of the file. */
@@ -8,6 +9,8 @@ interface Run {
   /** null: the write failed, memory alone has them. */
   readonly file: JournalFile | null;
   readonly entries: readonly DrainedEntry[];
+  /** Where their rows stand; null: in memory of their own. */
+  readonly page: Page | null;
   drained: number;
 }
 
@@ -39,19 +42,26 @@ export class Backlog {
     return this.#held + this.#left;
   }
 
-  /** @param at where the write began in the file; @param file null when it failed. */
-  add(file: JournalFile | null, at: number, entries: readonly DrainedEntry[]): void {
+  /** Whether memory takes so many more entries; what no file holds it always takes. */
+  holdsMore(file: JournalFile | null, count: number): boolean {
+    return file === null || (this.#spilled === null && this.#held + count <= this.#most);
+  }
+
+  /** @param file null when the write failed. @param page holds the entries' rows until they are dropped. */
+  add(file: JournalFile | null, entries: readonly DrainedEntry[], page: Page): void {
     if (entries.length === 0) return;
-    if (file) {
-      file.undrained += entries.length;
-      if (this.#spilled || this.#held + entries.length > this.#most) {
-        this.#spilled ??= { file, at };
-        this.#left += entries.length;
-        return;
-      }
-    }
-    this.#runs.push({ file, entries, drained: 0 });
+    if (file) file.undrained += entries.length;
+    page.hold();
+    this.#runs.push({ file, entries, page, drained: 0 });
     this.#held += entries.length;
+  }
+
+  /** Leaves entries to their file. @param at where their write began in it. */
+  spill(file: JournalFile, at: number, count: number): void {
+    if (count === 0) return;
+    file.undrained += count;
+    this.#spilled ??= { file, at };
+    this.#left += count;
   }
 
   /** The oldest entries, at most `limit`; they stay until `drop`. */
@@ -81,6 +91,7 @@ export class Backlog {
       run.drained += share;
       if (run.drained < run.entries.length) break;
       this.#runs.shift();
+      run.page?.leave();
       if (run.file) this.#files.prune(run.file);
     }
     return homeless;
@@ -115,7 +126,7 @@ export class Backlog {
         return file.size;
       }
     }
-    if (entries.length > 0) this.#runs.push({ file, entries, drained: 0 });
+    if (entries.length > 0) this.#runs.push({ file, entries, page: null, drained: 0 });
     this.#held += entries.length;
     this.#left -= entries.length;
     return end;

@@ -92,7 +92,7 @@ export interface CloseEntry {
   readonly callId: string;
   readonly funding: Funding;
   readonly call: CallRecord;
-  readonly row?: undefined;
+  readonly written?: undefined;
 }
 
 /** A call that was refused after its key resolved: a row of the log, no money. */
@@ -100,7 +100,7 @@ export interface RefusedEntry {
   readonly kind: 'refused';
   readonly callId: string;
   readonly call: CallRecord;
-  readonly row?: undefined;
+  readonly written?: undefined;
 }
 
 /** What settlement counts of an ended call. */
@@ -125,12 +125,19 @@ export interface WrittenEntry {
   readonly callId: string;
   readonly funding: Funding;
   readonly call: CountedCall;
-  /** The row as JSON, as the journal wrote it: the drain sends the same bytes. */
-  readonly row: Uint8Array;
+  /** Holds the row as JSON from `start` to `end`, as the journal wrote it: the drain sends the same bytes. */
+  readonly written: Buffer;
+  readonly start: number;
+  readonly end: number;
 }
 
-/** @param row bytes that nobody will change. */
-export function writtenOf(entry: CloseEntry | RefusedEntry, row: Uint8Array): WrittenEntry {
+/** @param written bytes that nobody changes before the entry is in the database. */
+export function writtenOf(
+  entry: CloseEntry | RefusedEntry,
+  written: Buffer,
+  start: number,
+  end: number,
+): WrittenEntry {
   const { kind, callId, call } = entry;
   const { id, workspaceId, keyId, atMs, requestedModel, answeringModel, provider } = call;
   const { status, errorCode, endReason, costNano } = call;
@@ -153,7 +160,9 @@ export function writtenOf(entry: CloseEntry | RefusedEntry, row: Uint8Array): Wr
       costNano,
       usage: { input, cachedInput, output },
     },
-    row,
+    written,
+    start,
+    end,
   };
 }
 

@@ -43,10 +43,11 @@ export interface OwnJournal extends Journal {
   close(): Promise<void>;
 }
 
-/** An entry of this tick, and where its row stands in the buffer. */
+/** An entry of this tick, and where its row stands among the tick's bytes. */
 interface Written {
   readonly entry: Entry;
-  readonly row: { readonly start: number; readonly end: number };
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A running call: what recovery would need of it. */
@@ -74,8 +75,9 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
 
   function append(entry: Entry): Promise<void> {
     if (closed) return Promise.reject(new Error('the journal is closed'));
-    const row = buffer.add(encodeEntry(entry));
-    tick.push({ entry, row });
+    const payload = encodeEntry(entry);
+    const start = buffer.add(payload);
+    tick.push({ entry, start, end: start + payload.row.length });
     if (!waiting) {
       waiting = Promise.withResolvers<void>();
       // A refusal's append is awaited by nobody: its failure must not end the process.
@@ -111,24 +113,33 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   /** Keeps account of what a write held; of a failed one the ended calls, which the drain can still post. */
   function note(entries: readonly Written[], file: JournalFile | null, at: number): void {
     const settled: DrainedEntry[] = [];
-    // A copy of its own, one for all rows: the buffer is written over by the next tick.
-    let rows: Buffer | null = null;
-    for (const { entry, row } of entries) {
+    const { page, at: begin } = buffer.page();
+    const held = backlog.holdsMore(file, entries.length);
+    let ended = 0;
+    for (const { entry, start, end } of entries) {
       if (entry.kind === 'open') {
         if (file) running.set(entry.callId, { file, open: entry, checkpoint: null });
         if (file) file.opens++;
-      } else if (entry.kind === 'checkpoint') {
+        continue;
+      }
+      if (entry.kind === 'checkpoint') {
         const call = running.get(entry.callId);
         if (call && file) call.checkpoint = entry;
-      } else {
-        rows ??= Buffer.from(buffer.bytes());
-        const bytes = rows.subarray(row.start, row.end);
-        settled.push(entry.kind === 'keep' ? { ...entry, row: bytes } : writtenOf(entry, bytes));
-        // Until the drain has it, an end that is in no file leaves its `open` to recovery.
-        if (file && entry.kind !== 'keep') leave(entry.callId);
+        continue;
       }
+      ended++;
+      if (entry.kind === 'keep') {
+        // Rare, and its reader knows no pages.
+        if (held)
+          settled.push({ ...entry, row: Buffer.from(page.bytes.subarray(begin + start, begin + end)) });
+        continue;
+      }
+      if (held) settled.push(writtenOf(entry, page.bytes, begin + start, begin + end));
+      // Until the drain has it, an end that is in no file leaves its `open` to recovery.
+      if (file) leave(entry.callId);
     }
-    backlog.add(file, at, settled);
+    if (held) backlog.add(file, settled, page);
+    else if (file) backlog.spill(file, at, ended);
   }
 
   function leave(callId: string): void {

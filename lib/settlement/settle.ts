@@ -3,7 +3,14 @@ import { type Change, publish } from '#lib/data/change';
 import { keepResources } from '#lib/resources/insert';
 import { apply, type Effects } from '#lib/settlement/apply';
 import { callRow } from '#lib/settlement/call-row';
-import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/settlement/entry';
+import type {
+  CloseEntry,
+  DrainedEntry,
+  KeepEntry,
+  RefusedEntry,
+  SettledEntry,
+  WrittenEntry,
+} from '#lib/settlement/entry';
 import * as sql from '#lib/settlement/statements';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
@@ -97,15 +104,24 @@ async function insertNew(
 
 /** The rows of these calls as one JSON array: bytes that the journal wrote, sent as they are. */
 function rowsOf(entries: readonly SettledEntry[]): Buffer {
-  const pieces: Uint8Array[] = [];
-  for (const entry of entries) {
-    pieces.push(pieces.length === 0 ? opening : comma, entry.row ?? Buffer.from(callRow(entry.call)));
+  const rows = entries.map((entry) => (entry.written ? entry : rowWritten(entry)));
+  const length = rows.reduce((sum, { start, end }) => sum + end - start + 1, 1);
+  const bytes = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const { written, start, end } of rows) {
+    bytes[at] = at === 0 ? openingBracket : comma;
+    at += 1 + written.copy(bytes, at + 1, start, end);
   }
-  pieces.push(closing);
-  return Buffer.concat(pieces);
+  bytes[at] = closingBracket;
+  return bytes;
 }
 
-const [opening, comma, closing] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+function rowWritten({ call }: CloseEntry | RefusedEntry): Pick<WrittenEntry, 'written' | 'start' | 'end'> {
+  const written = Buffer.from(callRow(call));
+  return { written, start: 0, end: written.length };
+}
+
+const [openingBracket, comma, closingBracket] = [0x5b, 0x2c, 0x5d];
 
 /** Takes what was spent from the balances. */
 export async function chargeWorkspaces(

@@ -1,3 +1,5 @@
+import { noUsage } from '#lib/metering/usage';
+
 /**
  * The statements of one settlement, set-based: rows arrive as one JSON parameter. No named statements and
  * no session state, because the embedded database multiplexes its connections.
@@ -16,23 +18,28 @@ const callColumns = [
   'provider text',
   'status int',
   'error_code text',
-  'streamed boolean',
   'latency_ms int',
   'first_byte_ms int',
   'overhead_ms float8',
-  'attempt_count int',
   'end_reason text',
   'usage_source text',
-  'flags text[]',
-  'usage jsonb',
   'lines jsonb',
   'cost_nano bigint',
   'hold_nano bigint',
-  'over_hold_nano bigint',
   'price_version_id uuid',
   'user_agent text',
 ];
-const callNames = callColumns.map((column) => column.split(' ')[0]).join(', ');
+/** Columns that hold a value even where the row leaves it out. */
+const filledColumns = {
+  'streamed boolean': 'coalesce(streamed, false)',
+  'flags text[]': "coalesce(flags, '{}')",
+  'usage jsonb': `'${JSON.stringify(noUsage)}'::jsonb || coalesce(usage, '{}')`,
+  'over_hold_nano bigint': 'coalesce(over_hold_nano, 0)',
+};
+const nameOf = (column: string) => column.split(' ')[0];
+const rowColumns = [...callColumns, ...Object.keys(filledColumns), 'attempts json'].join(', ');
+const callNames = [...callColumns, ...Object.keys(filledColumns)].map(nameOf).join(', ');
+const callValues = [...callColumns.map(nameOf), ...Object.values(filledColumns)].join(', ');
 
 /**
  * Calls, their ledger lines and attempts in one statement. Dedupes by primary key: only the rows that are
@@ -42,9 +49,10 @@ const callNames = callColumns.map((column) => column.split(' ')[0]).join(', ');
  */
 export const insertCalls = `
   WITH given AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::json) AS r (${callColumns.join(', ')}, attempts json)
+    SELECT * FROM json_to_recordset($1::json) AS r (${rowColumns})
   ), fresh AS (
-    INSERT INTO call (${callNames}) SELECT ${callNames} FROM given ORDER BY id
+    INSERT INTO call (${callNames}, attempt_count)
+    SELECT ${callValues}, coalesce(json_array_length(attempts), 0) FROM given ORDER BY id
     ON CONFLICT (id) DO NOTHING RETURNING id, workspace_id, key_id, cost_nano
   ), lines AS (
     INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
@@ -52,7 +60,9 @@ export const insertCalls = `
   ), tries AS (
     INSERT INTO attempt (call_id, position, id, provider, model, status, error, start_ms, duration_ms,
       upstream_request_id, possible_duplicate)
-    SELECT given.id, a.* FROM given JOIN fresh ON fresh.id = given.id, json_to_recordset(given.attempts)
+    SELECT given.id, a.position, a.id, a.provider, a.model, a.status, a.error, a.start_ms, a.duration_ms,
+      a.upstream_request_id, coalesce(a.possible_duplicate, false)
+    FROM given JOIN fresh ON fresh.id = given.id, json_to_recordset(given.attempts)
       AS a (position int, id uuid, provider text, model text, status int, error text, start_ms int,
         duration_ms int, upstream_request_id text, possible_duplicate boolean)
   )

@@ -1,5 +1,5 @@
 import type { Funding } from '#lib/admission/claim';
-import { noUsage, type Usage, type UsageSource } from '#lib/metering/usage';
+import { noUsage, type Usage, type UsageSource, usageClasses } from '#lib/metering/usage';
 import { readResources } from '#lib/resources/row';
 import type { AttemptRecord, CallRecord, CostLine, EndReason, Entry } from '#lib/settlement/entry';
 import { layoutVersion } from '#lib/settlement/record/encode';
@@ -95,22 +95,6 @@ function readAttempt(value: unknown): AttemptRecord {
     possibleDuplicate: row.possible_duplicate === true,
   };
 }
-
-const usageClasses = [
-  'input',
-  'cachedInput',
-  'cacheWrite5m',
-  'cacheWrite1h',
-  'output',
-  'reasoning',
-  'audioInput',
-  'audioOutput',
-  'imageInput',
-  'imageOutput',
-  'images',
-  'videoSeconds',
-  'webSearches',
-] as const satisfies readonly (keyof Usage)[];
 
 const fundings = { lease: 'lease', row: 'row', none: 'none' } as const;
 const endReasons = {

@@ -1,13 +1,12 @@
 import { resourceRows } from '#lib/resources/row';
-import { callRow, openRow } from '#lib/settlement/call-row';
+import { asciiJson, callRow, openRow } from '#lib/settlement/call-row';
 import type { Entry, WrittenEntry } from '#lib/settlement/entry';
 
 /** A changed layout takes a new version number: a start never misreads what an older one left. */
 export const layoutVersion = 2;
 
-/** A journal record's payload in two parts; the row is JSON of its own, and the payload ends behind it. */
+/** A journal record's payload in two parts, ASCII; the row is JSON of its own, and the payload ends behind it. */
 export interface Payload {
-  /** ASCII, up to the row. */
   readonly head: string;
   readonly row: string;
 }
@@ -19,7 +18,7 @@ export interface Payload {
 export function encodeEntry(entry: Entry | WrittenEntry): Payload {
   const head = `[${layoutVersion},"${entry.kind}","${entry.callId}",`;
   if (isWritten(entry)) {
-    const row = Buffer.from(entry.row).toString();
+    const row = asciiJson(entry.written.toString('utf8', entry.start, entry.end));
     return { head: entry.kind === 'close' ? `${head}"${entry.funding}",` : head, row };
   }
   switch (entry.kind) {
@@ -34,10 +33,10 @@ export function encodeEntry(entry: Entry | WrittenEntry): Payload {
     case 'checkpoint':
       return { head, row: callRow(entry.call) };
     case 'keep':
-      return { head, row: resourceRows(entry.resources) };
+      return { head, row: asciiJson(resourceRows(entry.resources)) };
   }
 }
 
 function isWritten(entry: Entry | WrittenEntry): entry is WrittenEntry {
-  return (entry.kind === 'close' || entry.kind === 'refused') && entry.row !== undefined;
+  return (entry.kind === 'close' || entry.kind === 'refused') && entry.written !== undefined;
 }

@@ -14,44 +14,95 @@ export interface JournalEnd {
   readonly fileBytes: number;
 }
 
-const firstBytes = 1024 * 1024;
+/** More than most ticks write; a page takes about six hundred calls. */
+const pageBytes = 1024 * 1024;
+/** Pages kept for use again; beyond it they are left to the collector. */
+const mostSpare = 16;
 const closingBracket = 0x5d;
+
+/**
+ * Memory in which records stand one behind the other. What the drain needs of them stays where the journal
+ * wrote it: copies for each tick would be given back by full collections alone, and bring those about.
+ */
+export class Page {
+  readonly bytes: Buffer;
+  readonly #onFree: (page: Page) => void;
+  #users = 1;
+
+  /** @param onFree called when the last user has left; whoever makes it is the first. */
+  constructor(size: number, onFree: (page: Page) => void) {
+    this.bytes = Buffer.allocUnsafeSlow(size);
+    this.#onFree = onFree;
+  }
+
+  /** One more may read it. */
+  hold(): void {
+    this.#users++;
+  }
+
+  /** One less: after the last, the bytes will be written over. */
+  leave(): void {
+    this.#users--;
+    if (this.#users === 0) this.#onFree(this);
+  }
+}
 
 /** Records on their way to a file, one behind the other. */
 export class RecordBuffer {
-  #bytes = Buffer.allocUnsafe(firstBytes);
-  #used = 0;
+  readonly #spare: Page[] = [];
+  #page = this.#newPage(pageBytes);
+  /** Where in the page those begin that `clear` has not seen, and where they end. */
+  #begin = 0;
+  #end = 0;
 
-  /** @returns where the row's bytes stand in `bytes`. */
-  add({ head, row }: Payload): { readonly start: number; readonly end: number } {
-    const from = this.#used + headerBytes;
-    // A UTF-16 unit takes at most three bytes of UTF-8.
-    this.#makeRoom(from + head.length + row.length * 3 + 1);
-    const bytes = this.#bytes;
-    const start = from + bytes.write(head, from, 'latin1');
-    const end = start + bytes.write(row, start, 'utf8');
-    bytes[end] = closingBracket;
-    bytes.writeUInt32LE(end + 1 - from, this.#used);
-    bytes.writeUInt32LE(crc32(bytes.subarray(from, end + 1)), this.#used + 4);
-    this.#used = end + 1;
-    return { start, end };
+  /** @returns where the row begins in `bytes`; it has as many bytes as characters. */
+  add({ head, row }: Payload): number {
+    const length = head.length + row.length + 1;
+    if (this.#end + headerBytes + length > this.#page.bytes.length) this.#turn(headerBytes + length);
+    const { bytes } = this.#page;
+    const from = this.#end + headerBytes;
+    const end = from + length;
+    bytes.write(head + row, from, 'latin1');
+    bytes[end - 1] = closingBracket;
+    bytes.writeUInt32LE(length, this.#end);
+    bytes.writeUInt32LE(crc32(bytes.subarray(from, end)), this.#end + 4);
+    this.#end = end;
+    return from + head.length - this.#begin;
   }
 
-  /** A view: good until the next `add` or `clear`. */
+  /** The page that holds what `bytes` shows, and where in it that begins. */
+  page(): { readonly page: Page; readonly at: number } {
+    return { page: this.#page, at: this.#begin };
+  }
+
+  /** A view of what was added since the last `clear`: good until the next `add` or `clear`. */
   bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#used);
+    return this.#page.bytes.subarray(this.#begin, this.#end);
   }
 
   clear(): void {
-    this.#used = 0;
-    if (this.#bytes.length > 8 * firstBytes) this.#bytes = Buffer.allocUnsafe(firstBytes);
+    this.#begin = this.#end;
   }
 
-  #makeRoom(end: number): void {
-    if (end <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(end, this.#bytes.length * 2));
-    this.bytes().copy(larger);
-    this.#bytes = larger;
+  /** Goes on in another page, and takes along what was not cleared yet. */
+  #turn(room: number): void {
+    const last = this.#page;
+    const taken = this.bytes();
+    const needed = taken.length + room;
+    this.#page =
+      needed <= pageBytes ? (this.#spare.pop() ?? this.#newPage(pageBytes)) : this.#newPage(needed * 2);
+    taken.copy(this.#page.bytes);
+    this.#begin = 0;
+    this.#end = taken.length;
+    last.leave();
+  }
+
+  #newPage(size: number): Page {
+    return new Page(size, (page) => {
+      if (page.bytes.length !== pageBytes || this.#spare.length >= mostSpare) return;
+      page.hold();
+      this.#spare.push(page);
+    });
   }
 }
 

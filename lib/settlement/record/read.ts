@@ -50,5 +50,5 @@ function drainedOf(payload: Buffer): DrainedEntry | null {
   if (!isDrained(entry)) return null;
   if (entry.kind === 'keep') return entry;
   // The head in front of the row holds no brace, and the payload ends behind the row.
-  return writtenOf(entry, payload.subarray(payload.indexOf(openingBrace), payload.length - 1));
+  return writtenOf(entry, payload, payload.indexOf(openingBrace), payload.length - 1);
 }
