@@ -1,8 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from '#lib/clock';
 
-const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-const digits = '0123456789abcdef';
+/** Of every counter. */
+const threeDigits = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, '0'));
+const variants = '89ab';
 const earliestMs = Date.UTC(2025, 0, 1);
 const latestMs = Date.UTC(2100, 0, 1);
 /** A clock set back by more than this is followed; by less, ids stay ascending. */
@@ -22,6 +23,8 @@ export function createIds(clock: Clock): Ids {
   let taken = pool.length;
   let lastMs = 0;
   let counter = 0;
+  /** The pool as text, made once for all ids that are cut from it. */
+  let random = '';
   let timeText = '';
   const startText = digitsOf(clock.now(), 10);
   let fallbacks = 0;
@@ -39,6 +42,7 @@ export function createIds(clock: Clock): Ids {
     if (!(nowMs >= earliestMs && nowMs < latestMs)) return null;
     if (taken + 10 > pool.length) {
       randomFillSync(pool);
+      random = pool.toString('hex');
       taken = 0;
     }
     const at = taken;
@@ -46,9 +50,9 @@ export function createIds(clock: Clock): Ids {
     if (nowMs > lastMs || nowMs < lastMs - patienceMs) advanceTo(Math.floor(nowMs), pool.readUInt16LE(at));
     else if (counter === 0xfff) advanceTo(lastMs + 1, pool.readUInt16LE(at));
     else counter++;
-    const byte = (offset: number) => hex[pool[at + offset] ?? 0];
-    const variant = hex[0x80 | ((pool[at + 2] ?? 0) & 0x3f)];
-    return `${timeText}${hex[counter >> 4]}${digits[counter & 15]}-${variant}${byte(3)}-${byte(4)}${byte(5)}${byte(6)}${byte(7)}${byte(8)}${byte(9)}`;
+    const variant = variants[((pool[at + 2] ?? 0) >> 4) & 3];
+    const from = at * 2 + 5;
+    return `${timeText}${threeDigits[counter]}-${variant}${random.slice(from, from + 3)}-${random.slice(from + 3, from + 15)}`;
   }
 
   return {

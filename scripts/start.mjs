@@ -1,5 +1,8 @@
 // `npm start`: whatever is missing first, then the server.
+import { readFileSync } from 'node:fs';
 import { launch } from './bootstrap.mjs';
 
-// Calls leave much short-lived memory: with room for it, it is collected less often.
-await launch(['--max-semi-space-size=64', 'server.ts'], { build: true, env: { NODE_ENV: 'production' } });
+// The bench starts it with the same ones; docs/decisions/hot-path.md says why.
+const flags = JSON.parse(readFileSync(new URL('server-flags.json', import.meta.url), 'utf8'));
+
+await launch([...flags, 'server.ts'], { build: true, env: { NODE_ENV: 'production' } });

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import serverFlags from '../../scripts/server-flags.json' with { type: 'json' };
 import { requestBody } from '../answers.ts';
 import type { Bench, StartTarget } from '../plan.ts';
 import { moveChildren, run, startNode, stop } from '../processes.ts';
@@ -27,7 +28,7 @@ export function startGateway(lane: 'node' | 'web'): StartTarget {
     };
     // As scripts/start.mjs starts it.
     const profile = bench.profile ? ['--cpu-prof', '--cpu-prof-dir=bench/results'] : [];
-    const child = startNode('server', ['--max-semi-space-size=64', ...profile, 'server.ts'], env);
+    const child = startNode('server', [...serverFlags, ...profile, 'server.ts'], env);
     // A full pipe would stop the server.
     child.stdout?.resume();
     try {

@@ -77,7 +77,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     startMs: runtime.clock.now(),
     startMono: runtime.clock.mono(),
     arrival,
-    headers: { 'x-request-id': id, 'request-id': id },
+    headers: ['x-request-id', id, 'request-id', id],
     operation: null,
     family: null,
     params: {},

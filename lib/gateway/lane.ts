@@ -32,7 +32,13 @@ export interface BodySource {
   drop(): void;
 }
 
-export type HeaderList = Record<string, string>;
+/** Name, value, name, value …: lower-case names, each once. What Node writes as it stands. */
+export type HeaderList = string[];
+
+/** @param name in lower case. */
+export function hasHeader(headers: HeaderList, name: string): boolean {
+  return headers.some((text, at) => at % 2 === 0 && text === name);
+}
 
 /** Where the answer goes. `start` once, then `write`s, then exactly one of `end` and `cut`. */
 export interface Reply {

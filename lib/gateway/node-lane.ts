@@ -101,7 +101,7 @@ class NodeReply implements Reply {
 
   start(status: number, headers: HeaderList): void {
     if (this.#response.headersSent) return;
-    this.#response.writeHead(status, this.#body.unread() ? { ...headers, connection: 'close' } : headers);
+    this.#response.writeHead(status, this.#body.unread() ? [...headers, 'connection', 'close'] : headers);
   }
 
   started(): boolean {

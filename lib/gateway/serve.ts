@@ -20,7 +20,8 @@ import { relayAnswer } from '#lib/gateway/steps/relay-answer';
 
 /**
  * How a request travels: each line is a step, each step has its file. One try, one error exit, one
- * accounting call; the last byte goes out when the books are closed.
+ * accounting call; the last byte goes out when the books are closed. What a step returns is what to wait
+ * for; where it is mostly nothing, it is not waited for.
  */
 export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): Promise<void> {
   const call = openCall(runtime, arrival);
@@ -28,12 +29,14 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
   let ending: Ending;
   try {
     matchOperation(call);
-    await authenticate(runtime, call);
+    const known = authenticate(runtime, call);
+    if (known) await known;
     if (call.operation?.resource) await ownResource(runtime, call);
     await parseAsk(runtime, call);
     if (call.ask?.references) await pinCall(runtime, call);
     planCall(runtime, call);
-    await claimCall(runtime, call);
+    const claimed = claimCall(runtime, call);
+    if (claimed) await claimed;
     const here = answerHere(runtime, call);
     if (here) {
       ending = await here;

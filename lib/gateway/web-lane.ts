@@ -62,7 +62,9 @@ function webReply(
         gone();
       },
     });
-    const sent = body.unread() ? { ...headers, connection: 'close' } : headers;
+    const sent = new Headers();
+    for (let at = 0; at + 1 < headers.length; at += 2) sent.set(headers[at] ?? '', headers[at + 1] ?? '');
+    if (body.unread()) sent.set('connection', 'close');
     resolve(new Response(status === 204 || status === 304 ? null : answer, { status, headers: sent }));
   };
   // An error throws away what was not pulled yet; and the host needs a turn to write what was.
@@ -85,7 +87,7 @@ function webReply(
       ended = true;
     },
     cut: () => {
-      if (!controller) start(502, {});
+      if (!controller) start(502, []);
       if (ended) return;
       ended = true;
       cutting = true;

@@ -152,7 +152,8 @@ class Bill {
     const whole = countOf(usage[parent]);
     let rest = whole;
     for (const part of partsOf[parent]) {
-      if (rates.of(part) !== undefined) rest -= Math.min(countOf(usage[part]), rest);
+      const count = countOf(usage[part]);
+      if (count > 0 && rates.of(part) !== undefined) rest -= Math.min(count, rest);
     }
     this.#priced(parent + suffix, rest, rates.of(parent));
     for (let left = whole, at = 0; left > rest; at++) {

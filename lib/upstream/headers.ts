@@ -95,14 +95,19 @@ export function headersElsewhere(list: readonly string[]): string[] {
   return kept;
 }
 
-/** What of a provider's answer headers goes to the client. */
-export function headersToClient(provider: HeaderBag): Record<string, string> {
-  const kept: Record<string, string> = {};
+/**
+ * What of a provider's answer headers goes to the client, as a flat list.
+ * @param streamed its length is not known before the end then, since an event may be removed and an error
+ * may be added; and how it is buffered is for the gateway to say.
+ */
+export function headersToClient(provider: HeaderBag, streamed: boolean): string[] {
+  const kept: string[] = [];
   for (const name in provider) {
     if (!clientHeaders.has(name)) continue;
+    if (streamed && (name === 'content-length' || name === 'x-accel-buffering')) continue;
     const value = provider[name];
-    if (typeof value === 'string') kept[name] = value;
-    else if (value?.[0] !== undefined) kept[name] = value[0];
+    const first = typeof value === 'string' ? value : value?.[0];
+    if (first !== undefined) kept.push(name, first);
   }
   return kept;
 }

@@ -1,4 +1,5 @@
 import { Refused, refusal } from '#lib/errors';
+import { hasHeader } from '#lib/gateway/lane';
 import {
   brokenNotice,
   brokenReason,
@@ -94,7 +95,8 @@ export class WholeRelay implements ExchangeReader {
     this.#p.resolve((reply) => {
       if (!started) {
         const bodiless = call.status === 204 || call.status === 304;
-        if (!bodiless) headers['content-length'] ??= String(last.length);
+        if (!bodiless && !hasHeader(headers, 'content-length'))
+          headers.push('content-length', String(last.length));
         reply.start(call.status, headers);
       }
       reply.end(last);

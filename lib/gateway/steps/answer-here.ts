@@ -37,11 +37,9 @@ function answerWith(call: Call, answer: object): Ending {
   call.status = 200;
   const body = JSON.stringify(answer);
   return (reply) => {
-    reply.start(200, {
-      ...call.headers,
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': String(Buffer.byteLength(body)),
-    });
+    const length = String(Buffer.byteLength(body));
+    const type = 'application/json; charset=utf-8';
+    reply.start(200, [...call.headers, 'content-type', type, 'content-length', length]);
     reply.end(body);
   };
 }

@@ -16,15 +16,19 @@ import { follow } from '#lib/upstream/follow';
 import { headersToProvider } from '#lib/upstream/headers';
 
 /** The only outside call: the plan's targets in order, until one answers (decisions §12). */
-export async function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch): Promise<Answer> {
+export function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch): Promise<Answer> {
   const run = new CallRun(call, client);
-  const answer = await attempt(runtime, run);
-  if (answer) {
+  return attempt(runtime, run).then((answer) => {
+    if (!answer) throw noAnswer(call, run);
     call.beganMono = answer.beganMono;
     call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
     const redirected = call.ask?.operation.download === 'redirected';
     return redirected ? followed(runtime, call, client, answer) : answer;
-  }
+  });
+}
+
+/** No attempt got an answer: how the call ends, and what its client is told. */
+function noAnswer(call: Call, run: CallRun): Refused {
   call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   if (call.gone) {
     call.endReason = 'client_gone';
@@ -34,7 +38,7 @@ export async function attemptTargets(runtime: Runtime, call: Call, client: GoneW
     call.endReason = call.attempts.at(-1)?.error?.endsWith('timeout') ? 'timeout' : 'upstream_error';
   }
   const causes = call.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`).join(', ');
-  throw new Refused(
+  return new Refused(
     refusal('upstream_request_failed', `No provider answered (${causes}); retry with backoff.`),
   );
 }

@@ -51,11 +51,11 @@ function requestOf(call: Call): ClaimRequest {
 /** `x-ratelimit-*` of the tighter of key and workspace; a kind without a limit sends none (decisions §8). */
 function addLimits(headers: HeaderList, { requests, tokens }: LimitNumbers): void {
   if (requests) {
-    headers['x-ratelimit-limit-requests'] = String(requests.limit);
-    headers['x-ratelimit-remaining-requests'] = String(requests.remaining);
+    headers.push('x-ratelimit-limit-requests', String(requests.limit));
+    headers.push('x-ratelimit-remaining-requests', String(requests.remaining));
   }
   if (tokens) {
-    headers['x-ratelimit-limit-tokens'] = String(tokens.limit);
-    headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining);
+    headers.push('x-ratelimit-limit-tokens', String(tokens.limit));
+    headers.push('x-ratelimit-remaining-tokens', String(tokens.remaining));
   }
 }

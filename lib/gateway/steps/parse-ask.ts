@@ -1,16 +1,33 @@
 import { checkBudget, checkModel } from '#lib/admission/decide';
 import { isRefusal, Refused } from '#lib/errors';
+import type { Family, Operation } from '#lib/families/family';
+import type { Scan } from '#lib/families/scan';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { readBody } from '#lib/gateway/upload/read-body';
 import { checkFamily } from '#lib/routing/check-family';
 import { checkNested } from '#lib/routing/nested';
+import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
-/** Steps 8 to 10 of decisions §3: the body, the model, the output budget. */
-export async function parseAsk(runtime: Runtime, call: Call): Promise<void> {
-  const { operation, family, snapshot, arrival } = call;
-  if (!operation?.fields || !family || !snapshot) return;
-  const scanned = await readBody(runtime, arrival, operation, operation.fields);
+/**
+ * Steps 8 to 10 of decisions §3: the body, the model, the output budget.
+ * @returns what to wait for; undefined when the operation takes no body.
+ */
+export function parseAsk(runtime: Runtime, call: Call): Promise<void> | undefined {
+  const { operation, family, snapshot } = call;
+  if (!operation?.fields || !family || !snapshot) return undefined;
+  const read = readBody(runtime, call.arrival, operation, operation.fields);
+  return read.then((scanned) => takeAsk(runtime, call, operation, family, snapshot, scanned));
+}
+
+function takeAsk(
+  runtime: Runtime,
+  call: Call,
+  operation: Operation,
+  family: Family,
+  snapshot: KeySnapshot,
+  scanned: Scan,
+): void {
   const ask = family.readAsk(operation, call.params, scanned);
   if (isRefusal(ask)) throw new Refused(ask);
   call.ask = ask;

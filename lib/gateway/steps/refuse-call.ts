@@ -1,6 +1,6 @@
 import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf, unaccountable } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
-import type { Reply } from '#lib/gateway/lane';
+import type { HeaderList, Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 
@@ -26,20 +26,17 @@ export function breakOff(call: Call, reply: Reply): void {
 
 function send(call: Call, refused: Refusal, reply: Reply): void {
   const text = errorBody(refused);
-  reply.start(statusOf(refused), {
-    ...call.headers,
-    ...refusalHeaders(refused),
-    'content-length': String(Buffer.byteLength(text)),
-  });
+  const length = String(Buffer.byteLength(text));
+  reply.start(statusOf(refused), [...call.headers, ...refusalHeaders(refused), 'content-length', length]);
   reply.end(call.arrival.method === 'HEAD' ? undefined : text);
 }
 
-function refusalHeaders(refused: Refusal): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
+function refusalHeaders(refused: Refusal): HeaderList {
+  const headers = ['content-type', 'application/json; charset=utf-8'];
   const retry = shouldRetry(refused);
-  if (retry !== null) headers['x-should-retry'] = String(retry);
-  if (refused.retryAfterSeconds !== undefined) headers['retry-after'] = String(refused.retryAfterSeconds);
-  if (refused.allow !== undefined) headers.allow = refused.allow;
+  if (retry !== null) headers.push('x-should-retry', String(retry));
+  if (refused.retryAfterSeconds !== undefined) headers.push('retry-after', String(refused.retryAfterSeconds));
+  if (refused.allow !== undefined) headers.push('allow', refused.allow);
   return headers;
 }
 

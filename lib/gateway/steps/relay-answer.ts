@@ -40,20 +40,16 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
   });
 }
 
-function answerHeaders(call: Call, answer: Answer, streamed: boolean): HeaderList {
-  const headers: HeaderList = Object.assign(headersToClient(answer.exchange.headers), call.headers);
-  headers['x-answered-model'] = answer.target.model.id;
-  headers['x-answered-provider'] = answer.target.offer.provider.id;
-  headers['x-attempts'] = String(call.attempts.length);
+function answerHeaders(call: Call, { exchange, target }: Answer, streamed: boolean): HeaderList {
+  const headers = headersToClient(exchange.headers, streamed);
+  for (const text of call.headers) headers.push(text);
+  headers.push('x-answered-model', target.model.id, 'x-answered-provider', target.offer.provider.id);
+  headers.push('x-attempts', String(call.attempts.length));
   // Not the newest attempt's: an earlier answer passes when the last attempt got none.
-  const upstreamId = providerRequestId(answer.exchange.headers, answer.target.credential);
-  if (upstreamId) headers['x-upstream-request-id'] = upstreamId;
-  if (streamed) {
-    // Its length is not known before the end: an event may be removed and an error may be added.
-    delete headers['content-length'];
-    headers['cache-control'] ??= 'no-cache';
-    headers['x-accel-buffering'] = 'no';
-  }
+  const upstreamId = providerRequestId(exchange.headers, target.credential);
+  if (upstreamId) headers.push('x-upstream-request-id', upstreamId);
+  if (streamed && exchange.headers['cache-control'] === undefined) headers.push('cache-control', 'no-cache');
+  if (streamed) headers.push('x-accel-buffering', 'no');
   return headers;
 }
 

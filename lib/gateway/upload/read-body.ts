@@ -11,12 +11,13 @@ import { readUpload } from '#lib/gateway/upload/read-upload';
  * both is the same (decisions §4). An upload lies on disk until the call is over.
  * @throws Refused `invalid_body`.
  */
-export async function readBody(
+export function readBody(
   runtime: Runtime,
-  { headers, body }: Arrival,
+  arrival: Arrival,
   operation: Operation,
   fields: FieldSpec,
 ): Promise<Scan> {
+  const { headers, body } = arrival;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw invalid('The request body is encoded; send it without Content-Encoding.');
@@ -24,24 +25,35 @@ export async function readBody(
   const contentType = headers['content-type'];
   if (contentType !== undefined && isMultipart(contentType)) {
     if (!operation.multipart) throw invalid('This path takes no multipart body; send a JSON object.');
-    if (!runtime.uploads) throw invalid('This process takes no multipart bodies; send a JSON object.');
-    const length = headers['content-length'] ?? '';
-    const upload = await readUpload(
-      body,
-      contentType,
-      fields,
-      runtime.limits.maxUploadBytes,
-      /^\d{1,15}$/.test(length) ? Number(length) : null,
-      runtime.uploads,
-    );
-    body.onRelease(() => {
-      upload.remove().catch((error: unknown) => runtime.report(error, null));
-    });
-    return upload.scan;
+    return readForm(runtime, arrival, contentType, fields);
   }
-  const scanned = scan(await body.read(runtime.limits.maxBodyBytes), fields);
-  if ('fault' in scanned) throw invalid(scanned.fault);
-  return scanned;
+  return body.read(runtime.limits.maxBodyBytes).then((bytes) => {
+    const scanned = scan(bytes, fields);
+    if ('fault' in scanned) throw invalid(scanned.fault);
+    return scanned;
+  });
+}
+
+async function readForm(
+  runtime: Runtime,
+  { headers, body }: Arrival,
+  contentType: string,
+  fields: FieldSpec,
+): Promise<Scan> {
+  if (!runtime.uploads) throw invalid('This process takes no multipart bodies; send a JSON object.');
+  const length = headers['content-length'] ?? '';
+  const upload = await readUpload(
+    body,
+    contentType,
+    fields,
+    runtime.limits.maxUploadBytes,
+    /^\d{1,15}$/.test(length) ? Number(length) : null,
+    runtime.uploads,
+  );
+  body.onRelease(() => {
+    upload.remove().catch((error: unknown) => runtime.report(error, null));
+  });
+  return upload.scan;
 }
 
 function invalid(message: string): Refused {

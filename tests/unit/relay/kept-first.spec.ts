@@ -78,7 +78,7 @@ function relayed(stream: boolean) {
   const exchange = new Exchange({ firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 });
   exchange.ready.catch(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<Ending>();
-  const parts = { runtime, call, exchange, meter, tap, watch, reply, headers: {}, resolve, reject };
+  const parts = { runtime, call, exchange, meter, tap, watch, reply, headers: [], resolve, reject };
   const relay = stream ? new StreamRelay(parts) : new WholeRelay(parts);
   const over = promise.then((ending) => ending(reply)).finally(() => exchange.abort(new Error('over')));
   over.catch(() => {});

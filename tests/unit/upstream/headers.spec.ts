@@ -86,16 +86,34 @@ describe('what travels to a provider', () => {
 describe('what travels to the client', () => {
   it('is an allow-list: nothing that a provider echoes back, sets or counts for its own account', () => {
     expect(
-      headersToClient({
-        'content-type': 'application/json',
-        'retry-after': '3',
-        'x-goog-api-key': 'operator',
-        authorization: 'Bearer operator',
-        'set-cookie': ['a=b'],
-        'x-ratelimit-limit-requests': '9',
-        location: 'https://elsewhere',
-        server: 'cloud',
-      }),
-    ).toEqual({ 'content-type': 'application/json', 'retry-after': '3' });
+      headersToClient(
+        {
+          'content-type': 'application/json',
+          'retry-after': '3',
+          'x-goog-api-key': 'operator',
+          authorization: 'Bearer operator',
+          'set-cookie': ['a=b'],
+          'x-ratelimit-limit-requests': '9',
+          location: 'https://elsewhere',
+          server: 'cloud',
+        },
+        false,
+      ),
+    ).toEqual(['content-type', 'application/json', 'retry-after', '3']);
+  });
+
+  it('tells no length of a stream, and not how its provider would have it buffered', () => {
+    const provider = {
+      'content-type': 'text/event-stream',
+      'content-length': '9',
+      'x-accel-buffering': 'yes',
+      'cache-control': 'no-store',
+    };
+    expect(headersToClient(provider, true)).toEqual([
+      'content-type',
+      'text/event-stream',
+      'cache-control',
+      'no-store',
+    ]);
   });
 });
