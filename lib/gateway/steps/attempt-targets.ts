@@ -1,19 +1,15 @@
 import { Refused, refusal } from '#lib/errors';
-import type { Ask, Edit, Family } from '#lib/families/family';
-import { nestedEdits } from '#lib/families/nested';
+import type { Ask, Family } from '#lib/families/family';
 import type { Call } from '#lib/gateway/call';
 import { chargeCall } from '#lib/gateway/charge';
-import { stripKey } from '#lib/gateway/credentials';
+import { outgoing } from '#lib/gateway/outgoing';
+import { followRedirects } from '#lib/gateway/redirects';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
-import { editedBody } from '#lib/gateway/upload/edited-body';
 import type { Target, TimeLimits } from '#lib/routing/target';
 import type { AttemptRecord } from '#lib/settlement/entry';
 import { type Answer, type AttemptRun, attempt, type Outgoing } from '#lib/upstream/attempt';
-import { failureName } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
-import { follow } from '#lib/upstream/follow';
-import { headersToProvider } from '#lib/upstream/headers';
 
 /** The only outside call: the plan's targets in order, until one answers (decisions §12). */
 export function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch): Promise<Answer> {
@@ -23,7 +19,7 @@ export function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch):
     call.beganMono = answer.beganMono;
     call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
     const redirected = call.ask?.operation.download === 'redirected';
-    return redirected ? followed(runtime, call, client, answer) : answer;
+    return redirected ? followRedirects(runtime, call, client, answer) : answer;
   });
 }
 
@@ -90,67 +86,6 @@ class CallRun implements AttemptRun {
 
   gone(): boolean {
     return this.#call.gone;
-  }
-}
-
-function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
-  const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
-  const given = call.query === '' ? '' : stripKey(call.query);
-  const query = family.upstreamQuery?.(given, ask.operation) ?? given;
-  const path = family.upstreamPath(ask, target.offer);
-  const headers = headersToProvider(
-    call.arrival.headers,
-    family.credentialHeader(target.credential),
-    bodyOf(ask),
-    target.offer.denyBetas,
-    call.snapshot?.workspace.id ?? '',
-  );
-  if (contentLength !== null) headers.push('content-length', String(contentLength));
-  return { method: ask.operation.method, path: query === '' ? path : `${path}?${query}`, headers, body };
-}
-
-function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
-  if (ask.operation.steps === 'stored') return [];
-  const edits = family.edits(ask, target.offer, target.injectBudget);
-  return ask.nested ? [...edits, ...nestedEdits(ask, target.nested)] : edits;
-}
-
-function bodyOf({ operation, scan }: Ask): 'json' | 'form' | 'none' | 'content' {
-  if (operation.download) return 'content';
-  if (operation.steps === 'stored') return 'none';
-  return scan.upload ? 'form' : 'json';
-}
-
-/** The answer behind a provider's redirects; they belong to its attempt. */
-async function followed(runtime: Runtime, call: Call, client: GoneWatch, answer: Answer): Promise<Answer> {
-  const { ask, family, plan } = call;
-  if (!ask || !family || !plan) return answer;
-  const { target } = answer;
-  const attempt = call.attempts.pop();
-  const close = (status: number | null, error: string | null) => {
-    const durationMs = Math.round(runtime.clock.mono() - answer.beganMono);
-    if (attempt) call.attempts.push({ ...attempt, status, error, durationMs });
-  };
-  try {
-    const exchange = await follow(runtime.pools, answer.exchange, {
-      address: target.address,
-      headers: outgoing(call, ask, family, target).headers,
-      timeLimits: plan.timeLimits,
-      underway: (next) => client.underway(next, 'abort'),
-    });
-    close(exchange.status, null);
-    return { ...answer, exchange };
-  } catch (error) {
-    const name = failureName(error);
-    close(null, name);
-    call.upstreamMs = runtime.clock.mono() - answer.beganMono;
-    call.endReason = call.gone ? 'client_gone' : name.endsWith('timeout') ? 'timeout' : 'upstream_error';
-    throw new Refused(
-      refusal(
-        'upstream_request_failed',
-        `The provider's redirects of this file lead nowhere (${name}); retry with backoff.`,
-      ),
-    );
   }
 }
 

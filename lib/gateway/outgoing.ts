@@ -1,0 +1,37 @@
+import type { Ask, Edit, Family } from '#lib/families/family';
+import { nestedEdits } from '#lib/families/nested';
+import type { Call } from '#lib/gateway/call';
+import { stripKey } from '#lib/gateway/credentials';
+import { editedBody } from '#lib/gateway/upload/edited-body';
+import type { Target } from '#lib/routing/target';
+import type { Outgoing } from '#lib/upstream/attempt';
+import { headersToProvider } from '#lib/upstream/headers';
+
+/** What one target gets of a call: the client's own bytes but for what must differ (decisions §4). */
+export function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
+  const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
+  const given = call.query === '' ? '' : stripKey(call.query);
+  const query = family.upstreamQuery?.(given, ask.operation) ?? given;
+  const path = family.upstreamPath(ask, target.offer);
+  const headers = headersToProvider(
+    call.arrival.headers,
+    family.credentialHeader(target.credential),
+    bodyOf(ask),
+    target.offer.denyBetas,
+    call.snapshot?.workspace.id ?? '',
+  );
+  if (contentLength !== null) headers.push('content-length', String(contentLength));
+  return { method: ask.operation.method, path: query === '' ? path : `${path}?${query}`, headers, body };
+}
+
+function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
+  if (ask.operation.steps === 'stored') return [];
+  const edits = family.edits(ask, target.offer, target.injectBudget);
+  return ask.nested ? [...edits, ...nestedEdits(ask, target.nested)] : edits;
+}
+
+function bodyOf({ operation, scan }: Ask): 'json' | 'form' | 'none' | 'content' {
+  if (operation.download) return 'content';
+  if (operation.steps === 'stored') return 'none';
+  return scan.upload ? 'form' : 'json';
+}

@@ -1,0 +1,49 @@
+import { Refused, refusal } from '#lib/errors';
+import type { Call } from '#lib/gateway/call';
+import { outgoing } from '#lib/gateway/outgoing';
+import type { Runtime } from '#lib/gateway/runtime';
+import type { GoneWatch } from '#lib/gateway/steps/client-gone';
+import type { Answer } from '#lib/upstream/attempt';
+import { failureName } from '#lib/upstream/classify';
+import { follow } from '#lib/upstream/follow';
+
+/**
+ * The answer behind a provider's redirects; they belong to its attempt.
+ * @throws Refused `upstream_request_failed` when they lead nowhere.
+ */
+export async function followRedirects(
+  runtime: Runtime,
+  call: Call,
+  client: GoneWatch,
+  answer: Answer,
+): Promise<Answer> {
+  const { ask, family, plan } = call;
+  if (!ask || !family || !plan) return answer;
+  const { target } = answer;
+  const attempt = call.attempts.pop();
+  const close = (status: number | null, error: string | null) => {
+    const durationMs = Math.round(runtime.clock.mono() - answer.beganMono);
+    if (attempt) call.attempts.push({ ...attempt, status, error, durationMs });
+  };
+  try {
+    const exchange = await follow(runtime.pools, answer.exchange, {
+      address: target.address,
+      headers: outgoing(call, ask, family, target).headers,
+      timeLimits: plan.timeLimits,
+      underway: (next) => client.underway(next, 'abort'),
+    });
+    close(exchange.status, null);
+    return { ...answer, exchange };
+  } catch (error) {
+    const name = failureName(error);
+    close(null, name);
+    call.upstreamMs = runtime.clock.mono() - answer.beganMono;
+    call.endReason = call.gone ? 'client_gone' : name.endsWith('timeout') ? 'timeout' : 'upstream_error';
+    throw new Refused(
+      refusal(
+        'upstream_request_failed',
+        `The provider's redirects of this file lead nowhere (${name}); retry with backoff.`,
+      ),
+    );
+  }
+}
