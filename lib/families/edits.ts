@@ -2,30 +2,39 @@ import type { Edit } from '#lib/families/family';
 import type { Found, Scan } from '#lib/families/scan';
 
 /**
- * The body with its edits, as pieces to be written one after the other: slices of the client's own
- * bytes and, between them, the new text. Nothing is parsed or copied (decisions §4).
+ * The body with its edits: the client's own bytes and, between them, the new text (decisions §4). Nothing is
+ * parsed; without an edit it is the body itself.
  * @throws RangeError when ranges overlap or leave the body.
  */
-export function applyEdits(body: Uint8Array, edits: readonly Edit[]): readonly Uint8Array[] {
-  if (edits.length === 0) return [body];
-  const pieces: Uint8Array[] = [];
+export function applyEdits(body: Uint8Array, edits: readonly Edit[]): Uint8Array {
+  if (edits.length === 0) return body;
+  const ordered = inOrder(body, edits);
+  const source = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
+  let length = body.length;
+  for (const { start, end, text } of ordered) length += Buffer.byteLength(text) - (end - start);
+  const edited = Buffer.allocUnsafe(length);
   let kept = 0;
-  const ordered = edits.length === 1 ? edits : [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  let at = 0;
   for (const { start, end, text } of ordered) {
+    at += source.copy(edited, at, kept, start);
+    at += edited.write(text, at);
+    kept = end;
+  }
+  source.copy(edited, at, kept);
+  return edited;
+}
+
+/** By their place in the body. @throws RangeError when ranges overlap or leave it. */
+function inOrder(body: Uint8Array, edits: readonly Edit[]): readonly Edit[] {
+  const ordered = edits.length === 1 ? edits : [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  let kept = 0;
+  for (const { start, end } of ordered) {
     if (start < kept || end < start || end > body.length) {
       throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the body`);
     }
-    if (start > kept) pieces.push(body.subarray(kept, start));
-    if (text !== '') pieces.push(Buffer.from(text));
     kept = end;
   }
-  if (kept < body.length) pieces.push(body.subarray(kept));
-  return pieces;
-}
-
-/** Bytes of all pieces together: the `content-length` of the edited body. */
-export function lengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((total, piece) => total + piece.length, 0);
+  return ordered;
 }
 
 /**

@@ -17,9 +17,7 @@ export interface EditedBody {
  */
 export function editedBody(scan: Scan, edits: readonly Edit[]): EditedBody {
   if (scan.upload) return uploadBody(scan.upload, edits);
-  const pieces = applyEdits(scan.body, edits);
-  const whole = pieces.length === 1 ? (pieces[0] ?? null) : Buffer.concat(pieces);
-  return { body: whole, contentLength: null };
+  return { body: applyEdits(scan.body, edits), contentLength: null };
 }
 
 function uploadBody(upload: Upload, edits: readonly Edit[]): EditedBody {

@@ -7,7 +7,7 @@ import { askChat, makeOffer, makeProvider } from '#tests/unit/families/make';
 
 function sent(body: string, offer: OfferFacts, injectBudget: number | null = null): string {
   const ask = askChat(body);
-  return Buffer.concat(applyEdits(ask.scan.body, chat.edits(ask, offer, injectBudget))).toString();
+  return Buffer.from(applyEdits(ask.scan.body, chat.edits(ask, offer, injectBudget))).toString();
 }
 
 const sameName = makeOffer({ upstreamModel: 'm' });
@@ -17,7 +17,7 @@ describe('the body that travels upstream', () => {
     const body = ' { "temperature":1.0, "model" : "m", "x":{"model":"m"} , "big":1E+2 } ';
     expect(sent(body, sameName)).toBe(body);
     const ask = askChat(body);
-    expect(applyEdits(ask.scan.body, chat.edits(ask, sameName, null))[0]).toBe(ask.scan.body);
+    expect(applyEdits(ask.scan.body, chat.edits(ask, sameName, null))).toBe(ask.scan.body);
   });
 
   it('carries the provider’s name of the model, in place', () => {

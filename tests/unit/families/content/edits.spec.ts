@@ -10,7 +10,7 @@ const offer = makeOffer({ upstreamModel: 'gemini-x' });
 
 function sent(body: string, injectBudget: number | null = null, verb: ContentVerb = 'generate'): string {
   const ask = askContent(body, verb);
-  return Buffer.concat(applyEdits(ask.scan.body, generateContent.edits(ask, offer, injectBudget))).toString();
+  return Buffer.from(applyEdits(ask.scan.body, generateContent.edits(ask, offer, injectBudget))).toString();
 }
 
 function pathOf(upstreamModel: string, verb: ContentVerb): string {
@@ -35,7 +35,7 @@ describe('the request that travels upstream', () => {
       ' { "contents":[ {"parts":[{"text":"a","model":"b"}]} ], "generationConfig" : {"topK":1.0} } ';
     expect(sent(body)).toBe(body);
     const ask = askContent(body);
-    expect(applyEdits(ask.scan.body, generateContent.edits(ask, offer, null))[0]).toBe(ask.scan.body);
+    expect(applyEdits(ask.scan.body, generateContent.edits(ask, offer, null))).toBe(ask.scan.body);
   });
 
   it.each([

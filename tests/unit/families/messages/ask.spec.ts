@@ -118,7 +118,7 @@ describe('the messages body that travels upstream', () => {
       ...messages.edits(ask, makeOffer({ upstreamModel }), injectBudget),
       ...nestedEdits(ask, offers),
     ];
-    return Buffer.concat(applyEdits(ask.scan.body, edits)).toString();
+    return Buffer.from(applyEdits(ask.scan.body, edits)).toString();
   };
 
   it('is the client’s own when nothing must differ', () => {

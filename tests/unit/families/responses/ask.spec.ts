@@ -213,7 +213,7 @@ describe('the body that travels upstream', () => {
     const ask = askResponse(body);
     const offers = new Map([['v/images', { upstreamModel: 'images-1' }]]);
     const own = responses.edits(ask, makeOffer({ upstreamModel }), injectBudget);
-    return Buffer.concat(applyEdits(ask.scan.body, [...own, ...nestedEdits(ask, offers)])).toString();
+    return Buffer.from(applyEdits(ask.scan.body, [...own, ...nestedEdits(ask, offers)])).toString();
   };
 
   it('is the client’s own when nothing must differ', () => {

@@ -87,7 +87,7 @@ describe('what a video is asked for', () => {
   it('of a remix takes the model from its source, whatever the body says', () => {
     const ask = askVideo({ prompt: 'Again', model: 'other/model' }, 'remix', { id: 'video_1', model: 'a/b' });
     expect(ask).toMatchObject({ model: 'a/b', job: {}, budget: null });
-    const sent = Buffer.concat(applyEdits(ask.scan.body, videos.edits(ask, offer, 100))).toString();
+    const sent = Buffer.from(applyEdits(ask.scan.body, videos.edits(ask, offer, 100))).toString();
     expect(JSON.parse(sent)).toEqual({ prompt: 'Again', model: offer.upstreamModel });
     expect(readVideo('{"model":"a/b","model":"other/model"}', 'remix', ask.params)).toHaveProperty('code');
     expect(readVideo({ model: 1 }, 'remix', ask.params)).toHaveProperty('code');
@@ -119,7 +119,7 @@ describe('a form', () => {
     if (isRefusal(ask)) throw new Error(ask.message);
     expect(ask).toMatchObject({ model: 'vendor/name', job: { seconds: 12, size: '1024x1792' } });
     expect(ask.weight).toMatchObject({ images: 1, textBytes: 100 });
-    const sent = Buffer.concat(applyEdits(body, videos.edits(ask, offer, null))).toString('latin1');
+    const sent = Buffer.from(applyEdits(body, videos.edits(ask, offer, null))).toString('latin1');
     expect(sent).toBe(body.toString('latin1').replace('vendor/name', 'film-2'));
   });
 
@@ -139,7 +139,7 @@ describe('a form', () => {
 describe('what goes up', () => {
   it('is the body with the model in the provider’s words', () => {
     const ask = askVideo('{"seconds":"8", "model":"vendor/name","x":1.0}');
-    const sent = Buffer.concat(applyEdits(ask.scan.body, videos.edits(ask, offer, null))).toString();
+    const sent = Buffer.from(applyEdits(ask.scan.body, videos.edits(ask, offer, null))).toString();
     expect(sent).toBe('{"seconds":"8", "model":"film-2","x":1.0}');
     expect(videos.edits(askVideo({ model: 'film-2' }), offer, 50)).toEqual([]);
   });
