@@ -1,9 +1,9 @@
 import { Refused, refusal } from '#lib/errors';
 import type { Ask, Family } from '#lib/families/family';
+import { outgoing } from '#lib/gateway/attempt/outgoing';
+import { followRedirects } from '#lib/gateway/attempt/redirects';
 import type { Call } from '#lib/gateway/call';
 import { chargeCall } from '#lib/gateway/charge';
-import { outgoing } from '#lib/gateway/outgoing';
-import { followRedirects } from '#lib/gateway/redirects';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import type { Target, TimeLimits } from '#lib/routing/target';

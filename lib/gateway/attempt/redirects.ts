@@ -1,6 +1,6 @@
 import { Refused, refusal } from '#lib/errors';
+import { outgoing } from '#lib/gateway/attempt/outgoing';
 import type { Call } from '#lib/gateway/call';
-import { outgoing } from '#lib/gateway/outgoing';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import type { Answer } from '#lib/upstream/attempt';
