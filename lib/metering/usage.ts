@@ -20,8 +20,8 @@ export interface Usage {
   webSearches: number;
 }
 
-/** The names of all that a call may have used. */
-export const usageClasses = [
+/** Classes counted in tokens. */
+export const tokenClasses = [
   'input',
   'cachedInput',
   'cacheWrite5m',
@@ -32,6 +32,11 @@ export const usageClasses = [
   'audioOutput',
   'imageInput',
   'imageOutput',
+] as const satisfies readonly (keyof Usage)[];
+
+/** The names of all that a call may have used. */
+export const usageClasses = [
+  ...tokenClasses,
   'images',
   'videoSeconds',
   'webSearches',

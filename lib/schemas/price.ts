@@ -1,20 +1,8 @@
 import { z } from 'zod';
 import type { Price, Rates } from '#lib/metering/price-list';
+import { tokenClasses } from '#lib/metering/usage';
 import { parseUsd } from '#lib/money';
 
-/** Classes counted in tokens: a catalogue gives USD per million of them. */
-const tokenClasses = [
-  'input',
-  'cachedInput',
-  'cacheWrite5m',
-  'cacheWrite1h',
-  'output',
-  'reasoning',
-  'audioInput',
-  'audioOutput',
-  'imageInput',
-  'imageOutput',
-] as const;
 /** Classes counted in pieces: a catalogue gives USD per one; stored per million, as all rates are. */
 const pieceClasses = ['request', 'webSearch'] as const;
 /** Pieces whose price may depend on size, quality or resolution. */
@@ -26,6 +14,7 @@ const usd = z
   .string({ error: 'write the price as a decimal string in dollars, like "0.25"' })
   .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a price: write dollars as a decimal string, like "0.25"');
 
+/** Tokens are priced in USD per million. */
 const rateFields = {
   ...optionalEach(tokenClasses, usd),
   ...optionalEach(pieceClasses, usd),
