@@ -11,11 +11,13 @@ import { checkPort } from '#lib/process/port';
 import { trackSilent } from '#lib/process/silent-connections';
 import { onStop } from '#lib/process/stop';
 import { openStore } from '#lib/process/store';
+import { keepTickShape } from '#lib/process/tick-shape';
 import { openUpstreams } from '#lib/process/upstreams';
 import { welcome } from '#lib/process/welcome';
 import { seedFirstRun } from '#prisma/seed';
 
 /** The process: environment → database → runtime → one listener with two lanes. */
+keepTickShape();
 const env = await orExplain(loadEnv);
 const log = pino({ level: env.logLevel, base: null }, pino.destination(2));
 const store = await orExplain(() => openStore(env, log));
