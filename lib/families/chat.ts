@@ -1,6 +1,7 @@
 import { readChatAsk } from '#lib/families/chat/ask';
 import { chatEdits, injectsUsage } from '#lib/families/chat/edits';
 import { chatOutputBytes } from '#lib/families/chat/output';
+import { spokenIn } from '#lib/families/chat/spoken';
 import { chatStreamReader } from '#lib/families/chat/stream';
 import { readChatUsage } from '#lib/families/chat/usage';
 import type { Family } from '#lib/families/family';
@@ -28,6 +29,8 @@ export const chat: Family = {
         prompt_cache_key: {},
         tools: { each: { type: {} } },
         web_search_options: {},
+        audio: {},
+        messages: { each: { audio: { fields: { id: { guarded: true } } } } },
       },
     },
   ],
@@ -42,5 +45,6 @@ export const chat: Family = {
   isOperatorFault: (status, body) =>
     status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
+  shown: (_operation, answer) => spokenIn(answer),
   clientPath: '/v1/chat/completions',
 };

@@ -1,6 +1,7 @@
 import { type ChatAsk, readChatAsk } from '#lib/sandbox/chat/ask';
 import { type Choice, type Composition, compose } from '#lib/sandbox/chat/compose';
 import { type ChunkHead, chatFrames } from '#lib/sandbox/chat/frames';
+import { spokenName, spokenSound } from '#lib/sandbox/chat/spoken';
 import { chatUsage } from '#lib/sandbox/chat/usage';
 import type { Answer, Dialect } from '#lib/sandbox/dialect';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
@@ -55,7 +56,7 @@ function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, be
   const groq = behaviour.usagePlace === 'x-groq' ? { x_groq: { id: head.id, usage: reported } } : {};
   const body = {
     ...head,
-    choices: composition.choices.map(wholeChoice),
+    choices: composition.choices.map((choice, index) => wholeChoice(head, choice, index)),
     ...(reported === undefined || 'x_groq' in groq ? groq : { usage: reported }),
     ...(behaviour.extra === 'moderation' ? { moderation: { flagged: false } } : {}),
   };
@@ -63,19 +64,28 @@ function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, be
   return { truth: composition.truth, content };
 }
 
-function wholeChoice(choice: Choice, index: number): object {
+function wholeChoice(head: ChunkHead, choice: Choice, index: number): object {
   const text = [...choice.pieces].join('');
   const called = choice.tool && {
     tool_calls: [
       { id: choice.tool.id, type: 'function', function: { name: choice.tool.name, arguments: text } },
     ],
   };
+  const spoken = choice.spoken && {
+    audio: {
+      ...spokenName(head, index),
+      data: spokenSound(text),
+      transcript: text,
+      expires_at: Number(head.created) + 86_400,
+    },
+  };
   return {
     index,
     message: {
       role: 'assistant',
-      content: choice.tool ? null : text,
+      content: choice.tool || choice.spoken ? null : text,
       ...called,
+      ...spoken,
       refusal: null,
       annotations: [],
     },

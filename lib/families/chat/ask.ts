@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from '#lib/errors';
+import { mayBeSpoken, readSpoken } from '#lib/families/chat/spoken';
 import type { Ask, Operation } from '#lib/families/family';
 import { readFlag, readModel, readObject, readText, readWhole } from '#lib/families/reading/fields';
 import { weigh } from '#lib/families/reading/weight';
@@ -29,6 +30,8 @@ export function readChatAsk(
   if (isRefusal(choices)) return choices;
   const serviceTier = readText(scan, 'service_tier');
   if (isRefusal(serviceTier)) return serviceTier;
+  const spoken = readSpoken(scan);
+  if (isRefusal(spoken)) return spoken;
   return {
     operation,
     params,
@@ -38,6 +41,8 @@ export function readChatAsk(
     choices: choices ?? 1,
     serviceTier,
     weight: weigh(scan, mediaKeys, searchTools(scan)),
+    ...(spoken.length > 0 ? { references: spoken } : {}),
+    ...(mayBeSpoken(scan) ? {} : { shows: false }),
     scan,
   };
 }

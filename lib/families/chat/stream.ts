@@ -1,27 +1,32 @@
 import { choiceBytes } from '#lib/families/chat/output';
+import { spokenIn } from '#lib/families/chat/spoken';
 import { reportOf, usageObject } from '#lib/families/chat/usage';
 import type { Ask, StreamReader } from '#lib/families/family';
 import { type JsonObject, listIn, objectIn, parseJson, textIn } from '#lib/families/reading/json';
 import type { UsageReport } from '#lib/metering/usage';
+import type { ShownResource } from '#lib/resources/resource';
 
 /** Reads a chat stream of any dialect: the last non-null usage wins, on whichever chunk it stands. */
 export function chatStreamReader(ask: Ask): StreamReader {
-  return new ChatStream(ask.choices);
+  return new ChatStream(ask);
 }
 
 class ChatStream implements StreamReader {
   readonly #choices: number;
+  readonly #speaks: boolean;
   readonly #ended = new Set<unknown>();
   #usage: JsonObject | null = null;
   #serviceTier: string | null = null;
   /** Made when asked for, kept until something newer is told. */
   #report: UsageReport | null = null;
   #outputBytes = 0;
+  #spoken: readonly ShownResource[] = [];
   #done = false;
   #failed = false;
 
-  constructor(choices: number) {
+  constructor({ choices, shows }: Ask) {
     this.#choices = choices;
+    this.#speaks = shows !== false;
   }
 
   event(name: string | null, data: string): void {
@@ -38,11 +43,23 @@ class ChatStream implements StreamReader {
     if (usage || (tier && tier !== this.#serviceTier)) this.#report = null;
     this.#usage = usage ?? this.#usage;
     this.#serviceTier = tier ?? this.#serviceTier;
+    if (this.#speaks) this.#hear(chunk);
     for (const value of listIn(chunk.choices)) {
       const choice = objectIn(value);
       this.#outputBytes += choiceBytes(choice);
       if (choice && textIn(choice.finish_reason)) this.#ended.add(choice.index ?? 0);
     }
+  }
+
+  /** Every chunk of a spoken choice may repeat its id. */
+  #hear(chunk: JsonObject): void {
+    const known = new Set(this.#spoken.map(({ id }) => id));
+    const fresh = spokenIn(chunk).filter(({ id }) => !known.has(id));
+    if (fresh.length > 0) this.#spoken = [...this.#spoken, ...fresh];
+  }
+
+  shown(): readonly ShownResource[] {
+    return this.#spoken;
   }
 
   report(): UsageReport | null {

@@ -9,6 +9,8 @@ export interface ChatAsk {
   readonly includeUsage: boolean;
   readonly obfuscate: boolean;
   readonly choices: number;
+  /** Its answers are spoken: a voice is named, and sound is among what it may answer with. */
+  readonly spoken: boolean;
   /** Output tokens a choice; null: silent. */
   readonly budget: number | null;
   readonly stops: readonly string[];
@@ -49,6 +51,7 @@ export function readChatAsk(body: Buffer): ChatAsk {
     includeUsage: options.include_usage === true,
     obfuscate: options.include_obfuscation !== false,
     choices: wholeNumber(asked, 'n', 1) ?? 1,
+    spoken: [asked.modalities].flat().includes('audio') && 'voice' in record(asked.audio),
     budget: smaller(wholeNumber(asked, 'max_tokens', 1), wholeNumber(asked, 'max_completion_tokens', 1)),
     stops: [asked.stop].flat().filter((stop): stop is string => typeof stop === 'string' && stop !== ''),
     serviceTier: typeof asked.service_tier === 'string' ? asked.service_tier : null,

@@ -14,6 +14,8 @@ export interface Choice {
   readonly reasoning: number;
   /** The tool that it calls; its arguments are then the pieces. */
   readonly tool: { readonly id: string; readonly name: string } | null;
+  /** It is spoken; its pieces are then what is said. */
+  readonly spoken: boolean;
   readonly pieces: Iterable<string>;
   /** All of its output tokens. */
   readonly tokens: number;
@@ -78,6 +80,7 @@ function composeChoice(ask: ChatAsk, index: number, most: number, behaviour: Beh
     return {
       reasoning,
       tool: null,
+      spoken: ask.spoken,
       pieces: pieces(prompt, index, Infinity),
       tokens: Infinity,
       finish: 'stop',
@@ -94,6 +97,7 @@ function composeChoice(ask: ChatAsk, index: number, most: number, behaviour: Beh
   return {
     reasoning,
     tool: tool && { id: `call_sandbox_${index}_${text.length}`, name: tool.name },
+    spoken: ask.spoken && !tool,
     pieces: kept,
     tokens: before + kept.length,
     finish: full ? 'length' : tool ? 'tool_calls' : 'stop',

@@ -1,5 +1,6 @@
 import type { ChatAsk } from '#lib/sandbox/chat/ask';
 import type { Choice, Composition } from '#lib/sandbox/chat/compose';
+import { spokenName, spokenSound } from '#lib/sandbox/chat/spoken';
 import { chatUsage } from '#lib/sandbox/chat/usage';
 import { textTokens } from '#lib/sandbox/content/tokens';
 import type { Frame } from '#lib/sandbox/dialect';
@@ -38,12 +39,14 @@ export function* chatFrames(
 
   for (const [index, choice] of choices.entries()) {
     const named = choice.tool ? textTokens(choice.tool.name) : 0;
-    yield frame(part(index, opening(choice), null), {}, false, choice.reasoning + named);
+    yield frame(part(index, opening(head, choice, index), null), {}, false, choice.reasoning + named);
   }
   for (const [index, choice, piece] of woven(choices)) {
     const delta = choice.tool
       ? { tool_calls: [{ index: 0, function: { arguments: piece } }] }
-      : { content: piece };
+      : choice.spoken
+        ? { audio: { ...spokenName(head, index), transcript: piece, data: spokenSound(piece) } }
+        : { content: piece };
     yield frame(part(index, delta, null), {}, true, 1);
   }
   for (const [index, choice] of choices.entries()) {
@@ -73,7 +76,8 @@ function part(index: number, delta: object, finish: string | null): object {
   return { index, delta, logprobs: null, finish_reason: finish };
 }
 
-function opening({ tool }: Choice): object {
+function opening(head: ChunkHead, { tool, spoken }: Choice, index: number): object {
+  if (spoken) return { role: 'assistant', content: null, refusal: null, audio: spokenName(head, index) };
   if (!tool) return { role: 'assistant', content: '', refusal: null };
   const call = { index: 0, id: tool.id, type: 'function', function: { name: tool.name, arguments: '' } };
   return { role: 'assistant', content: null, tool_calls: [call], refusal: null };

@@ -29,7 +29,7 @@ export function chatUsage(
     },
     completion_tokens_details: {
       reasoning_tokens: Math.min(truth.reasoningTokens, output),
-      audio_tokens: 0,
+      audio_tokens: ask.spoken ? Math.max(0, output - Math.min(truth.reasoningTokens, output)) : 0,
       accepted_prediction_tokens: 0,
       rejected_prediction_tokens: 0,
     },

@@ -55,6 +55,7 @@ export function readContentAsk(seen: Seen): ContentAsk {
       stream: method === 'streamGenerateContent',
       includeUsage: true,
       obfuscate: false,
+      spoken: false,
       choices: wholeNumber(either(config, 'candidateCount', 'candidate_count'), 'candidate_count') ?? 1,
       budget: wholeNumber(either(config, 'maxOutputTokens', 'max_output_tokens'), 'max_output_tokens'),
       stops: [either(config, 'stopSequences', 'stop_sequences') ?? []].flat().map(String),

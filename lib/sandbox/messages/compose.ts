@@ -46,6 +46,7 @@ export function composeMessage(
       stream: ask.stream,
       includeUsage: false,
       obfuscate: false,
+      spoken: false,
       choices: 1,
       budget: ask.budget,
       stops: ask.stops,

@@ -62,6 +62,7 @@ export function composeResponse(
       ...ask,
       includeUsage: false,
       obfuscate: true,
+      spoken: false,
       choices: 1,
       stops: [],
       // Where a tool answered last, its words are echoed.

@@ -98,6 +98,25 @@ describe('what a provider keeps for a workspace', () => {
     expect(await respond(stranger, { tools, input: [ran] })).toMatchObject({ status: 404 });
   });
 
+  it.each([false, true])('cannot be repeated as it was spoken by another (stream: %s)', async (stream) => {
+    const question = { role: 'user', content: 'Say hello' };
+    const spoken = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } };
+    const asked = { model: 'sandbox/echo', stream, ...spoken };
+    const answer = await fetch(`${owner.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner.key}` },
+      body: JSON.stringify({ ...asked, messages: [question] }),
+    });
+    const id = /"id":"(audio_\w+)"/.exec(await answer.text())?.[1];
+    const repeated = { ...asked, messages: [question, { role: 'assistant', audio: { id } }, question] };
+    const told = await tell(stranger, 'POST', '/v1/chat/completions', repeated);
+    expect([told.status, told.code]).toEqual([404, 'not_found']);
+    expect(await tell(owner, 'POST', '/v1/chat/completions', repeated)).toMatchObject({ status: 200 });
+    expect(await tell(elsewhere(owner), 'POST', '/v1/chat/completions', repeated)).toMatchObject({
+      status: 200,
+    });
+  });
+
   it('is shown in the lists of nobody else', async () => {
     expect((await tell(owner, 'GET', '/v1/videos')).body.data).toEqual(
       expect.arrayContaining([expect.objectContaining({ id: kept.video })]),

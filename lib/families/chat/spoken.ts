@@ -1,0 +1,44 @@
+import { type Refusal, refusal } from '#lib/errors';
+import { listIn, objectIn, textIn } from '#lib/families/reading/json';
+import type { Scan } from '#lib/families/scan';
+import type { ResourceReference, ShownResource } from '#lib/resources/resource';
+
+const path = 'messages[].audio.id';
+
+/** Each is looked up: no conversation has more spoken answers. */
+const MOST_SPOKEN = 1_000;
+
+/**
+ * Earlier answers that were spoken: a request repeats them by their ids alone, so they must be the
+ * workspace's own (decisions §11 "Server-held state"). Each once, in the order in which they stand.
+ * @returns `invalid_body` for an id of another type, or for more ids than anybody spoke.
+ */
+export function readSpoken({ collected }: Scan): readonly ResourceReference[] | Refusal {
+  const ids = new Set<string>();
+  for (const found of collected) {
+    if (found.path !== path || found.type === 'null') continue;
+    if (typeof found.value !== 'string') {
+      return refusal('invalid_body', `Field "${path}" (byte ${found.start}) must be a string.`);
+    }
+    ids.add(found.value);
+  }
+  if (ids.size > MOST_SPOKEN) {
+    return refusal('invalid_body', `The messages repeat over ${MOST_SPOKEN} spoken answers; send fewer.`);
+  }
+  return [...ids].map((id) => ({ kind: 'item', id, required: true }));
+}
+
+/** Whether an answer may be spoken: only where the request says in which voice. */
+export function mayBeSpoken({ found }: Scan): boolean {
+  return found.has('audio');
+}
+
+/** The spoken choices of a whole answer (`message`) or of a chunk (`delta`). */
+export function spokenIn(answer: unknown): readonly ShownResource[] {
+  return listIn(objectIn(answer)?.choices).flatMap((value) => {
+    const choice = objectIn(value);
+    const said = objectIn(choice?.delta) ?? objectIn(choice?.message);
+    const id = textIn(objectIn(said?.audio)?.id);
+    return id === null ? [] : [{ kind: 'item', id } as const];
+  });
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { isRefusal } from '#lib/errors';
+import { chat } from '#lib/families/chat';
+import { askChat, readChat } from '#tests/unit/families/make';
+
+const audio = { voice: 'alloy', format: 'wav' };
+const said = (id: unknown) => ({ role: 'assistant', audio: { id } });
+const shown = (id: string) => ({ kind: 'item', id });
+
+describe('an answer that was spoken, which a conversation repeats by its id alone,', () => {
+  it('is named by each message once, and must be the workspace’s own', () => {
+    const messages = [said('audio_1'), { role: 'user', content: 'Go on' }, said('audio_2'), said('audio_1')];
+    expect(askChat({ model: 'm', messages }).references).toEqual([
+      { kind: 'item', id: 'audio_1', required: true },
+      { kind: 'item', id: 'audio_2', required: true },
+    ]);
+  });
+
+  it.each([[[]], [[said(null)]], [[{ role: 'assistant', audio: null }]], ['not a list'], [['audio']]])(
+    'is not named by messages %j',
+    (messages) => {
+      expect(askChat({ model: 'm', messages })).not.toHaveProperty('references');
+    },
+  );
+
+  it.each([1, {}, ['audio_1'], true])('is refused under an id of another type: %j', (id) => {
+    expect(isRefusal(readChat({ model: 'm', messages: [said(id)] }))).toBe(true);
+  });
+
+  it('is refused where more are named than anybody spoke', () => {
+    const messages = Array.from({ length: 1_001 }, (_, index) => said(`audio_${index}`));
+    expect(isRefusal(readChat({ model: 'm', messages }))).toBe(true);
+    expect(askChat({ model: 'm', messages: messages.slice(1) }).references).toHaveLength(1_000);
+  });
+
+  it('is looked for in answers where a voice is named, and in no others', () => {
+    expect(askChat({ model: 'm', audio }).shows).toBeUndefined();
+    expect(askChat({ model: 'm' }).shows).toBe(false);
+    expect(askChat({ model: 'm', audio: null }).shows).toBe(false);
+  });
+
+  it('is shown by a whole answer, one for each choice', () => {
+    const { operation } = askChat({ model: 'm', audio });
+    const choices = [
+      { message: said('audio_1') },
+      { message: { content: 'Written' } },
+      { message: said('audio_2') },
+    ];
+    expect(chat.shown?.(operation, { choices })).toEqual([shown('audio_1'), shown('audio_2')]);
+    expect(chat.shown?.(operation, { error: {} })).toEqual([]);
+  });
+
+  it('is shown by the chunks of a stream, once', () => {
+    const reader = chat.streamReader(askChat({ model: 'm', stream: true, n: 2, audio }));
+    const chunk = (index: number, id: string) =>
+      reader.event(null, JSON.stringify({ choices: [{ index, delta: { audio: { id, data: 'AAAA' } } }] }));
+    expect(reader.shown?.()).toEqual([]);
+    chunk(0, 'audio_1');
+    chunk(0, 'audio_1');
+    expect(reader.shown?.()).toEqual([shown('audio_1')]);
+    chunk(1, 'audio_2');
+    chunk(0, 'audio_1');
+    expect(reader.shown?.()).toEqual([shown('audio_1'), shown('audio_2')]);
+  });
+});
