@@ -66,12 +66,13 @@ export async function assemble(
       'fault',
     );
 
+  // Before old weeks go: their rows tell which calls of an old journal were posted.
+  const left = await recover({ pool: db.pool, dir: journalDir, nowMs: clock.now(), report });
+  if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
   const partitions = await keepPartitions(db.pool, {
     nowMs: () => clock.now(),
     report: (error) => report(error, null),
   });
-  const left = await recover({ pool: db.pool, dir: journalDir, nowMs: clock.now(), report });
-  if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
 
   const journal = openJournal(journalDir, ownerId, {
     onFailure: (error) =>

@@ -18,7 +18,8 @@ const windowMs = 60_000;
 const slackMs = 10 * 60_000;
 
 /**
- * Admitted calls of the last 60 s in the call log, oldest first.
+ * Admitted calls of the last 60 s in the call log, oldest first. A clock that was set back has left calls
+ * of the future: those of the next 60 s count as of now, those behind them do not.
  * @param estimates tokens by call id that count instead of the logged usage.
  */
 export async function listRecentAdmissions(
@@ -34,14 +35,19 @@ export async function listRecentAdmissions(
     usage: Partial<Usage>;
   }>(
     `SELECT id, workspace_id, key_id, at, usage FROM call
-     WHERE id >= $1::uuid AND at > $2::timestamptz AND end_reason <> 'refused' ORDER BY at, id`,
-    [idFloor(nowMs - windowMs - slackMs), new Date(nowMs - windowMs).toISOString()],
+     WHERE id >= $1::uuid AND at > $2::timestamptz AND at <= $3::timestamptz AND end_reason <> 'refused'
+     ORDER BY at, id`,
+    [idFloor(nowMs - windowMs - slackMs), momentOf(nowMs - windowMs), momentOf(nowMs + windowMs)],
   );
   return found.rows.map((row) => ({
     callId: row.id,
     workspaceId: row.workspace_id,
     keyId: row.key_id,
-    atMs: row.at.getTime(),
+    atMs: Math.min(row.at.getTime(), nowMs),
     tokens: estimates.get(row.id) ?? countedTokens({ ...noUsage, ...row.usage }),
   }));
+}
+
+function momentOf(ms: number): string {
+  return new Date(ms).toISOString();
 }

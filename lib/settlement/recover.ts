@@ -59,6 +59,7 @@ async function recoverOwner({ pool, report }: RecoverOptions, left: Leftovers) {
   let settled = 0;
   const post = async () => {
     await settleIsolating(pool, left.ownerId, batch, (entry, error) => {
+      if (isCharged(error)) return;
       refused.push(entry);
       report(error, entry.callId);
     });
@@ -86,6 +87,11 @@ async function recoverOwner({ pool, report }: RecoverOptions, left: Leftovers) {
   await closeOwner(pool, left.ownerId);
   left.remove(refused);
   return { settled, interrupted: [...unended.values()].map(({ open }) => open) };
+}
+
+/** Its line stands in the ledger: it was posted, and retention has dropped its row since. */
+function isCharged(error: Error): boolean {
+  return 'code' in error && error.code === '23505' && 'table' in error && error.table === 'ledger_line';
 }
 
 /** Leases go with their owner; holds of jobs have none and stay. */

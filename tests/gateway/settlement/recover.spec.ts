@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
+import { dropPartitions, makePartitions } from '#lib/data/partitions';
+import { createIds } from '#lib/ids';
 import type { Entry } from '#lib/settlement/entry';
 import { openJournal } from '#lib/settlement/journal';
 import { recover } from '#lib/settlement/recover';
@@ -192,6 +194,63 @@ describe('recovery after a kill', () => {
       { callId: recent.id, ...customer, atMs: nowMs - 30_000, tokens: 23 },
       { callId: running.id, ...customer, atMs: nowMs - 1000, tokens: 50 },
     ]);
+  });
+
+  it('does not take calls for recent that a clock dated ahead, and dates those of the next minute now', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const nowMs = Date.now();
+    const tomorrow = callOf(customer, { atMs: nowMs + 86_400_000 });
+    const soon = callOf(customer, { atMs: nowMs + 5_000, costNano: 20n });
+    await leaveBehind(dir, [closeOf(tomorrow), closeOf(soon)]);
+    const found = (await recoverFrom(dir, { nowMs })).recent.filter((one) => one.keyId === customer.keyId);
+    expect(found).toEqual([{ callId: soon.id, ...customer, atMs: nowMs, tokens: 23 }]);
+  });
+
+  it('posts calls that are older than the log goes back once, whether their week was dropped or never made', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    await makePartitions(pool, Date.now());
+    const oldMs = Date.now() - 200 * 86_400_000;
+    const ids = createIds({ now: () => oldMs, mono: () => 0 });
+    const old = (costNano = 10n) => callOf(customer, { id: ids.newId() ?? '', atMs: oldMs, costNano });
+    const [posted, unposted, open, free] = [old(), old(), old(), old(0n)];
+    const ownerId = await leaveBehind(dir, [
+      openOf(posted),
+      closeOf(posted),
+      openOf(unposted),
+      closeOf(unposted),
+      openOf(open),
+      closeOf(free),
+    ]);
+    await settle(pool, ownerId, [closeOf(posted), closeOf(free)]);
+    await dropPartitions(pool, Date.now(), 90);
+    expect(await callRow(posted.id)).toEqual({});
+    const first = await recoverFrom(dir);
+    expect(first.reports).toEqual([]);
+    expect(await spentBy(customer)).toBe(20n);
+    expect(readdirSync(dir)).toEqual([]);
+    expect(await callRow(unposted.id)).toMatchObject({ cost_nano: '10' });
+    expect(await callRow(open.id)).toMatchObject({ end_reason: 'interrupted' });
+    await expectSound();
+    await dropPartitions(pool, Date.now(), 90);
+    await expectSound();
+  });
+
+  it('ends what two dead owners left, each by its own journal', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const calls = Array.from({ length: 4 }, () => callOf(customer, { costNano: 10n }));
+    const [a, b, c, d] = calls;
+    if (!a || !b || !c || !d) throw new Error('four calls were expected');
+    const first = await leaveBehind(dir, [openOf(a), closeOf(a), openOf(b)]);
+    const second = await leaveBehind(dir, [openOf(c), closeOf(c), openOf(d)]);
+    const found = await recoverFrom(dir);
+    expect(found).toMatchObject({ settled: 2, interrupted: 2, reports: [] });
+    expect([...found.owners].sort()).toEqual([first, second].sort());
+    expect(await spentBy(customer)).toBe(20n);
+    expect(readdirSync(dir)).toEqual([]);
+    await expectSound();
   });
 
   it('drops a torn last record in silence, but reports and keeps a damaged file', async () => {
