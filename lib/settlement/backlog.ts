@@ -11,27 +11,36 @@ interface Run {
   readonly entries: readonly DrainedEntry[];
   /** Where their rows stand; null: in memory of their own. */
   readonly page: Page | null;
+  /** What it takes of that page. */
+  readonly bytes: number;
   drained: number;
 }
 
 /** Read back at once: a chunk is decoded on the thread that also serves calls. */
 const chunkBytes = 1024 * 1024;
 
+/** How much is kept in memory. */
+interface Most {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
 /**
- * Ended calls and kept resources that the database does not have yet. At most `most` are kept in memory; while the database
- * is away longer, the rest is left to the files and read back from there.
+ * Ended calls and kept resources that the database does not have yet. At most `most` is kept in memory;
+ * while the database is away longer, the rest is left to the files and read back from there.
  */
 export class Backlog {
   readonly #files: JournalFiles;
-  readonly #most: number;
+  readonly #most: Most;
   readonly #report: (error: Error) => void;
   #runs: Run[] = [];
   #held = 0;
+  #heldBytes = 0;
   /** Where the entries that are not in memory begin. */
   #spilled: { file: JournalFile; at: number } | null = null;
   #left = 0;
 
-  constructor(files: JournalFiles, most: number, report: (error: Error) => void) {
+  constructor(files: JournalFiles, most: Most, report: (error: Error) => void) {
     this.#files = files;
     this.#most = most;
     this.#report = report;
@@ -43,17 +52,21 @@ export class Backlog {
   }
 
   /** Whether memory takes so many more entries; what no file holds it always takes. */
-  holdsMore(file: JournalFile | null, count: number): boolean {
-    return file === null || (this.#spilled === null && this.#held + count <= this.#most);
+  holdsMore(file: JournalFile | null, count: number, bytes: number): boolean {
+    if (file === null) return true;
+    const { entries: mostEntries, bytes: mostBytes } = this.#most;
+    if (this.#spilled !== null || this.#held + count > mostEntries) return false;
+    return this.#heldBytes + bytes <= mostBytes;
   }
 
   /** @param file null when the write failed. @param page holds the entries' rows until they are dropped. */
-  add(file: JournalFile | null, entries: readonly DrainedEntry[], page: Page): void {
+  add(file: JournalFile | null, entries: readonly DrainedEntry[], page: Page, bytes: number): void {
     if (entries.length === 0) return;
     if (file) file.undrained += entries.length;
     page.hold();
-    this.#runs.push({ file, entries, page, drained: 0 });
+    this.#runs.push({ file, entries, page, bytes, drained: 0 });
     this.#held += entries.length;
+    this.#heldBytes += bytes;
   }
 
   /** Leaves entries to their file. @param at where their write began in it. */
@@ -92,6 +105,7 @@ export class Backlog {
       if (run.drained < run.entries.length) break;
       this.#runs.shift();
       run.page?.leave();
+      this.#heldBytes -= run.bytes;
       if (run.file) this.#files.prune(run.file);
     }
     return homeless;
@@ -126,7 +140,7 @@ export class Backlog {
         return file.size;
       }
     }
-    if (entries.length > 0) this.#runs.push({ file, entries, page: null, drained: 0 });
+    if (entries.length > 0) this.#runs.push({ file, entries, page: null, bytes: 0, drained: 0 });
     this.#held += entries.length;
     this.#left -= entries.length;
     return end;

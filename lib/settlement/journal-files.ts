@@ -91,8 +91,7 @@ export class JournalFiles {
   /** Deletes a finished file that nothing needs any more. */
   prune(file: JournalFile): void {
     if (file === this.#current || file.opens > 0 || file.undrained > 0) return;
-    this.#files = this.#files.filter((one) => one !== file);
-    rmSync(file.path, { force: true });
+    if (remove(file)) this.#files = this.#files.filter((one) => one !== file);
   }
 
   /** Brings what was written to the disk (fdatasync). */
@@ -111,9 +110,7 @@ export class JournalFiles {
   async close(): Promise<void> {
     await this.sync();
     closeSync(this.#fd);
-    for (const file of this.#files) {
-      if (file.opens === 0 && file.undrained === 0) rmSync(file.path, { force: true });
-    }
+    for (const file of this.#files) if (file.opens === 0 && file.undrained === 0) remove(file);
   }
 
   #fileOf(number: number): JournalFile {
@@ -128,5 +125,15 @@ export class JournalFiles {
     } catch {
       this.rotate();
     }
+  }
+}
+
+/** A file that cannot be deleted is read once more at the next start, where nothing is posted twice. */
+function remove({ path }: JournalFile): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
   }
 }

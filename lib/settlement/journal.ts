@@ -12,7 +12,7 @@ import {
 } from '#lib/settlement/entry';
 import { type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
 import { encodeEntry } from '#lib/settlement/record/encode';
-import { RecordBuffer } from '#lib/settlement/record/frame';
+import { RecordBuffer, recordsOf } from '#lib/settlement/record/frame';
 
 export interface JournalOptions {
   /** The disk refused a write: admission must stop at once. Called once per spell of failures. */
@@ -21,6 +21,8 @@ export interface JournalOptions {
   rotateBytes?: number;
   /** Ended calls kept in memory for the drain; default 50,000. */
   mostHeld?: number;
+  /** Bytes of their rows, and of what was written between them; default 128 MiB. */
+  mostHeldBytes?: number;
 }
 
 // Taken before Next is loaded, which wraps it.
@@ -64,8 +66,9 @@ interface Running {
  */
 export function openJournal(dir: string, ownerId: string, options: JournalOptions): OwnJournal {
   const { onFailure, rotateBytes = 16 * 1024 * 1024, mostHeld = 50_000 } = options;
+  const { mostHeldBytes = 128 * 1024 * 1024 } = options;
   const files = new JournalFiles(dir, ownerId);
-  const backlog = new Backlog(files, mostHeld, onFailure);
+  const backlog = new Backlog(files, { entries: mostHeld, bytes: mostHeldBytes }, onFailure);
   const running = new CallTable<Running>();
   const buffer = new RecordBuffer();
   let tick: Written[] = [];
@@ -93,16 +96,17 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     if (!promise) return;
     tick = [];
     waiting = null;
+    const bytes = buffer.bytes();
     try {
       if (files.current.size > rotateBytes) rotate();
       const at = files.current.size;
-      files.write(buffer.bytes());
+      files.write(bytes);
       failing = false;
-      note(entries, files.current, at);
+      note(entries, bytes.length, files.current, at);
       promise.resolve();
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      note(entries, null, 0);
+      note(entries, bytes.length, null, 0);
       promise.reject(failure);
       if (!failing) onFailure(failure);
       failing = true;
@@ -111,10 +115,10 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   }
 
   /** Keeps account of what a write held; of a failed one the ended calls, which the drain can still post. */
-  function note(entries: readonly Written[], file: JournalFile | null, at: number): void {
+  function note(entries: readonly Written[], size: number, file: JournalFile | null, at: number): void {
     const settled: DrainedEntry[] = [];
     const { page, at: begin } = buffer.page();
-    const held = backlog.holdsMore(file, entries.length);
+    const held = backlog.holdsMore(file, entries.length, size);
     let ended = 0;
     for (const { entry, start, end } of entries) {
       if (entry.kind === 'open') {
@@ -138,7 +142,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       // Until the drain has it, an end that is in no file leaves its `open` to recovery.
       if (file) leave(entry.callId);
     }
-    if (held) backlog.add(file, settled, page);
+    if (held) backlog.add(file, settled, page, size);
     else if (file) backlog.spill(file, at, ended);
   }
 
@@ -159,12 +163,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     files.rotate();
     const long = [...running.values()].filter((call) => call.file !== last);
     if (long.length === 0) return;
-    const carried = new RecordBuffer();
-    for (const call of long) {
-      carried.add(encodeEntry(call.open));
-      if (call.checkpoint) carried.add(encodeEntry(call.checkpoint));
-    }
-    files.write(carried.bytes());
+    const carried = long.flatMap(({ open, checkpoint }) => (checkpoint ? [open, checkpoint] : [open]));
+    files.write(recordsOf(carried.map(encodeEntry)));
     for (const call of long) move(call, files.current);
   }
 
@@ -187,9 +187,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       for (const entry of backlog.drop(count)) if (entry.kind !== 'keep') leave(entry.callId);
     },
     setAside(entry) {
-      const record = new RecordBuffer();
-      record.add(encodeEntry(entry));
-      appendFileSync(join(dir, `${ownerId}.rejected`), record.bytes(), { mode: 0o600, flush: true });
+      const record = recordsOf([encodeEntry(entry)]);
+      appendFileSync(join(dir, `${ownerId}.rejected`), record, { mode: 0o600, flush: true });
     },
     sync: () => files.sync(),
     async close() {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DrainedEntry, Entry } from '#lib/settlement/entry';
 import { readJournalName } from '#lib/settlement/journal-files';
 import { encodeEntry, type Payload } from '#lib/settlement/record/encode';
-import { RecordBuffer } from '#lib/settlement/record/frame';
+import { recordsOf } from '#lib/settlement/record/frame';
 import { readJournal } from '#lib/settlement/record/read';
 
 /** What one dead process left in DATA_DIR/journal. */
@@ -59,15 +59,13 @@ export class Leftovers {
       if (existsSync(path)) unlinkSync(path);
       return;
     }
-    const records = new RecordBuffer();
     const payloads = new Map<string, Payload>();
     for (const entry of refused) {
       const payload = encodeEntry(entry);
       // A call ends once, but may have kept several things.
       payloads.set(entry.kind === 'keep' ? `${payload.head}${payload.row}` : entry.callId, payload);
     }
-    for (const payload of payloads.values()) records.add(payload);
-    writeFileSync(`${path}.tmp`, records.bytes(), { mode: 0o600, flush: true });
+    writeFileSync(`${path}.tmp`, recordsOf([...payloads.values()]), { mode: 0o600, flush: true });
     renameSync(`${path}.tmp`, path);
   }
 }

@@ -56,18 +56,12 @@ export class RecordBuffer {
   #end = 0;
 
   /** @returns where the row begins in `bytes`; it has as many bytes as characters. */
-  add({ head, row }: Payload): number {
-    const length = head.length + row.length + 1;
-    if (this.#end + headerBytes + length > this.#page.bytes.length) this.#turn(headerBytes + length);
-    const { bytes } = this.#page;
-    const from = this.#end + headerBytes;
-    const end = from + length;
-    bytes.write(head + row, from, 'latin1');
-    bytes[end - 1] = closingBracket;
-    bytes.writeUInt32LE(length, this.#end);
-    bytes.writeUInt32LE(crc32(bytes.subarray(from, end)), this.#end + 4);
-    this.#end = end;
-    return from + head.length - this.#begin;
+  add(payload: Payload): number {
+    const room = recordBytes(payload);
+    if (this.#end + room > this.#page.bytes.length) this.#turn(room);
+    const rowAt = this.#end + headerBytes + payload.head.length;
+    this.#end = writeRecord(this.#page.bytes, this.#end, payload);
+    return rowAt - this.#begin;
   }
 
   /** The page that holds what `bytes` shows, and where in it that begins. */
@@ -104,6 +98,30 @@ export class RecordBuffer {
       this.#spare.push(page);
     });
   }
+}
+
+/** A few records in memory of their own, of just their size. */
+export function recordsOf(payloads: readonly Payload[]): Buffer {
+  const bytes = Buffer.allocUnsafe(payloads.reduce((sum, payload) => sum + recordBytes(payload), 0));
+  let end = 0;
+  for (const payload of payloads) end = writeRecord(bytes, end, payload);
+  return bytes;
+}
+
+function recordBytes({ head, row }: Payload): number {
+  return headerBytes + head.length + row.length + 1;
+}
+
+/** @returns where it ends. */
+function writeRecord(bytes: Buffer, at: number, { head, row }: Payload): number {
+  const from = at + headerBytes;
+  const length = head.length + row.length + 1;
+  const end = from + length;
+  bytes.write(head + row, from, 'latin1');
+  bytes[end - 1] = closingBracket;
+  bytes.writeUInt32LE(length, at);
+  bytes.writeUInt32LE(crc32(bytes.subarray(from, end)), at + 4);
+  return end;
 }
 
 /** The end of the record at `start`; null when no whole, undamaged record stands there. */

@@ -232,6 +232,62 @@ describe('the journal', () => {
     expect(filesOf(dir)).toEqual([]);
   });
 
+  it('leaves ends to the files beyond a number of bytes too, and has each row whole when it is read back', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), { ...neverFails, mostHeldBytes: 100_000 });
+    const bytesBefore = process.memoryUsage().arrayBuffers;
+    const expected: string[] = [];
+    for (let count = 0; count < 3_000; count++) {
+      // Each is written as six characters: 12 KiB a row.
+      const call = callOf(customer, { userAgent: 'é'.repeat(1000), requestedModel: 'ü'.repeat(1000) });
+      expected.push(call.id);
+      await journal.append(closeOf(call));
+    }
+    expect(process.memoryUsage().arrayBuffers - bytesBefore).toBeLessThan(20 * 1024 * 1024);
+    const drained: string[] = [];
+    for (let batch = journal.next(100); batch.length > 0; batch = journal.next(100)) {
+      for (const entry of batch) {
+        if (entry.kind === 'keep' || !entry.written) throw new Error('a row was expected');
+        const row = JSON.parse(entry.written.toString('utf8', entry.start, entry.end));
+        expect(row).toMatchObject({ id: entry.callId, user_agent: 'é'.repeat(1000) });
+        drained.push(entry.callId);
+      }
+      journal.drop(batch.length);
+    }
+    expect(drained).toEqual(expected);
+    // Memory takes what comes from now on.
+    await journal.append(closeOf(callOf(customer)));
+    const [file] = filesOf(dir);
+    rmSync(join(dir, file ?? ''));
+    expect(journal.next(10)).toHaveLength(1);
+    journal.drop(1);
+    await journal.close();
+  });
+
+  it('goes on when an old file cannot be deleted, and loses count of nothing', async () => {
+    const dir = newDirectory();
+    const journal = openJournal(dir, newId(), { ...neverFails, rotateBytes: 1 });
+    const calls = Array.from({ length: 3 }, () => callOf(customer));
+    const [first, second, third] = calls;
+    if (!first || !second || !third) throw new Error('three calls were expected');
+    await journal.append(openOf(first));
+    await journal.append(closeOf(first));
+    const old = onlyFile(dir);
+    // What stands there now no file system deletes as a file.
+    rmSync(old);
+    mkdirSync(old);
+    await journal.append(closeOf(second));
+    await journal.append(closeOf(third));
+    expect(journal.next(10).map((entry) => entry.callId)).toEqual(calls.map((call) => call.id));
+    journal.drop(2);
+    expect(journal.backlog).toBe(1);
+    expect(journal.next(10).map((entry) => entry.callId)).toEqual([third.id]);
+    journal.drop(1);
+    expect(journal.next(10)).toEqual([]);
+    await journal.close();
+    expect(filesOf(dir)).toHaveLength(1);
+  });
+
   it('rejects an append that cannot be written, says so once, and still has the ended call for the drain', async () => {
     const dir = newDirectory();
     const failures: Error[] = [];
