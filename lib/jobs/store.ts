@@ -8,7 +8,8 @@ import { repeatable } from '#lib/jobs/transaction';
 /** The rows of one poll round are taken by one process: others pass over what is locked. */
 const takeDue = `
   WITH due AS MATERIALIZED (
-    SELECT call_id FROM job WHERE next_poll_at <= $1 ORDER BY next_poll_at LIMIT $3 FOR UPDATE SKIP LOCKED
+    SELECT call_id FROM job WHERE next_poll_at <= $1 AND provider_id <> ALL ($4::text[])
+    ORDER BY next_poll_at LIMIT $3 FOR UPDATE SKIP LOCKED
   )
   UPDATE job SET next_poll_at = $2, polls = polls + 1 WHERE call_id IN (SELECT call_id FROM due)
   RETURNING ${storedColumns}`;
@@ -46,9 +47,15 @@ export function createJobStore(pool: Pool): JobStore {
       return rows[0] ? storedJob(rows[0]) : null;
     },
 
-    async takeDue(nowMs, leasedUntilMs, most) {
-      const { rows } = await pool.query<StoredRow>(takeDue, [new Date(nowMs), new Date(leasedUntilMs), most]);
+    async takeDue({ nowMs, leasedUntilMs, most, busy }) {
+      const values = [new Date(nowMs), new Date(leasedUntilMs), most, busy];
+      const { rows } = await pool.query<StoredRow>(takeDue, values);
       return rows.map(storedJob);
+    },
+
+    async hasten(nowMs, beyondMs) {
+      const values = [new Date(nowMs), new Date(beyondMs)];
+      await pool.query('UPDATE job SET next_poll_at = $1 WHERE next_poll_at > $2', values);
     },
 
     async note(callId, { sight, misses, nextPollAtMs }) {

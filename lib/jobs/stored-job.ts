@@ -25,8 +25,18 @@ export interface JobStore {
   /** Idempotent by call id. @param nextPollAtMs null: it has ended, and is settled next. */
   open(job: NewJob, nextPollAtMs: number): Promise<void>;
   find(callId: string): Promise<StoredJob | null>;
-  /** Jobs whose poll is due: nobody else gets them before `leasedUntilMs`. */
-  takeDue(nowMs: number, leasedUntilMs: number, most: number): Promise<readonly StoredJob[]>;
+  /**
+   * At most `most` jobs whose poll is due, the oldest first, none of the providers in `busy`: nobody else
+   * gets them before `leasedUntilMs`.
+   */
+  takeDue(wanted: {
+    readonly nowMs: number;
+    readonly leasedUntilMs: number;
+    readonly most: number;
+    readonly busy: readonly string[];
+  }): Promise<readonly StoredJob[]>;
+  /** Jobs whose poll is due after `beyondMs` are due now. */
+  hasten(nowMs: number, beyondMs: number): Promise<void>;
   /** What an unsettled job shows now. @param next absent fields stay as they are. */
   note(
     callId: string,

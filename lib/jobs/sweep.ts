@@ -2,7 +2,7 @@ import type { Clock } from '#lib/clock';
 import type { RunningJobs } from '#lib/jobs/jobs';
 import type { Poll } from '#lib/jobs/poll';
 import type { JobStore, StoredJob } from '#lib/jobs/stored-job';
-import { POLL_LEASE_MS, POLL_LIMIT_MS } from '#lib/jobs/timing';
+import { FARTHEST_POLL_MS, POLL_LEASE_MS, POLL_LIMIT_MS } from '#lib/jobs/timing';
 
 export interface SweepParts {
   readonly clock: Pick<Clock, 'now'>;
@@ -20,8 +20,9 @@ export interface Sweep {
   stop(): Promise<void>;
 }
 
-const MOST_AT_ONCE = 8;
-/** Until the next look while more is due than may be polled at once, ms. */
+/** A provider that does not answer keeps so many polls waiting, and those of no other one. */
+const MOST_OF_PROVIDER = 8;
+/** From the end of a poll to the next look while its provider has more that is due, ms. */
 const FULL_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -30,39 +31,72 @@ export function startSweep(parts: SweepParts): Sweep {
   const { clock, store, jobs, report, everyMs = 1_000 } = parts;
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  let looking = Promise.resolve();
+  /** Polls under way by provider. */
+  const asking = new Map<string, number>();
+  let looking: Promise<void> | null = null;
+  /** Whether a provider was asked for as many as it may be. */
+  let full = false;
+  /** A poll of it has ended since. */
+  let ended = false;
   let pauseMs = everyMs;
-  let timer = setTimeout(tick, pauseMs);
-  timer.unref();
+  let lastLookMs = Number.POSITIVE_INFINITY;
+  let timer = later(everyMs);
 
-  function tick(): void {
-    looking = look().then(
-      (full) => {
-        pauseMs = full ? Math.min(FULL_PAUSE_MS, everyMs) : everyMs;
-      },
-      (error: unknown) => {
-        report(error, null);
-        pauseMs = Math.min(pauseMs * 2, Math.max(LONGEST_PAUSE_MS, everyMs));
-      },
-    );
-    looking.then(() => {
-      if (stopping.signal.aborted) return;
-      timer = setTimeout(tick, pauseMs);
-      timer.unref();
-    });
+  function later(delayMs: number): NodeJS.Timeout {
+    return setTimeout(() => void tick(), delayMs).unref();
   }
 
-  /** @returns whether more may be due than there was room for. */
-  async function look(): Promise<boolean> {
-    const room = MOST_AT_ONCE - running.size;
-    if (room <= 0) return true;
-    const nowMs = clock.now();
-    const due = await store.takeDue(nowMs, nowMs + POLL_LEASE_MS, room);
-    for (const job of due) {
-      const polling = poll(job).finally(() => running.delete(polling));
-      running.add(polling);
+  async function tick(): Promise<void> {
+    ended = false;
+    looking = look();
+    try {
+      await looking;
+      pauseMs = everyMs;
+    } catch (error) {
+      report(error, null);
+      pauseMs = Math.min(pauseMs * 2, Math.max(LONGEST_PAUSE_MS, everyMs));
     }
-    return due.length === room;
+    looking = null;
+    if (!stopping.signal.aborted) timer = later(full && ended ? Math.min(FULL_PAUSE_MS, pauseMs) : pauseMs);
+  }
+
+  /** Takes what is due, of each provider only what it may still be asked. */
+  async function look(): Promise<void> {
+    const nowMs = clock.now();
+    // At the start, and when the clock was set back: nothing must wait for a time that it only thought near.
+    if (nowMs < lastLookMs) await store.hasten(nowMs, nowMs + FARTHEST_POLL_MS);
+    lastLookMs = nowMs;
+    while (!stopping.signal.aborted) {
+      const rooms = [...asking.values()].map((polls) => MOST_OF_PROVIDER - polls).filter((room) => room > 0);
+      const most = Math.min(MOST_OF_PROVIDER, ...rooms);
+      const busy = [...asking].flatMap(([id, polls]) => (polls < MOST_OF_PROVIDER ? [] : [id]));
+      full = busy.length > 0;
+      const due = await store.takeDue({ nowMs, leasedUntilMs: nowMs + POLL_LEASE_MS, most, busy });
+      for (const job of due) start(job);
+      if (due.length < most) return;
+    }
+  }
+
+  function start(job: StoredJob): void {
+    const { providerId } = job;
+    asking.set(providerId, (asking.get(providerId) ?? 0) + 1);
+    const polling = poll(job).finally(() => {
+      running.delete(polling);
+      const left = (asking.get(providerId) ?? 1) - 1;
+      if (left > 0) asking.set(providerId, left);
+      else asking.delete(providerId);
+      hurry();
+    });
+    running.add(polling);
+  }
+
+  /** More of its provider may be due: no need to wait for the next look. */
+  function hurry(): void {
+    if (!full || ended || stopping.signal.aborted) return;
+    ended = true;
+    if (looking) return;
+    clearTimeout(timer);
+    timer = later(Math.min(FULL_PAUSE_MS, everyMs));
   }
 
   /** Never rejects: a job that could not be polled or written is due again when its lease ends. */
@@ -83,7 +117,7 @@ export function startSweep(parts: SweepParts): Sweep {
     async stop() {
       stopping.abort();
       clearTimeout(timer);
-      await looking;
+      await looking?.catch(() => {});
       await Promise.all(running);
     },
   };

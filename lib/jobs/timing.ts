@@ -6,6 +6,8 @@ export const POLL_LEASE_MS = 90_000;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** No poll is ever put off for longer than an hour: what is due beyond that was put there by a wrong clock. */
+export const FARTHEST_POLL_MS = 2 * HOUR_MS;
 /** No end after this long: its hold is released (decisions §11 "Jobs"). */
 const LOST_AFTER_MS = 24 * HOUR_MS;
 /** A lost job is asked for so much longer. */

@@ -57,7 +57,11 @@ it('jobs on the embedded database are taken by one process each and charged once
   const nowMs = Date.now();
   await Promise.all(made.map((job) => stores[0].open(job, nowMs)));
   const taken = (
-    await Promise.all([...stores, ...stores].map((store) => store.takeDue(nowMs, nowMs + 90_000, 8)))
+    await Promise.all(
+      [...stores, ...stores].map((store) =>
+        store.takeDue({ nowMs, leasedUntilMs: nowMs + 90_000, most: 8, busy: [] }),
+      ),
+    )
   ).flat();
   expect(taken.map((job) => job.callId).toSorted()).toEqual(made.map((job) => job.callId).toSorted());
   const settled = await Promise.all(

@@ -42,7 +42,11 @@ export interface Stage {
    * Begins a job at the provider and opens it as the pipeline does.
    * @param how parameters of its name, see lib/sandbox/scenario/job.ts.
    */
-  begin(customer: Customer, how?: string, given?: { holdNano?: bigint; hold?: boolean }): Promise<NewJob>;
+  begin(
+    customer: Customer,
+    how?: string,
+    given?: { holdNano?: bigint; hold?: boolean; providerId?: string },
+  ): Promise<NewJob>;
   /** What the provider says of a job now. */
   ask(job: NewJob): Promise<unknown>;
   row(job: NewJob): Promise<JobRow>;
@@ -120,7 +124,11 @@ export async function startStage(): Promise<Stage> {
       aheadMs += hours * 3_600_000;
     },
     customer: (given = {}) => createCustomer(db.pool, given),
-    async begin(customer, how = 'job_ms=0', { holdNano = FILM_NANO, hold = true } = {}) {
+    async begin(
+      customer,
+      how = 'job_ms=0',
+      { holdNano = FILM_NANO, hold = true, providerId = 'sandbox' } = {},
+    ) {
       const body = JSON.stringify({ model: 'film', prompt: `A film [[film?${how}]]`, seconds: '4' });
       const answer = await (await fetch(`${sandbox.url}/videos`, { method: 'POST', headers, body })).json();
       const job: NewJob = {
@@ -129,7 +137,7 @@ export async function startStage(): Promise<Stage> {
         family: 'videos',
         kind: 'video',
         id: answer.id,
-        providerId: 'sandbox',
+        providerId,
         modelId: 'sandbox/film',
         upstreamModel: 'film',
         offerId: offer.rows[0]?.offer ?? '',

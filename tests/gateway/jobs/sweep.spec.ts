@@ -83,10 +83,27 @@ describe('a job that nobody asks for', () => {
   it('is asked for by another process 90 s after the one that took it died', async () => {
     const job = await stage.begin(await stage.customer());
     const nowMs = Date.now() + 1e9;
-    const taken = await stage.first.store.takeDue(nowMs, nowMs + 90_000, 100);
+    const taken = await stage.first.store.takeDue({
+      nowMs: nowMs,
+      leasedUntilMs: nowMs + 90_000,
+      most: 100,
+      busy: [],
+    });
     expect(taken.map((one) => one.callId)).toContain(job.callId);
-    expect(await stage.second.store.takeDue(nowMs + 89_000, nowMs + 179_000, 100)).toEqual([]);
-    const again = await stage.second.store.takeDue(nowMs + 90_000, nowMs + 180_000, 100);
+    expect(
+      await stage.second.store.takeDue({
+        nowMs: nowMs + 89_000,
+        leasedUntilMs: nowMs + 179_000,
+        most: 100,
+        busy: [],
+      }),
+    ).toEqual([]);
+    const again = await stage.second.store.takeDue({
+      nowMs: nowMs + 90_000,
+      leasedUntilMs: nowMs + 180_000,
+      most: 100,
+      busy: [],
+    });
     expect(again.map((one) => one.callId)).toContain(job.callId);
     await stage.first.jobs.saw(job.callId, await stage.ask(job));
   });
@@ -189,7 +206,7 @@ describe('a job without an end after 24 hours', () => {
 });
 
 describe('the sweeper', () => {
-  it('polls at most 8 jobs at once', async () => {
+  it('polls at most 8 jobs of a provider at once', async () => {
     const customer = await stage.customer();
     const jobs: NewJob[] = [];
     for (let count = 0; count < 20; count += 1) jobs.push(await stage.begin(customer));
@@ -224,5 +241,43 @@ describe('the sweeper', () => {
     expect(row).toMatchObject({ settled: false, polls: 1 });
     expect(row.nextIn).toBeLessThanOrEqual(0);
     await stage.first.store.settle(job.callId, { kind: 'gone' }, Date.now());
+  });
+
+  it('lets no job wait for a provider that does not answer but its own', async () => {
+    const customer = await stage.customer();
+    const stuck: NewJob[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      stuck.push(await stage.begin(customer, 'get=fault/stall&job_ms=0', { providerId: 'drained' }));
+    }
+    const others: NewJob[] = [];
+    for (let count = 0; count < 20; count += 1) others.push(await stage.begin(customer));
+    stage.pass(seconds(6));
+    const asked: string[] = [];
+    sweep('first', (job, signal) => {
+      asked.push(job.providerId);
+      return stage.first.poll(job, signal);
+    });
+    await eventually(
+      async () => Promise.all(others.map((job) => stage.lines(job))),
+      others.map(() => [-FILM_NANO]),
+    );
+    expect(asked.filter((id) => id === 'drained')).toHaveLength(8);
+    const rows = await Promise.all(stuck.map((job) => stage.row(job)));
+    expect(rows.filter((row) => row.polls === 1 && !row.settled)).toHaveLength(8);
+    await Promise.all(sweeps.splice(0).map((one) => one.stop()));
+    for (const job of stuck) await stage.first.store.settle(job.callId, { kind: 'gone' }, Date.now());
+  });
+
+  it('asks at once for what a clock that ran ahead has put off', async () => {
+    const job = await stage.begin(await stage.customer(), 'job_ms=0');
+    const stored = await stage.first.store.find(job.callId);
+    if (!stored) throw new Error('the job has no row');
+    await stage.first.store.note(job.callId, { nextPollAtMs: Date.now() + 365 * 86_400_000 });
+    sweep();
+    await eventually(async () => (await stage.row(job)).settled, true);
+    const next = await stage.begin(await stage.customer(), 'job_ms=0');
+    await stage.first.store.note(next.callId, { nextPollAtMs: Date.now() + 365 * 86_400_000 });
+    stage.pass(-seconds(1));
+    await eventually(async () => (await stage.row(next)).settled, true);
   });
 });
