@@ -35,6 +35,9 @@ export function webLane(request: Request): Promise<Response> {
   });
 }
 
+/** Statuses that a web Response takes no body for. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** Pull makes room, cancel means the client is gone, an error breaks the body off. */
 function webReply(
   resolve: (response: Response) => void,
@@ -62,10 +65,19 @@ function webReply(
         gone();
       },
     });
+    try {
+      resolve(respond(status, headers, answer));
+    } catch (error) {
+      // Nothing has gone out: its client can still be told.
+      controller = null;
+      throw error;
+    }
+  };
+  const respond = (status: number, headers: HeaderList, answer: ReadableStream) => {
     const sent = new Headers();
     for (let at = 0; at + 1 < headers.length; at += 2) sent.set(headers[at] ?? '', headers[at + 1] ?? '');
     if (body.unread()) sent.set('connection', 'close');
-    resolve(new Response(status === 204 || status === 304 ? null : answer, { status, headers: sent }));
+    return new Response(bodiless.has(status) ? null : answer, { status, headers: sent });
   };
   // An error throws away what was not pulled yet; and the host needs a turn to write what was.
   const breakOff = () => setImmediate(() => controller?.error(new BrokenOff()));

@@ -16,6 +16,8 @@ export interface Outgoing {
   readonly headers: string[];
   /** A stream is of an upload, with its exact `content-length` among the headers. */
   readonly body: Uint8Array | Readable | null;
+  /** Its answer is a file, which goes to the client as the provider stores it: no coding is undone. */
+  readonly file?: boolean;
 }
 
 export interface AttemptDeps {
@@ -165,6 +167,7 @@ function open(
       totalMs: Math.max(1, limits.totalMs - (nowMono - run.startMono)),
     },
     onOver,
+    out.file !== true,
   );
   const { origin, root } = placeOf(target.address);
   deps.pools

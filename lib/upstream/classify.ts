@@ -17,9 +17,14 @@ export function classify(status: number): 'answer' | 'next' | 'read' {
 /** Codes of certificates that a provider's address does not match or that nobody vouches for. */
 const certificateCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
 
+/** Codes of bytes that are not HTTP, or not in the coding that the answer names. */
+const unreadableCode = /^(HPE_|Z_|ZSTD_|ERR_BROTLI_|ERR__ERROR_)/;
+
 /** The error name of an attempt that got no HTTP answer, for the call log. */
 export function failureName(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  // Most of what undici's parser refuses carries no code.
+  if (name === 'HTTPParserError') return 'bad_answer';
   if (typeof code !== 'string') return 'connection_failed';
   const known: Record<string, string> = {
     ECONNREFUSED: 'connection_refused',
@@ -32,7 +37,6 @@ export function failureName(error: unknown): string {
     EAI_AGAIN: 'address_not_found',
     EHOSTUNREACH: 'address_unreachable',
     ENETUNREACH: 'address_unreachable',
-    HPE_HEADER_OVERFLOW: 'bad_answer',
     UND_ERR_HEADERS_OVERFLOW: 'bad_answer',
     UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'bad_answer',
     FIRST_BYTE_TIMEOUT: 'first_byte_timeout',
@@ -42,5 +46,5 @@ export function failureName(error: unknown): string {
     REDIRECT_REFUSED: 'redirect_refused',
   };
   if (certificateCode.test(code)) return 'certificate_refused';
-  return known[code] ?? (code.startsWith('HPE_') ? 'bad_answer' : 'connection_failed');
+  return known[code] ?? (unreadableCode.test(code) ? 'bad_answer' : 'connection_failed');
 }

@@ -1,5 +1,7 @@
+import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type Deadlines, type Due, processDeadlines } from '#lib/deadlines';
+import { decoderOf, headersDecoded } from '#lib/upstream/decode';
 import type { HeaderBag } from '#lib/upstream/headers';
 
 /** Bytes kept of an answer that nobody reads yet; beyond it the provider's socket is paused. */
@@ -32,10 +34,15 @@ class ExchangeTimeout extends Error {
   }
 }
 
+/** A status beyond those that HTTP knows is no answer: not every host could pass it on. */
+class UnknownStatus extends Error {
+  readonly code = 'HPE_INVALID_STATUS';
+}
+
 /**
  * One request to a provider and its answer. `ready` settles before a byte has gone to the client: with
  * a 2xx only once its first body byte (or its end) is here, so that another target can still be tried.
- * What arrives before `read` is kept, at most 1 MiB.
+ * What arrives before `read` is kept, at most 1 MiB. A body that comes compressed is handed out decoded.
  */
 export class Exchange implements Dispatcher.DispatchHandler, Due {
   readonly ready: Promise<void>;
@@ -54,15 +61,27 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   #failure: Error | null = null;
   #reader: ExchangeReader | null = null;
   #peeker: { resolve: () => void; reject: (error: Error) => void } | null = null;
+  /** Of an answer that came compressed though `identity` was asked for. */
+  #decoder: Transform | null = null;
+  /** Why the connection ended while its last bytes were being decoded. */
+  #brokenBy: Error | null = null;
   /** When the whole body must be here, and when the next thing must have come. Monotonic ms. */
   readonly #totalMono: number;
   #nextMono: number;
   readonly #times: ExchangeTimes;
   readonly #deadlines: Deadlines;
   readonly #onOver: OnOver;
+  readonly #decodes: boolean;
 
-  constructor(times: ExchangeTimes, onOver: OnOver = () => {}, deadlines: Deadlines = processDeadlines) {
+  /** @param decodes false: a file, which goes to the client as it is stored. */
+  constructor(
+    times: ExchangeTimes,
+    onOver: OnOver = () => {},
+    decodes = true,
+    deadlines: Deadlines = processDeadlines,
+  ) {
     this.#times = times;
+    this.#decodes = decodes;
     this.#deadlines = deadlines;
     this.#onOver = onOver;
     this.ready = new Promise((resolve, reject) => {
@@ -107,12 +126,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
 
   pause(): void {
     this.#controller?.pause();
+    this.#decoder?.pause();
     this.#waitForNothing();
   }
 
   resume(): void {
     if (this.#ended || this.#failure) return;
-    this.#controller?.resume();
+    this.#decoder?.resume();
+    if (!this.#decoder?.writableNeedDrain) this.#controller?.resume();
     this.#waitForMore();
   }
 
@@ -135,8 +156,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HeaderBag): void {
     if (status < 200) return;
+    if (status > 599) {
+      this.abort(new UnknownStatus('the status is none of HTTP'));
+      return;
+    }
     this.status = status;
     this.headers = headers;
+    if (this.#decodes && headers['content-encoding'] !== undefined) this.#decode(status, headers);
     if (status >= 300) this.#becomeReady();
   }
 
@@ -144,6 +170,23 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     if (this.#failure) return;
     if (this.#settle) this.#becomeReady();
     else this.#waitForMore();
+    if (this.#decoder === null) this.#take(chunk);
+    else if (!this.#decoder.write(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#failure) return;
+    if (this.#decoder === null) this.#end();
+    else this.#endDecoder();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#brokenBy = error;
+    if (this.#decoder === null || this.#settle) this.#fail(error);
+    else this.#endDecoder();
+  }
+
+  #take(chunk: Buffer): void {
     if (this.#reader) {
       this.#reader.data(chunk);
       return;
@@ -151,14 +194,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.#kept.push(chunk);
     this.#keptBytes += chunk.length;
     if (this.#keptBytes > KEEP_BYTES) {
-      controller.pause();
-      this.#waitForNothing();
+      this.pause();
       this.#peeker?.resolve();
     }
   }
 
-  onResponseEnd(): void {
-    if (this.#failure) return;
+  #end(): void {
     this.#ended = true;
     this.#over();
     if (this.#settle) this.#becomeReady();
@@ -166,8 +207,29 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.#reader?.end();
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error);
+  #decode(status: number, headers: HeaderBag): void {
+    const decoder = decoderOf(status, headers);
+    if (decoder === null) return;
+    this.#decoder = decoder;
+    this.headers = headersDecoded(headers);
+    decoder.on('data', (piece: Buffer) => {
+      if (!this.#failure) this.#take(piece);
+    });
+    decoder.on('drain', () => {
+      if (!decoder.isPaused()) this.#controller?.resume();
+    });
+    decoder.on('end', () => {
+      if (this.#failure) return;
+      if (this.#brokenBy) this.#fail(this.#brokenBy);
+      else this.#end();
+    });
+    decoder.on('error', (error) => this.abort(this.#brokenBy ?? error));
+  }
+
+  /** What has come is decoded first; whoever reads may take long for it. */
+  #endDecoder(): void {
+    this.#waitForNothing();
+    this.#decoder?.end();
   }
 
   #becomeReady(): void {
@@ -190,6 +252,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     if (this.#failure || this.#ended) return;
     this.#failure = error;
     this.#over();
+    this.#decoder?.destroy();
     const settle = this.#settle;
     this.#settle = null;
     if (settle) settle.reject(error);

@@ -59,9 +59,10 @@ async function open(pools: Pools, to: URL, headers: string[], run: Followed): Pr
     throw new RedirectRefused('not a public https address');
   }
   const stranger = trusted ? null : strangers(to.origin, timeLimits.connectMs);
-  const exchange = new Exchange(timeLimits, () => {
+  const over = () => {
     if (stranger) setImmediate(() => void stranger.destroy());
-  });
+  };
+  const exchange = new Exchange(timeLimits, over, false);
   run.underway(exchange);
   const dispatcher: Dispatcher = stranger ?? pools.for(to.origin, timeLimits.connectMs);
   dispatcher.dispatch({ method: 'GET', path: `${to.pathname}${to.search}`, headers, body: null }, exchange);

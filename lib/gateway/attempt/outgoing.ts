@@ -21,7 +21,14 @@ export function outgoing(call: Call, ask: Ask, family: Family, target: Target): 
     call.snapshot?.workspace.id ?? '',
   );
   if (contentLength !== null) headers.push('content-length', String(contentLength));
-  return { method: ask.operation.method, path: query === '' ? path : `${path}?${query}`, headers, body };
+  const { method, download } = ask.operation;
+  return {
+    method,
+    path: query === '' ? path : `${path}?${query}`,
+    headers,
+    body,
+    file: download !== undefined,
+  };
 }
 
 function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {

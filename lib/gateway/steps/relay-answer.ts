@@ -9,6 +9,7 @@ import { createMeter, mayStreamArray } from '#lib/metering/meter';
 import { framingOf } from '#lib/relay/framing';
 import { createTap } from '#lib/relay/tap';
 import type { Answer } from '#lib/upstream/attempt';
+import { codingOf } from '#lib/upstream/decode';
 import { headersToClient, providerRequestId } from '#lib/upstream/headers';
 
 /**
@@ -25,10 +26,13 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
   const read = exchange.status >= 200 && exchange.status < 300 && !ask?.operation.download;
   call.target = target;
   call.status = exchange.status;
-  const meter = read && family && ask ? createMeter(family, ask, { contentType }) : null;
   const arrays = read && family && ask ? mayStreamArray(family, ask) : false;
-  const framing = framingOf(contentType, arrays);
+  // A coding that nobody here can undo is passed on as it is: nothing may be put into it.
+  const sealed = codingOf(exchange.headers) !== '';
+  const framing = sealed ? 'whole' : framingOf(contentType, arrays);
   const streamed = framing !== 'whole';
+  const shape = sealed ? { streamed: false } : { contentType };
+  const meter = read && family && ask ? createMeter(family, ask, shape) : null;
   const injected = family && ask?.operation.steps === 'generate' && family.injectsUsage(ask, target.offer);
   const tap = createTap(meter, { removeUsage: framing === 'events' && injected === true });
   const watch = watchAnswer(runtime, call, meter, target);
@@ -41,7 +45,8 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
 }
 
 function answerHeaders(call: Call, { exchange, target }: Answer, streamed: boolean): HeaderList {
-  const headers = headersToClient(exchange.headers, streamed);
+  // No content has no length either.
+  const headers = headersToClient(exchange.headers, streamed || exchange.status === 204);
   for (const text of call.headers) headers.push(text);
   headers.push('x-answered-model', target.model.id, 'x-answered-provider', target.offer.provider.id);
   headers.push('x-attempts', String(call.attempts.length));

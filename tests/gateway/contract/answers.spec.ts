@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndLine } from '#lib/sandbox/truth-log';
 import { expectAllowedHead, expectBroken, outputBytesOf, passedBy } from '#tests/gateway/contract/answer';
@@ -28,7 +29,7 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
     const asked = await askAs(speaker, stack.url, key, wanted);
     const { answer } = asked;
     const seen = await seenOf(stack, asked);
-    const end = await stack.sandbox.ended(seen.id);
+    const end = unpacked(await stack.sandbox.ended(seen.id), wanted);
     const sent = Buffer.from(end.sent ?? '', 'base64').toString();
     const call = await stack.call(asked.id);
 
@@ -105,6 +106,12 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
     });
   });
 });
+
+/** What was sent, as it reads. */
+function unpacked(end: EndLine, { packed }: Case): EndLine {
+  const bytes = Buffer.from(end.sent ?? '', 'base64');
+  return packed ? { ...end, sent: gunzipSync(bytes).toString('base64') } : end;
+}
 
 function brokenNano(speaker: Speaker, end: EndLine, body: string, outputBytes: number): bigint {
   return speaker.broken.nano?.(end, outputBytes) ?? estimatedNano(speaker, body, outputBytes);

@@ -3,6 +3,7 @@ import { catalogueShape } from '#lib/schemas/catalogue';
 import { readDocument } from '#lib/schemas/document';
 
 const here = { env: 'SANDBOX_URL' };
+const scripted = { env: 'TEST_SCRIPTED_URL' };
 const closed = 'http://127.0.0.1:1/v1';
 const right = { env: 'SANDBOX_KEY' };
 const content = ['generate-content'];
@@ -42,7 +43,7 @@ const providers = [
     credential: right,
   },
   { id: 'second', families: { images: here }, credential: right },
-  { id: 'scripted', families: { images: { env: 'TEST_SCRIPTED_URL' } }, credential: right },
+  { id: 'scripted', families: { chat: scripted, images: scripted }, credential: right },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
   { id: 'misaddressed', families: { chat: { env: 'TEST_MISADDRESSED_URL' } }, credential: right },
   { id: 'unkeyed', families: { chat: here, responses: here }, credential: { env: 'TEST_UNSET_KEY' } },
@@ -66,6 +67,7 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
     { provider: 'drained', ...pictures, upstreamModel: 'fault/status-500' },
     { provider: 'second', ...pictures },
   ],
+  'test/scripted': [{ provider: 'scripted', price }],
   'test/nowhere': [{ provider: 'nowhere', price }],
   'test/misaddressed': [{ provider: 'misaddressed', price }],
   'test/unkeyed': [{ provider: 'unkeyed', price }],

@@ -1,0 +1,178 @@
+import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  chunkOf,
+  lastChunk,
+  type RawProvider,
+  startRawProvider,
+  streamHead,
+  wholeAnswer,
+} from '#tests/gateway/strange-answers/raw-provider';
+import { costOf, expectBalancedBooks } from '#tests/support/books';
+import { askChat } from '#tests/support/chat-call';
+import { expectRefusal } from '#tests/support/refusals';
+import { type Stack, startStack } from '#tests/support/stack';
+import { headerOf } from '#tests/support/wire';
+
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+const price = 10n * 1_000n + 5n * 4_000n;
+const whole = JSON.stringify({
+  id: 'c1',
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'é'.repeat(500) }, finish_reason: 'stop' }],
+  usage,
+});
+const event = (fields: object) =>
+  `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', ...fields })}\n\n`;
+const piece = (content: string) => event({ choices: [{ index: 0, delta: { content } }] });
+const told = event({ choices: [], usage });
+const done = 'data: [DONE]\n\n';
+const stream = `${piece('one')}${piece('two')}`;
+
+const codings = {
+  gzip: gzipSync,
+  'x-gzip': gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+  identity: (text: string) => Buffer.from(text),
+};
+
+/** Providers that compress although `identity` was asked for, and others that speak no proper HTTP. */
+describe.each(['node', 'web'] as const)('over the %s lane, an answer', (lane) => {
+  let provider: RawProvider;
+  let stack: Stack;
+  let key: string;
+  beforeAll(async () => {
+    provider = await startRawProvider();
+    stack = await startStack({ lane, env: { TEST_SCRIPTED_URL: provider.url } });
+    key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
+  });
+  afterAll(async () => {
+    await expectBalancedBooks(stack).finally(() => stack.close());
+    await provider.close();
+    expect(stack.log()).toBe('');
+  });
+
+  const scripted = (name: string, wish: object = {}) =>
+    askChat(stack.url, key, { model: 'test/scripted', directive: name, ...wish });
+
+  it.each(Object.entries(codings))('whole, compressed with %s, is read and charged', async (coding, pack) => {
+    const name = `whole-${coding}`;
+    provider.on(name, (socket) => {
+      socket.write(wholeAnswer('200 OK', pack(whole), [`content-encoding: ${coding}`]));
+    });
+    const asked = await scripted(name);
+    expect(asked.answer).toMatchObject({ status: 200, whole: true });
+    expect(asked.answer.body.toString()).toBe(whole);
+    if (coding !== 'identity') expect(headerOf(asked.answer, 'content-encoding')).toBeUndefined();
+    const call = await stack.call(asked.id);
+    expect(call).toMatchObject({ endReason: 'completed', usageSource: 'reported' });
+    expect(costOf(call)).toBe(price);
+  });
+
+  it.each(Object.entries(codings))(
+    'streamed, compressed with %s, is read and charged',
+    async (coding, pack) => {
+      const name = `stream-${coding}`;
+      provider.on(name, (socket) => {
+        const bytes = pack(stream + told + done);
+        socket.write(streamHead([`content-encoding: ${coding}`]));
+        // Cut anywhere: the pieces of a coding are none of the text.
+        for (let at = 0; at < bytes.length; at += 7) socket.write(chunkOf(bytes.subarray(at, at + 7)));
+        socket.write(lastChunk);
+      });
+      const asked = await scripted(name, { stream: true });
+      expect(asked.answer).toMatchObject({ status: 200, whole: true });
+      expect(asked.answer.body.toString()).toBe(stream + done);
+      const call = await stack.call(asked.id);
+      expect(call).toMatchObject({ endReason: 'completed', usageSource: 'reported' });
+      expect(costOf(call)).toBe(price);
+    },
+  );
+
+  it('that breaks off inside its coding ends with what had come and the error event', async () => {
+    provider.on('torn', (socket) => {
+      const gzip = createGzip();
+      socket.write(streamHead(['content-encoding: gzip']));
+      gzip.on('data', (bytes: Buffer) => socket.write(chunkOf(bytes)));
+      gzip.write(stream);
+      gzip.flush(() => setTimeout(() => socket.destroy(), 50));
+    });
+    const asked = await scripted('torn', { stream: true });
+    const text = asked.answer.body.toString();
+    expect(text.startsWith(`${stream}data: {"error":`)).toBe(true);
+    expect(asked.answer.whole).toBe(true);
+    const call = await stack.call(asked.id);
+    expect(call).toMatchObject({ endReason: 'upstream_error', usageSource: 'estimated' });
+    expect(costOf(call)).toBeGreaterThan(0n);
+  });
+
+  it('that is not in the coding it names is told as broken, and costs nothing', async () => {
+    provider.on('miscoded', (socket) => {
+      socket.write(Buffer.concat([Buffer.from(streamHead(['content-encoding: gzip'])), chunkOf(stream)]));
+    });
+    const asked = await scripted('miscoded', { stream: true });
+    expect(asked.answer.body.toString()).toMatch(/^data: \{"error":\{"message":"[^"]*bad_answer/);
+    expect(await stack.call(asked.id)).toMatchObject({ endReason: 'upstream_error', cost: '0' });
+  });
+
+  it('in a coding that nobody here can undo passes as it is, and is charged by its bytes', async () => {
+    const sealed = gzipSync(stream + told + done);
+    provider.on('sealed', (socket) => {
+      socket.write(streamHead(['content-encoding: aes128gcm']));
+      socket.write(Buffer.concat([chunkOf(sealed), Buffer.from(lastChunk)]));
+    });
+    const asked = await scripted('sealed', { stream: true });
+    expect(asked.answer).toMatchObject({ status: 200, whole: true });
+    expect(asked.answer.body.equals(sealed)).toBe(true);
+    const call = await stack.call(asked.id);
+    expect(call).toMatchObject({ endReason: 'completed', usageSource: 'estimated' });
+    expect(call.usage.output).toBe(Math.ceil(sealed.length / 4));
+  });
+
+  it.each([
+    ['204 No Content', 204],
+    ['205 Reset Content', 205],
+    ['304 Not Modified', 304],
+  ])('%s has no body and arrives', async (line, status) => {
+    const name = `status-${status}`;
+    provider.on(name, (socket) => {
+      socket.write(`HTTP/1.1 ${line}\r\ncontent-type: application/json\r\ncontent-length: 0\r\n\r\n`);
+    });
+    const { answer } = await scripted(name);
+    expect(answer).toMatchObject({ status, whole: true });
+    expect(answer.body.length).toBe(0);
+    if (status === 204) expect(headerOf(answer, 'content-length')).toBeUndefined();
+  });
+
+  it.each(['600 Odd', '999 Odd', '099 Odd'])('of status %s is none: 502', async (line) => {
+    const name = `status-${line.slice(0, 3)}`;
+    provider.on(name, (socket) => {
+      socket.write(wholeAnswer(line, whole));
+    });
+    const asked = await scripted(name);
+    expectRefusal(asked.answer, 'upstream_request_failed', key);
+    expect(await stack.call(asked.id)).toMatchObject({
+      status: 502,
+      cost: '0',
+      attempts: [{ status: null }],
+    });
+  });
+
+  it.each([
+    ['two lengths', `HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
+    ['a length and chunks', `HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}`],
+    ['a length with a sign', `HTTP/1.1 200 OK\r\ncontent-length: +2\r\n\r\n{}`],
+    ['lines without CR', `HTTP/1.1 200 OK\ncontent-length: 2\n\n{}`],
+    ['a folded header', `HTTP/1.1 200 OK\r\netag: a\r\n b\r\ncontent-length: 2\r\n\r\n{}`],
+  ])('with %s is a bad answer: 502', async (name, bytes) => {
+    provider.on(name, (socket) => {
+      socket.write(bytes);
+    });
+    const asked = await scripted(name);
+    expectRefusal(asked.answer, 'upstream_request_failed', key);
+    const [attempt] = (await stack.call(asked.id)).attempts;
+    expect(attempt).toMatchObject({ status: null, error: 'bad_answer' });
+  });
+});
