@@ -10,6 +10,9 @@ import type { Plan, Target } from '#lib/routing/target';
 import type { AttemptRecord, CallRecord, CostLine, EndReason } from '#lib/settlement/entry';
 import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
 
+/** Status in the log of a call whose client left before any answer, as it is usual among proxies. */
+export const CLIENT_GONE = 499;
+
 /** One gateway request on its way: each step of `serve` fills in its own part, once. */
 export interface Call {
   readonly id: string;
@@ -129,7 +132,7 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     answeringModel: call.target?.model.id ?? null,
     provider: call.target?.offer.provider.id ?? null,
     status: call.status,
-    errorCode: call.refusal?.code ?? null,
+    errorCode: call.refusal === null || call.status === CLIENT_GONE ? null : call.refusal.code,
     streamed: call.ask?.stream ?? false,
     latencyMs: Math.round(latency),
     firstByteMs: call.firstByteMono === null ? null : Math.round(call.firstByteMono - call.startMono),

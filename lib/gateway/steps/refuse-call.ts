@@ -1,5 +1,5 @@
 import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf, unaccountable } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
+import { type Call, CLIENT_GONE } from '#lib/gateway/call';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
@@ -8,10 +8,15 @@ import type { Runtime } from '#lib/gateway/runtime';
 export function refuseCall(runtime: Runtime, call: Call, error: unknown): Ending {
   const refused = error instanceof Refused ? error.refusal : unexpected(runtime, call, error);
   call.refusal = refused;
-  call.status = statusOf(refused);
+  call.status = hasLeft(call, refused) ? CLIENT_GONE : statusOf(refused);
   if (call.endReason === 'completed') call.endReason = 'refused';
   call.arrival.body.drop();
   return (reply) => send(call, refused, reply);
+}
+
+/** No provider is to blame for what nobody waited for; no error was told to anybody either. */
+function hasLeft(call: Call, refused: Refusal): boolean {
+  return call.endReason === 'client_gone' && refused.code === 'upstream_request_failed';
 }
 
 /** The books could not be closed: an answer that has begun must not end as if it were whole. */

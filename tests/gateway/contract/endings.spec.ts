@@ -171,7 +171,9 @@ describe.each(lanes)('over the %s lane, a call that does not end well', (lane) =
       expect(asked.end).toBe('late');
       const call = await onlyCall(workspaceId);
       expect((await truthOf(asked)).end).toBe('client_gone');
-      expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
+      // Nobody waited for a provider: none is to blame.
+      expect(call).toMatchObject({ status: 499, errorCode: null, endReason: 'client_gone' });
+      expect(call.usageSource).toBe('estimated');
       expect(costOf(call)).toBe(estimatedNano(speaker, asked.body, 0));
       expect(await linesOf(stack, call.id)).toEqual([-costOf(call)]);
       await expectFreeSlot(speaker, key);
