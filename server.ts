@@ -19,11 +19,13 @@ import { seedFirstRun } from '#prisma/seed';
 /** The process: environment → database → runtime → one listener with two lanes. */
 keepTickShape();
 const env = await orExplain(loadEnv);
-const log = pino({ level: env.logLevel, base: null }, pino.destination(2));
+// A log that cannot be written (the terminal closed, the disk full) must not end what it tells of.
+const sink = pino.destination(2).on('error', () => undefined);
+const log = pino({ level: env.logLevel, base: null }, sink);
 const store = await orExplain(() => openStore(env, log));
 await orExplain(() => checkPort(env));
 const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;
-const upstreams = await openUpstreams(env);
+const upstreams = await openUpstreams(env, log);
 const running = await assemble(env, store.db, upstreams, log);
 const metrics = await openMetrics(env, store.db.pool, running);
 const pages = await openConsole(env, store.db, running, log, process.argv.includes('--dev'));
@@ -53,13 +55,8 @@ const silent = trackSilent(server);
 server.listen(env.port, env.host, () => {
   process.stdout.write(welcome(env, firstRun));
 });
-server.on('error', (error) => {
-  log.fatal(error.message);
-  process.exitCode = 1;
-  void close();
-});
 
-onStop({
+const fail = onStop({
   finish: async (patienceMs) => {
     const untilMs = performance.now() + patienceMs;
     stopping = true;
@@ -70,7 +67,13 @@ onStop({
     await running.finishCalls(2_000);
   },
   close,
+  report: (error, fatal) => {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    if (fatal) log.fatal({ reason }, 'an error that nobody caught: the gateway stops, start it again');
+    else log.error({ reason }, 'a rejection that nobody handled');
+  },
 });
+server.on('error', fail);
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
   if (stopping) response.setHeader('connection', 'close');

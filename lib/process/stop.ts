@@ -1,5 +1,9 @@
+import { isOwnFault } from '#lib/process/own-fault';
+
 /** How long running answers may go on after the first signal, ms. */
 const PATIENCE_MS = 60_000;
+/** The same after a fault that nobody caught: a call that it left torn never ends, and nothing new is admitted. */
+const FAULT_PATIENCE_MS = 10_000;
 /** How long posting and giving back may take then, ms: a database that is away must not keep the process. */
 const CLOSE_MS = 10_000;
 
@@ -7,34 +11,63 @@ const CLOSE_MS = 10_000;
 interface Stop {
   finish(patienceMs: number): Promise<void>;
   close(): Promise<void>;
+  /** Told of what nobody caught; `fatal`: the process stops for it. */
+  report(error: unknown, fatal: boolean): void;
 }
 
 /**
- * Stops once at SIGTERM, SIGINT or SIGHUP; a second signal no longer waits for anything. Exit 1 where the
- * books could not be closed: the journal keeps them for the next start.
+ * Stops once: at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an error that nobody caught, because what
+ * threw may be half done and money depends on it. A second signal no longer waits for anything. Exit 1
+ * also where the books could not be closed: the journal keeps them for the next start.
+ * @returns what stops the process for an error that was caught where nothing else can be done.
  */
-export function onStop(stop: Stop): void {
+export function onStop(stop: Stop): (error: unknown) => void {
+  let stopping = false;
   let signals = 0;
-  const handle = () => {
-    signals += 1;
-    if (signals > 1) process.exit(1);
-    run(stop).then(
+  const begin = (patienceMs: number) => {
+    if (stopping) return;
+    stopping = true;
+    run(stop, patienceMs).then(
       () => process.exit(process.exitCode ?? 0),
       (error: unknown) => {
-        process.stderr.write(`the stop failed: ${error instanceof Error ? error.message : String(error)}\n`);
+        say(`the stop failed: ${error instanceof Error ? error.message : String(error)}`);
         process.exit(1);
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, handle);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      signals += 1;
+      if (signals > 1) process.exit(1);
+      begin(PATIENCE_MS);
+    });
+  }
+  const fail = (error: unknown) => {
+    process.exitCode = 1;
+    stop.report(error, true);
+    begin(FAULT_PATIENCE_MS);
+  };
+  // Next listens too, only logs, and so would keep a torn process in service.
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', (reason) => {
+    if (isOwnFault(reason)) fail(reason);
+    else stop.report(reason, false);
+  });
+  // A terminal or a reader that went away is no fault of ours.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  return fail;
 }
 
-async function run({ finish, close }: Stop): Promise<void> {
-  await finish(PATIENCE_MS);
+async function run({ finish, close }: Stop, patienceMs: number): Promise<void> {
+  await finish(patienceMs);
   const late = setTimeout(() => {
-    process.stderr.write('the database does not answer: the next start settles what is in the journal\n');
+    say('the database does not answer: the next start settles what is in the journal');
     process.exit(1);
   }, CLOSE_MS);
   await close();
   clearTimeout(late);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
 import { type Env, envSecret } from '#lib/env';
 
 /** Where `env:` entries of the catalogue find their values, the simulated provider's included. */
@@ -10,17 +11,42 @@ export interface Upstreams {
   close(): Promise<void>;
 }
 
-/** Starts the simulated provider when it is switched on: its own process, which ends with this one. */
-export async function openUpstreams(env: Env): Promise<Upstreams> {
+/** The pause before the first new start of a simulated provider that ended, ms; it doubles up to the second. */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+const program = fileURLToPath(new URL('../sandbox/main.ts', import.meta.url));
+
+/**
+ * Starts the simulated provider when it is switched on: its own process, which ends with this one. When
+ * it ends by itself it is started again under the same address and key, which the catalogue has read.
+ */
+export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
   if (!env.sandbox) return { envSecret, close: async () => {} };
   const key = randomBytes(16).toString('hex');
-  const child = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('../sandbox/main.ts', import.meta.url)), '--tied', '--key', key],
-    // A group of its own: the terminal's Ctrl-C must not end it before this process has drained.
-    { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
-  );
+  let child = start('0', key);
   const url = await addressOf(child);
+  const { port } = new URL(url);
+  let closing = false;
+  let pauseMs = FIRST_PAUSE_MS;
+  let again: NodeJS.Timeout | undefined;
+  const watch = () => {
+    const startedMs = performance.now();
+    child.once('exit', (code, signal) => {
+      if (closing) return;
+      // One that ran for a while gets a short pause again.
+      if (performance.now() - startedMs > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+      log.warn({ code, signal, pauseMs }, 'the simulated provider ended: starting it again');
+      again = setTimeout(() => {
+        child = start(port, key);
+        child.once('error', (error) => log.warn({ reason: error.message }, 'the simulated provider'));
+        child.stdout?.resume();
+        watch();
+      }, pauseMs);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    });
+  };
+  watch();
   const values = new Map([
     ['SANDBOX_URL', url],
     ['SANDBOX_KEY', key],
@@ -29,11 +55,25 @@ export async function openUpstreams(env: Env): Promise<Upstreams> {
     envSecret: (name) => envSecret(name) ?? values.get(name) ?? null,
     close: () =>
       new Promise((resolve) => {
+        closing = true;
+        clearTimeout(again);
         child.once('exit', () => resolve());
         if (child.exitCode !== null || child.signalCode !== null) resolve();
         child.stdin?.end();
       }),
   };
+}
+
+function start(port: string, key: string): ChildProcess {
+  const child = spawn(
+    process.execPath,
+    [program, '--tied', '--port', port, '--key', key],
+    // A group of its own: the terminal's Ctrl-C must not end it before this process has drained.
+    { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
+  );
+  // It may be gone when its standard input is closed.
+  child.stdin?.on('error', () => undefined);
+  return child;
 }
 
 function addressOf(child: ChildProcess): Promise<string> {

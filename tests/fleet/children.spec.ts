@@ -1,0 +1,126 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client, type Told } from '#tests/fleet/client';
+import { processTree, survivors } from '#tests/fleet/process-tree';
+import { freePort, root } from '#tests/support/stack';
+
+const run = promisify(execFile);
+const dataDir = mkdtempSync(join(tmpdir(), 'gateway-children-'));
+let server: ChildProcess;
+let client: Client;
+let key = '';
+let environment: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  const port = await freePort();
+  client = new Client(`http://127.0.0.1:${port}`);
+  environment = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    NODE_ENV: 'production',
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    LOG_LEVEL: 'fatal',
+  };
+  server = spawn(process.execPath, ['server.ts'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: environment,
+  });
+  let said = '';
+  for await (const piece of server.stdout ?? []) {
+    said += piece;
+    if (said.includes('Then look it up')) break;
+  }
+  key = /API key\s+(mg_\w+)/.exec(said)?.[1] ?? '';
+  await gateway('workspace', 'set', 'demo', '--rpm', 'none', '--tpm', 'none', '--concurrency', 'none');
+});
+afterAll(async () => {
+  client.close();
+  const tree = processTree(server.pid ?? 0);
+  server.kill('SIGTERM');
+  while (survivors(tree).length > 0) await pause(50);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function gateway(...argv: string[]) {
+  const { stdout } = await run(process.execPath, ['bin/gateway.ts', ...argv, '--json'], {
+    cwd: root,
+    env: environment,
+  });
+  return JSON.parse(stdout);
+}
+
+async function kill(program: string): Promise<void> {
+  const find = () => processTree(server.pid ?? 0).filter((one) => one.command.includes(program));
+  await expect.poll(() => find().length).toBe(1);
+  process.kill(find()[0]?.pid ?? 0, 'SIGKILL');
+}
+
+/** Eight clients that call one after the other until told to stop. @returns what they were told. */
+function load(): { stop(): Promise<Told[]> } {
+  let going = true;
+  const told: Told[] = [];
+  const clients = Array.from({ length: 8 }, async () => {
+    while (going) {
+      told.push(await client.call(key, { stream: true, directive: 'pace/2/5' }));
+      await pause(5);
+    }
+  });
+  return {
+    stop: async () => {
+      going = false;
+      await Promise.all(clients);
+      return told;
+    },
+  };
+}
+
+const served = () => client.call(key).then((told) => told.status);
+
+describe('a process that the gateway started', { timeout: 60_000 }, () => {
+  it('is started again when it is the simulated provider that was killed, also twice', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      expect(await served()).toBe(200);
+      await kill('sandbox/main.ts');
+      await expect.poll(served, { timeout: 15_000 }).toBe(502);
+      await expect.poll(served, { timeout: 15_000, interval: 100 }).toBe(200);
+    }
+  });
+
+  it('is started again when it is the database that was killed under load, and nothing is lost', async () => {
+    const running = load();
+    for (let round = 0; round < 5; round += 1) {
+      await pause(700);
+      await kill('embedded-child.ts');
+    }
+    await expect.poll(served, { timeout: 20_000, interval: 100 }).toBe(200);
+    const told = await running.stop();
+    const whole = told.filter((one) => one.status === 200 && one.whole);
+    expect(whole.length).toBeGreaterThan(50);
+    await expect
+      .poll(async () => (await gateway('health')).processes[0].journalBacklog, { timeout: 20_000 })
+      .toBe(0);
+    expect(await gateway('ledger', 'verify')).toMatchObject({ ok: true });
+    for (const { id } of [whole.at(0), whole.at(-1)].flatMap((one) => one ?? [])) {
+      expect(await gateway('call', 'show', id)).toMatchObject({ endReason: 'completed' });
+    }
+    const { rows } = await gateway(
+      ...['usage', '--workspace', 'demo', '--by', 'model'],
+      ...[
+        '--from',
+        new Date(Date.now() - 864e5).toISOString(),
+        '--to',
+        new Date(Date.now() + 864e5).toISOString(),
+      ],
+    );
+    const known = rows.reduce((sum: number, row: { calls: number }) => sum + row.calls, 0);
+    expect(known).toBeGreaterThanOrEqual(whole.length);
+    expect(server.exitCode).toBe(null);
+  });
+});

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Client, codeOf } from '#tests/fleet/client';
+import { root, type Stack, startStack } from '#tests/support/stack';
+
+/** Preloaded into the gateway: signals provoke what nobody catches, outside every call. */
+const provoke = `
+  process.on('SIGUSR2', () => setImmediate(() => { throw new Error('provoked') }));
+  process.on('SIGWINCH', () => { Promise.reject(new Error('a page let go')) });
+  process.on('SIGCONT', () => {
+    const error = new Error('ours');
+    error.stack = 'Error: ours\\n    at poll (file://${root}lib/snapshot/changes.ts:1:1)';
+    Promise.reject(error);
+  });`;
+const preload = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(provoke)}` };
+
+let stack: Stack;
+afterEach(() => stack.close());
+
+async function begin() {
+  stack = await startStack({ env: preload });
+  const { slug } = await stack.workspace();
+  const { key } = await stack.key(slug);
+  const client = new Client(stack.url);
+  const headed = Promise.withResolvers<void>();
+  const long = client.call(key, { stream: true, directive: 'pace/20/100' }, headed.resolve);
+  await headed.promise;
+  return { client, key, long };
+}
+
+describe('an error that nobody caught', { timeout: 60_000 }, () => {
+  it.each([
+    ['SIGUSR2', 'provoked'],
+    ['SIGCONT', 'ours'],
+  ] as const)('stops the gateway in order, with exit 1 (%s)', async (signal, reason) => {
+    const { client, key, long } = await begin();
+    const gateway = stack.gateway();
+    const exited = once(gateway, 'exit');
+    gateway.kill(signal);
+    await expect.poll(() => stack.log()).toContain('"level":60');
+    expect(stack.log()).toContain(reason);
+    const refused = await client.call(key);
+    expect(`${refused.status} ${codeOf(refused)}`).toBe('500 local_quota_not_configured');
+    expect(await long).toMatchObject({ status: 200, whole: true });
+    expect(await exited).toEqual([1, null]);
+    const { rows } = await stack.db.pool.query(
+      'SELECT (SELECT count(*)::int FROM lease) AS leases, (SELECT count(*)::int FROM owner) AS owners',
+    );
+    expect(rows).toEqual([{ leases: 0, owners: 0 }]);
+    client.close();
+  });
+
+  it('in a page that nobody waits for is logged, and calls go on', async () => {
+    const { client, key, long } = await begin();
+    stack.gateway().kill('SIGWINCH');
+    await expect.poll(() => stack.log()).toContain('a page let go');
+    expect(await long).toMatchObject({ status: 200, whole: true });
+    expect((await client.call(key)).status).toBe(200);
+    client.close();
+  });
+});
