@@ -25,6 +25,8 @@ export function openDb(url: string, options: { max?: number; onError?: (error: E
     application_name: 'model-gateway',
   });
   pool.on('error', (error) => options.onError?.(error));
+  // The pool listens to idle connections alone: one that broke inside a transaction would end the process.
+  pool.on('connect', (client) => client.on('error', deaf));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     pool,
@@ -35,3 +37,6 @@ export function openDb(url: string, options: { max?: number; onError?: (error: E
     },
   };
 }
+
+/** Whoever has the connection is told by its next statement. */
+function deaf(): void {}

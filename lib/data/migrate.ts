@@ -4,6 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 
+/** The database's migrations and those of this version do not fit together; nothing was changed. */
+export class MigrationRefused extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MigrationRefused';
+  }
+}
+
 interface Migration {
   readonly name: string;
   readonly sql: string;
@@ -38,13 +46,16 @@ const table = `
  * advisory lock; on the embedded database, where those do nothing, transactions never overlap anyway.
  * @param directory folder of `<name>/migration.sql`.
  * @returns the names applied by this call.
- * @throws when an applied migration was edited since, or failed half-way in Prisma's hands.
+ * @throws MigrationRefused when an applied migration was edited since or failed half-way in Prisma's
+ * hands, and for a database that a newer version has migrated: this one would keep its books wrong there.
  */
 export async function migrate(
   url: string,
   directory: string = fileURLToPath(new URL('../../prisma/migrations', import.meta.url)),
 ): Promise<string[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  // A connection that breaks between two statements fails the next one, and not the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query('BEGIN');
@@ -90,14 +101,20 @@ function planMigrations(all: readonly Migration[], rows: readonly AppliedRow[]):
   const applied = new Map(rows.filter((row) => !row.rolled_back_at).map((row) => [row.migration_name, row]));
   for (const row of applied.values()) {
     if (row.finished_at) continue;
-    throw new Error(
+    throw new MigrationRefused(
       `Migration ${row.migration_name} failed half-way: repair it with "prisma migrate resolve".`,
+    );
+  }
+  const newer = [...applied.keys()].find((name) => !all.some((migration) => migration.name === name));
+  if (newer !== undefined) {
+    throw new MigrationRefused(
+      `A newer version of the gateway has migrated this database (${newer}): start that version, or restore a backup from before it.`,
     );
   }
   return all.filter((migration) => {
     const row = applied.get(migration.name);
     if (row && row.checksum !== migration.checksum) {
-      throw new Error(
+      throw new MigrationRefused(
         `Migration ${migration.name} was edited after it was applied: restore the file and write the change as a new migration.`,
       );
     }

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { openDb } from '#lib/data/db';
+import { createDatabase } from '#tests/support/database';
+import { tcpProxy } from '#tests/support/tcp-proxy';
+
+/** The server of the tests behind a proxy that can be cut. */
+async function behindProxy() {
+  const database = await createDatabase();
+  const url = new URL(database.url);
+  const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  return { database, proxy, url: url.href };
+}
+
+it('a connection that breaks between two statements of a transaction ends that transaction and nothing else', async () => {
+  const { database, proxy, url } = await behindProxy();
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => uncaught.push(error);
+  process.on('uncaughtException', note);
+  const db = openDb(url);
+  try {
+    const client = await db.pool.connect();
+    await client.query('BEGIN');
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    proxy.cut();
+    await ended;
+    await expect(client.query('COMMIT')).rejects.toThrow();
+    client.release(true);
+    proxy.restore();
+    expect((await db.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    expect(uncaught).toEqual([]);
+  } finally {
+    process.off('uncaughtException', note);
+    await db.close();
+    await proxy.close();
+    await database.drop();
+  }
+});
