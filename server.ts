@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { loadEnv } from '#lib/env';
+import { pendingSettings } from '#lib/env-pending';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
 import { isGatewayTarget, nodeLane, reachesRoutes } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
@@ -22,6 +23,8 @@ const env = await orExplain(loadEnv);
 // A log that cannot be written (the terminal closed, the disk full) must not end what it tells of.
 const sink = pino.destination(2).on('error', () => undefined);
 const log = pino({ level: env.logLevel, base: null }, sink);
+for (const { setting, instead } of pendingSettings(env))
+  log.warn({ setting, instead }, 'a setting that does nothing yet');
 const store = await orExplain(() => openStore(env, log));
 await orExplain(() => checkPort(env));
 const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { makeDataDirectory } from '#lib/data/data-directory';
 
 export const secretNames = ['NEXTAUTH_SECRET', 'ENCRYPTION_KEY', 'KEY_PEPPER'] as const;
 
@@ -16,13 +17,13 @@ export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
  * The secrets of an embedded installation, `DATA_DIR/secrets.json` (0600), made on first use.
- * @throws when the file is there but unreadable: new secrets would make every key and session invalid.
+ * @throws DataDirUnusable; and when the file is there but unreadable: new secrets would make every key and session invalid.
  */
 export function readOrMakeSecrets(dataDir: string): Secrets {
   const file = join(dataDir, 'secrets.json');
+  makeDataDirectory(dataDir);
   const known = findSecrets(file);
   if (known) return known;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const made = Object.fromEntries(secretNames.map((name) => [name, randomBytes(32).toString('hex')]));
   writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flush: true });

@@ -178,8 +178,11 @@ function problemsOf(settings: Settings): string[] {
       'STRIPE_API_BASE: a stand-in never gets a live key. Unset it, or use a test key (sk_test_…).',
     );
   }
-  if (settings.SETTLEMENT === 'database' && !settings.DATABASE_URL) {
-    problems.push('SETTLEMENT: "database" needs a PostgreSQL server. Set DATABASE_URL, or unset SETTLEMENT.');
+  if (settings.SETTLEMENT === 'database') {
+    // Whoever asks for it has no disk to keep: to settle by journal in silence would lose their money.
+    problems.push(
+      'SETTLEMENT: "database" is not there yet. Unset it and keep DATA_DIR, which holds the journal.',
+    );
   }
   return problems;
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '#lib/clock';
+import { awayOr } from '#lib/data/database-away';
 import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
@@ -8,6 +9,12 @@ import { readSealingKey } from '#lib/secrets';
 import { announce } from '#lib/snapshot/announce';
 import type { CatalogueSources } from '#lib/snapshot/provider';
 import { VerbRefused } from '#lib/verbs/verb';
+
+/** What a server gives its simulated provider: nothing here calls it, but its offers count as available. */
+const simulated: ReadonlyMap<string, string> = new Map([
+  ['SANDBOX_URL', 'http://127.0.0.1/v1'],
+  ['SANDBOX_KEY', 'given by the server'],
+]);
 
 /** What a command works with; each part is made when first asked for. */
 export interface Context {
@@ -44,7 +51,7 @@ export function createContext(): Context {
       return id;
     },
     catalogueSources: () => ({
-      envSecret: (name) => envSecret(name) ?? undefined,
+      envSecret: (name) => envSecret(name) ?? (readEnv().sandbox ? simulated.get(name) : undefined),
       sealingKey: readSealingKey(readEnv().encryptionKey),
     }),
     announce: async () => {
@@ -64,7 +71,7 @@ async function open(env: Env): Promise<{ db: Db; close(): Promise<void> }> {
     await migrate(url);
   } catch (error) {
     await embedded?.close();
-    throw error;
+    throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
   }
   const db = openDb(url, { max: 4 });
   return {

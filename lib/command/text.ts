@@ -32,5 +32,13 @@ function valueText(value: unknown): string {
       .map(([name, one]) => `${name} ${valueText(one)}`)
       .join(', ');
   }
-  return String(value);
+  return printable(String(value));
+}
+
+/** Names and models come from strangers: as text, what would steer the terminal is written out. */
+function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
+    (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }

@@ -1,4 +1,4 @@
-import { actor, type Command, CommandRefused } from '#lib/command/command';
+import { actor, type Command, CommandRefused, readSwitch } from '#lib/command/command';
 import { type CreateUserInput, createUser } from '#lib/verbs/user';
 
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
@@ -18,7 +18,8 @@ export const user: readonly Command[] = [
     options: ['email', 'password', 'name', 'workspace', 'role', 'operator'],
     required: ['email', 'password'],
     run: async (context, input) => {
-      const { email = '', password = '', name, workspace, role, operator } = input.options;
+      const { email = '', password = '', name, workspace, role } = input.options;
+      const operator = readSwitch(input, 'operator');
       if (role !== undefined && workspace === undefined) {
         throw new CommandRefused('--role needs --workspace: say where the user has that role');
       }
@@ -27,7 +28,7 @@ export const user: readonly Command[] = [
         password,
         ...(name === undefined ? {} : { name }),
         ...(workspace === undefined ? {} : { workspace }),
-        ...(operator === undefined ? {} : { operator: operator === 'on' }),
+        ...(operator === undefined ? {} : { operator }),
         ...readRole(role),
       });
       await context.announce();

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { makeDataDirectory } from '#lib/data/data-directory';
 import type { Report } from '#lib/data/embedded-child';
 import {
   embeddedUrl,
@@ -41,7 +42,7 @@ const restartPauseMs = 250;
  * @throws DataDirInUse, or the child's own failure.
  */
 export async function openEmbedded(dataDir: string, role: Role): Promise<Embedded> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDirectory(dataDir);
   const real = realpathSync(dataDir);
   const attached = { url: embeddedUrl(real), close: async () => undefined };
   if (role === 'command' && isServer(findHolder(real)) && (await answers(real))) return attached;

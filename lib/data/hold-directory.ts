@@ -1,6 +1,7 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { makeDataDirectory } from '#lib/data/data-directory';
 import { DataDirInUse } from '#lib/data/embedded';
 import { findHolder, isAlive, removeHolder, runDirectory, writeHolder } from '#lib/data/embedded-directory';
 import { takeLock } from '#lib/data/lock';
@@ -14,7 +15,7 @@ const longestWaitMs = 10_000;
  * @throws DataDirInUse: at once beside a running server, after 10 s beside anything else.
  */
 export async function holdDirectory(dataDir: string): Promise<() => void> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDirectory(dataDir);
   const real = realpathSync(dataDir);
   const deadlineMs = performance.now() + longestWaitMs;
   for (;;) {

@@ -1,14 +1,18 @@
+import { DataDirUnusable } from '#lib/data/data-directory';
+import { DatabaseAway } from '#lib/data/database-away';
 import { DataDirInUse } from '#lib/data/embedded';
+import { MigrationRefused } from '#lib/data/migrate';
 import { EnvError } from '#lib/env';
-import { PortTaken } from '#lib/process/port';
-import { DatabaseAway } from '#lib/process/store';
+import { ListenRefused } from '#lib/process/port';
+
+const explained = [EnvError, DataDirUnusable, DataDirInUse, DatabaseAway, MigrationRefused, ListenRefused];
 
 /** Does a part of the start; what the operator can put right ends it with one sentence and exit 1, without a trace. */
 export async function orExplain<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const known = [EnvError, DataDirInUse, DatabaseAway, PortTaken].some((kind) => error instanceof kind);
+    const known = explained.some((kind) => error instanceof kind);
     if (!known || !(error instanceof Error)) throw error;
     process.stderr.write(`${error.message}\n`);
     return process.exit(1);

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { awayOr } from '#lib/data/database-away';
 import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
 import { holdDirectory } from '#lib/data/hold-directory';
@@ -9,20 +10,6 @@ export interface Store {
   readonly db: Db;
   readonly embedded: boolean;
   close(): Promise<void>;
-}
-
-/** Codes of a server that cannot be reached, of one that is starting or full, and of a refused login. */
-const away = /^(E(?!RR_)[A-Z_]+|3D000|28[0-9A-Z]{3}|57P0\d|53300)$/;
-
-/** The server of DATABASE_URL does not let this process in. */
-export class DatabaseAway extends Error {
-  constructor(url: string, cause: Error) {
-    const { host, pathname } = new URL(url);
-    super(
-      `The database ${pathname.slice(1)} at ${host} cannot be used (${cause.message}): start it, or correct DATABASE_URL.`,
-    );
-    this.name = 'DatabaseAway';
-  }
 }
 
 /**
@@ -36,7 +23,7 @@ export async function openStore(env: Env, log: Logger): Promise<Store> {
   const url = embedded?.url ?? env.databaseUrl ?? '';
   const applied = await migrate(url).catch((error: unknown) => {
     letGo();
-    throw env.databaseUrl !== null && isAway(error) ? new DatabaseAway(env.databaseUrl, error) : error;
+    throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
   });
   if (applied.length > 0) log.info({ applied }, 'migrated');
   const db = openDb(url, {
@@ -51,8 +38,4 @@ export async function openStore(env: Env, log: Logger): Promise<Store> {
       letGo();
     },
   };
-}
-
-function isAway(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && away.test(String(error.code));
 }

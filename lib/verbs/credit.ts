@@ -5,7 +5,12 @@ import type { Db } from '#lib/data/db';
 import { formatUsd } from '#lib/money';
 import { dollars } from '#lib/verbs/inputs';
 import { lockWorkspace } from '#lib/verbs/subject';
-import { newRowId, parseInput, runVerb, writeAudit } from '#lib/verbs/verb';
+import { newRowId, parseInput, runVerb, VerbRefused, writeAudit } from '#lib/verbs/verb';
+
+/** Four billion dollars: with the largest credit on top it still fits a BIGINT of nano-dollars. */
+const largestNano = 4_000_000_000n * 1_000_000_000n;
+
+const abs = (nano: bigint) => (nano < 0n ? -nano : nano);
 
 const schema = z.strictObject({
   workspace: z.string(),
@@ -28,6 +33,9 @@ export async function addCredit(
   const { workspace, amount: amountNano, reason } = parseInput(schema, input);
   return runVerb(db, actor, async (tx) => {
     const { id: workspaceId, balanceNano } = await lockWorkspace(tx, workspace);
+    if (abs(balanceNano + amountNano) > abs(balanceNano) && abs(balanceNano + amountNano) > largestNano) {
+      throw new VerbRefused(`a balance is at most ${formatUsd(largestNano)} dollars, up or down`, 'amount');
+    }
     const ref = newRowId();
     const balance = formatUsd(balanceNano + amountNano);
     const detail = { ref, amount: formatUsd(amountNano), reason, balance };

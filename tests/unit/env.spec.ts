@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EnvError, envSecret, findHostEnv, publicUrl, readEnv } from '#lib/env';
+import { pendingSettings } from '#lib/env-pending';
 
 const secrets = { NEXTAUTH_SECRET: 'a', ENCRYPTION_KEY: 'b', KEY_PEPPER: 'c' };
 const server = { ...secrets, DATABASE_URL: 'postgresql://user@db.example/gateway' };
@@ -139,8 +140,30 @@ describe('a wrong setting stops the start', () => {
     expect(problems({ ...server, ...change })).toEqual([expect.stringMatching(line)]);
   });
 
-  it('and settlement in the database needs a PostgreSQL server', () => {
-    expect(problems({ DATA_DIR: temporary(), SETTLEMENT: 'database' })[0]).toMatch(/^SETTLEMENT: /);
+  it('and settlement in the database is refused, not ignored: money would hang on a disk that is not kept', () => {
+    expect(problems({ ...server, SETTLEMENT: 'database' })[0]).toMatch(/^SETTLEMENT: .*Unset it/);
+  });
+
+  it('and a DATA_DIR that cannot be written is named, with what to do', () => {
+    const file = join(temporary(), 'file');
+    writeFileSync(file, '');
+    expect(() => readEnv({ DATA_DIR: file })).toThrow(
+      `DATA_DIR: ${file} is no directory: set another DATA_DIR.`,
+    );
+    expect(() => readEnv({ DATA_DIR: '/dev/null/x' })).toThrow(/^DATA_DIR: .*set another DATA_DIR/);
+  });
+
+  it('name those that nothing stands behind yet, and say what happens instead', () => {
+    expect(pendingSettings(readEnv(server))).toEqual([]);
+    const set = {
+      WORKERS: '4',
+      REDIS_URL: 'redis://r',
+      STRIPE_SECRET_KEY: 'sk_test_1',
+      SMTP_URL: 'smtp://m',
+    };
+    const pending = pendingSettings(readEnv({ ...server, ...set }));
+    expect(pending.map(({ setting }) => setting).sort()).toEqual(Object.keys(set).sort());
+    expect(pending.find(({ setting }) => setting === 'REDIS_URL')?.instead).toContain('each process alone');
   });
 });
 

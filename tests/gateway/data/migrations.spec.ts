@@ -87,6 +87,16 @@ describe.each([
     expect(rows).toEqual([{ half: null, workspace: null }]);
   });
 
+  it('refuse a database that a newer version has migrated', async () => {
+    const url = await emptyDatabase();
+    const newer = ownMigrations();
+    addMigration(newer, '29990101000000_more', 'CREATE TABLE more (id int)');
+    await migrate(url, newer);
+    await expect(migrate(url)).rejects.toThrow(
+      /newer version .* \(29990101000000_more\): start that version/,
+    );
+  });
+
   it('refuse to go on after an applied one was edited', async () => {
     const url = await open();
     const directory = ownMigrations();

@@ -1,0 +1,20 @@
+/** Codes of a server that cannot be reached, of one that is starting or full, and of a refused login. */
+const away = /^(E(?!RR_)[A-Z_]+|3D000|28[0-9A-Z]{3}|57P0\d|53300)$/;
+
+/** The server of DATABASE_URL does not let this process in. */
+export class DatabaseAway extends Error {
+  constructor(url: string, cause: Error) {
+    const { host, pathname, searchParams } = new URL(url);
+    const where = host || searchParams.get('host') || 'localhost';
+    super(
+      `The database ${pathname.slice(1)} at ${where} cannot be used (${cause.message}): start it, or correct DATABASE_URL.`,
+    );
+    this.name = 'DatabaseAway';
+  }
+}
+
+/** What to throw for an error of the first connection to `url`: DatabaseAway where that is what it says. */
+export function awayOr(error: unknown, url: string): unknown {
+  const isAway = error instanceof Error && 'code' in error && away.test(String(error.code));
+  return isAway ? new DatabaseAway(url, error) : error;
+}

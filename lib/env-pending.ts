@@ -1,0 +1,34 @@
+import type { Env } from '#lib/env';
+
+/** A setting that this version reads and checks, but has nothing behind yet. */
+export interface Pending {
+  readonly setting: string;
+  /** What happens instead. */
+  readonly instead: string;
+}
+
+type Given = Pick<Env, 'workers' | 'redis' | 'github' | 'google' | 'smtpUrl' | 'stripe' | 'allowSignUp'>;
+
+/** The settings among those given that change nothing yet: whoever sets one must not believe otherwise. */
+export function pendingSettings(env: Given): readonly Pending[] {
+  const found: (Pending | false)[] = [
+    env.workers > 1 && { setting: 'WORKERS', instead: 'one process runs, whatever it says' },
+    env.redis !== null && {
+      setting: env.redis.kind === 'tcp' ? 'REDIS_URL' : 'UPSTASH_REDIS_REST_URL',
+      instead:
+        'limits are not shared yet: RPM, TPM and concurrency count in each process alone, so that N processes admit up to N times as much; balances and spend caps hold for all together',
+    },
+    env.github !== null && { setting: 'GITHUB_ID', instead: 'people sign in with e-mail and password' },
+    env.google !== null && { setting: 'GOOGLE_ID', instead: 'people sign in with e-mail and password' },
+    env.smtpUrl !== null && { setting: 'SMTP_URL', instead: 'no mail is sent' },
+    env.stripe !== null && {
+      setting: 'STRIPE_SECRET_KEY',
+      instead: 'nobody can top up; post credit with "gateway credit add"',
+    },
+    !env.allowSignUp && {
+      setting: 'ALLOW_SIGN_UP',
+      instead: 'nobody can sign up anyway; make users with "gateway user create"',
+    },
+  ];
+  return found.filter((one) => one !== false);
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from '#tests/support/command';
+
+let gateway: CommandLine;
+
+beforeAll(async () => {
+  gateway = commandLine(null);
+  await gateway.json('workspace', 'create', '--name', 'Acme');
+}, 60_000);
+afterAll(() => gateway.close());
+
+describe('the command line on the embedded database', { timeout: 60_000 }, () => {
+  it('counts the simulated provider in, which the server starts', async () => {
+    await gateway.run('catalogue', 'apply', 'catalogue/sandbox.yaml');
+    const found = await gateway.json<{ candidates: { provider: string }[]; failure: unknown }>(
+      ...['route', 'explain', '--workspace', 'acme', '--model', 'sandbox/echo'],
+    );
+    expect(found.candidates.map((one) => one.provider)).toEqual(['sandbox']);
+    expect(found.failure).toBeNull();
+  });
+
+  it('writes out what would steer the terminal in a text of a stranger', async () => {
+    const name = 'a\u001b[31mred\nb\u202ec';
+    const { id } = await gateway.json<{ id: string }>('key', 'create', '--workspace', 'acme', '--name', name);
+    const shown = await gateway.run('key', 'show', id);
+    expect(shown.out).toContain('a\\u{1b}[31mred\\u{a}b\\u{202e}c');
+    for (const steering of ['\u001b', '\u202e']) expect(shown.out).not.toContain(steering);
+    expect(await gateway.json('key', 'show', id)).toMatchObject({ name });
+  });
+
+  it('refuses a credit that no ledger could hold, in words, and lets the balance come back', async () => {
+    const add = (amount: string) => gateway.run('credit', 'add', 'acme', amount, '--reason', 'test');
+    for (let n = 0; n < 4; n += 1) expect((await add('1000000000')).exit).toBe(0);
+    expect(await add('0.000000001')).toMatchObject({
+      exit: 1,
+      err: 'a balance is at most 4000000000 dollars, up or down\n',
+    });
+    for (let n = 0; n < 4; n += 1) expect((await add('-1000000000')).exit).toBe(0);
+    expect(await gateway.json('workspace', 'show', 'acme')).toMatchObject({ balance: '0' });
+  });
+
+  it('makes nobody an operator by a word that is neither on nor off', async () => {
+    const ran = await gateway.run(
+      ...['user', 'create', '--email', 'a@example.com', '--password', 'long enough', '--operator', 'yes'],
+    );
+    expect(ran).toMatchObject({ exit: 1, err: '--operator: write on or off\n' });
+  });
+});

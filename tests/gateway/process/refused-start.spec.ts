@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { freePort, root } from '#tests/support/stack';
+
+const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-refused-'));
+
+async function refusedStart(settings: Record<string, string>): Promise<string> {
+  const server = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'server.ts'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 30_000,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'error',
+      PORT: String(await freePort()),
+      DATA_DIR: temporary(),
+      ...settings,
+    },
+  });
+  const [said] = await Promise.all([text(server.stderr), once(server, 'exit')]);
+  expect(server.exitCode).toBe(1);
+  return said;
+}
+
+describe('a start that is refused names the setting in one line', { timeout: 60_000 }, () => {
+  it.each([
+    [
+      '192.0.2.1',
+      'HOST: 192.0.2.1 is no address of this machine. Set one that is; 0.0.0.0 is all of them.\n',
+    ],
+    ['no-such-host.invalid', expect.stringMatching(/^HOST: nothing can listen on .*Set another HOST\.\n$/)],
+  ])('HOST=%s', async (HOST, line) => {
+    expect(await refusedStart({ HOST })).toEqual(line);
+  });
+
+  it('DATA_DIR', async () => {
+    const file = join(temporary(), 'file');
+    writeFileSync(file, '');
+    expect(await refusedStart({ DATA_DIR: file })).toBe(
+      `DATA_DIR: ${file} is no directory: set another DATA_DIR.\n`,
+    );
+  });
+});
