@@ -14,7 +14,7 @@ export interface Outgoing {
   /** Path and query after the versioned root. */
   readonly path: string;
   readonly headers: string[];
-  /** A stream is of an upload, with its exact `content-length` among the headers. */
+  /** A stream is of an upload or a long body, with its exact `content-length` among the headers. */
   readonly body: Uint8Array | Readable | null;
   /** Its answer is a file, which goes to the client as the provider stores it: no coding is undone. */
   readonly file?: boolean;

@@ -3,6 +3,14 @@ import { applyEdits } from '#lib/families/edits';
 import type { Edit } from '#lib/families/family';
 import type { Scan, Upload } from '#lib/families/scan';
 
+/**
+ * Longer bodies go up piece by piece, as the provider takes them. Handed over at once, they would count as
+ * sent while most of them waits here: its client would pay for leaving, and an early answer would free the
+ * connection for the next call, which then stands behind the rest.
+ */
+const AT_ONCE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
 /** A body as one target gets it. */
 export interface EditedBody {
   readonly body: Uint8Array | Readable | null;
@@ -12,12 +20,18 @@ export interface EditedBody {
 
 /**
  * The client's own bytes with the edited ranges replaced (decisions §4). An upload is streamed from its
- * file anew for every attempt.
+ * file anew for every attempt, and a long body from memory.
  * @throws RangeError when edits overlap or leave the body.
  */
 export function editedBody(scan: Scan, edits: readonly Edit[]): EditedBody {
   if (scan.upload) return uploadBody(scan.upload, edits);
-  return { body: applyEdits(scan.body, edits), contentLength: null };
+  const body = applyEdits(scan.body, edits);
+  if (body.length <= AT_ONCE_BYTES) return { body, contentLength: null };
+  return { body: Readable.from(cut(body), { objectMode: false }), contentLength: body.length };
+}
+
+function* cut(body: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
 }
 
 function uploadBody(upload: Upload, edits: readonly Edit[]): EditedBody {

@@ -10,11 +10,14 @@ export interface RawProvider {
   readonly url: string;
   /** The script of the requests whose text holds this name. */
   on(name: string, script: Script): void;
+  /** The script of requests whose beginning holds this name; no more of them is read. */
+  onBeginning(name: string, script: Script): void;
   close(): Promise<void>;
 }
 
 export async function startRawProvider(): Promise<RawProvider> {
   const scripts = new Map<string, Script>();
+  const early = new Map<string, Script>();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -22,6 +25,12 @@ export async function startRawProvider(): Promise<RawProvider> {
     let text = '';
     socket.on('data', (piece) => {
       text += piece.toString('latin1');
+      const [, first] = [...early].find(([name]) => text.includes(name)) ?? [];
+      if (first) {
+        socket.pause();
+        first(socket, text);
+        return;
+      }
       const head = text.indexOf('\r\n\r\n');
       const length = Number(/^content-length: *(\d+)/im.exec(text)?.[1] ?? 0);
       if (head < 0 || text.length < head + 4 + length) return;
@@ -39,6 +48,9 @@ export async function startRawProvider(): Promise<RawProvider> {
     url: `http://127.0.0.1:${port}/v1`,
     on: (name, script) => {
       scripts.set(name, script);
+    },
+    onBeginning: (name, script) => {
+      early.set(name, script);
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();
