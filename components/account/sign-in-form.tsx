@@ -8,6 +8,7 @@ import { Field } from '#components/ui/field';
 
 const messages: Record<string, string> = {
   CredentialsSignin: 'The e-mail or the password is not right. Check both and try again.',
+  Unavailable: 'The gateway cannot look this up just now. Try again in a moment.',
   TooManyAttempts: 'Too many attempts. Wait 15 minutes, then try again.',
 };
 

@@ -23,6 +23,8 @@ declare module 'next-auth/jwt' {
 
 /** The error that the sign-in page reads when there were too many attempts. */
 const tooManyAttempts = 'TooManyAttempts';
+/** And the one when the database did not answer. */
+const unavailable = 'Unavailable';
 
 const weekSeconds = 7 * 24 * 3600;
 
@@ -32,6 +34,14 @@ export function authOptions(): AuthOptions {
   return {
     secret: host.env.authSecret,
     session: { strategy: 'jwt', maxAge: weekSeconds },
+    logger: {
+      // A cookie that is not ours is no fault of ours, and anybody can send one.
+      error: (code) => {
+        if (code !== 'JWT_SESSION_ERROR') host.report(new Error(`next-auth: ${code}`));
+      },
+      warn: () => undefined,
+      debug: () => undefined,
+    },
     pages: { signIn: '/sign-in', error: '/sign-in' },
     providers: [
       Credentials({
@@ -43,7 +53,11 @@ export function authOptions(): AuthOptions {
           const address = addressOf(request.headers?.['x-forwarded-for']);
           const throttle = getSignInThrottle();
           if (!throttle.claim(email, address, Date.now())) throw new Error(tooManyAttempts);
-          const user = await findUserByPassword(host.db, email, password);
+          const user = await findUserByPassword(host.db, email, password).catch((error: unknown) => {
+            host.report(error);
+            // What is thrown here goes into the address of the answer: a word, never a database's own text.
+            throw new Error(unavailable);
+          });
           if (user) throttle.clear(email, address, Date.now());
           return user;
         },
@@ -61,7 +75,7 @@ export function authOptions(): AuthOptions {
   };
 }
 
-/** The hop nearest to us: what stands before it was written by the client. */
+/** The hop nearest to us, as `trustForwarded` left it: what stands before it was written by the client. */
 function addressOf(forwarded: unknown): string {
   return (
     String(forwarded ?? '')

@@ -20,7 +20,9 @@ export function normalEmail(email: string): string {
  * as a known one: its password is checked against a dummy hash.
  */
 export async function findUserByPassword(db: Db, email: string, password: string): Promise<SignedIn | null> {
-  const user = await db.prisma.user.findUnique({ where: { email: normalEmail(email) } });
+  // PostgreSQL stores no NUL; asked for one, it would raise.
+  const known = normalEmail(email).replaceAll('\0', '\uFFFD');
+  const user = await db.prisma.user.findUnique({ where: { email: known } });
   dummyHash ??= hash('no account has this password', { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
   const matches = await verify(user?.passwordHash ?? (await dummyHash), password);
   if (!user?.passwordHash || !matches) return null;

@@ -15,6 +15,8 @@ interface ConsoleEnv {
 export interface ConsoleHost {
   readonly db: Db;
   readonly env: ConsoleEnv;
+  /** Models that some chat call could be routed to now; null where the process does not know. */
+  listChatModels(): ReadonlySet<string> | null;
   /** Has this process read the change feed now, so that a change made here is in force at once. */
   pollNow(): void | Promise<void>;
   /** Unexpected errors of pages and actions, for the log. */
@@ -41,6 +43,7 @@ export function getConsoleHost(): ConsoleHost {
   const made: ConsoleHost = {
     db: openDb(env.databaseUrl),
     env: consoleEnvOf(env, env.port),
+    listChatModels: () => null,
     // Nothing to wake: processes that serve calls poll the change feed once a second.
     pollNow: () => undefined,
     report: (error) => console.error(error),

@@ -10,10 +10,14 @@ export async function listModelNames(db: Db): Promise<string[]> {
   return models.map((model) => model.id);
 }
 
-/** A model that a chat example may name: one whose offer speaks that protocol; null without any. */
-export async function findExampleModel(db: Db): Promise<string | null> {
+/**
+ * A model that a chat example may name: one whose offer speaks that protocol; null without any.
+ * @param usable those that can be routed to now, so that the example works as pasted; null: unknown.
+ */
+export async function findExampleModel(db: Db, usable: ReadonlySet<string> | null): Promise<string | null> {
+  const among = usable && usable.size > 0 ? { modelId: { in: [...usable] } } : {};
   const offer = await db.prisma.offer.findFirst({
-    where: { withdrawnAt: null, families: { has: 'chat' }, prices: { some: {} } },
+    where: { withdrawnAt: null, families: { has: 'chat' }, prices: { some: {} }, ...among },
     select: { modelId: true },
     orderBy: [{ position: 'asc' }, { modelId: 'asc' }],
   });

@@ -11,10 +11,12 @@ interface Count {
 
 /**
  * Counts sign-in attempts in memory. The pair of address and e-mail has the tight limit, so that a
- * stranger who knows an e-mail does not lock its owner out.
+ * stranger who knows an e-mail does not lock its owner out; and where somebody has signed in before,
+ * what others guess from elsewhere does not count.
  */
 export class SignInThrottle {
   readonly #counts = new Map<string, Count>();
+  readonly #proven = new Set<string>();
 
   /** Books an attempt; false when it may not be made. A success takes it back with `clear`. */
   claim(email: string, address: string, nowMs: number): boolean {
@@ -29,20 +31,25 @@ export class SignInThrottle {
 
   /** The attempt succeeded: it and the pair's earlier failures no longer count. */
   clear(email: string, address: string, nowMs: number): void {
-    const [pair, ...rest] = this.#keys(email, address);
-    if (pair) this.#counts.delete(pair[0]);
-    for (const [name] of rest) {
+    const pair = pairOf(email, address);
+    this.#counts.delete(pair);
+    for (const [name] of this.#keys(email, address)) {
+      if (name === pair) continue;
       const count = this.#read(name, nowMs);
       count.failures = Math.max(0, count.failures - 1);
     }
+    this.#proven.delete(pair);
+    this.#proven.add(pair);
+    if (this.#proven.size > mostEntries) dropOldest(this.#proven);
   }
 
   #keys(email: string, address: string): [name: string, limit: number][] {
-    return [
-      [`pair ${address} ${email}`, most.pair],
-      [`email ${email}`, most.email],
+    const pair = pairOf(email, address);
+    const names: [name: string, limit: number][] = [
+      [pair, most.pair],
       [`address ${address}`, most.address],
     ];
+    return this.#proven.has(pair) ? names : [...names, [`email ${email}`, most.email]];
   }
 
   #read(name: string, nowMs: number): Count {
@@ -51,14 +58,20 @@ export class SignInThrottle {
     const fresh = { failures: 0, endsAtMs: nowMs + windowMs };
     this.#counts.delete(name);
     this.#counts.set(name, fresh);
-    if (this.#counts.size > mostEntries) {
-      // Insertion order is age: the oldest window goes first.
-      for (const oldest of this.#counts.keys()) {
-        this.#counts.delete(oldest);
-        break;
-      }
-    }
+    if (this.#counts.size > mostEntries) dropOldest(this.#counts);
     return fresh;
+  }
+}
+
+function pairOf(email: string, address: string): string {
+  return `pair ${address} ${email}`;
+}
+
+/** Insertion order is age. */
+function dropOldest(entries: Map<string, unknown> | Set<string>): void {
+  for (const oldest of entries.keys()) {
+    entries.delete(oldest);
+    return;
   }
 }
 

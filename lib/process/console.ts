@@ -3,9 +3,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { setConsoleHost } from '#lib/console/db';
+import { trustForwarded } from '#lib/console/forwarded';
 import type { Db } from '#lib/data/db';
 import { type Env, exportForNextAuth, publicUrl } from '#lib/env';
 import type { Running } from '#lib/process/running';
+import { listRoutable } from '#lib/routing/exclude';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -37,6 +39,7 @@ export async function openConsole(
       authSecret: env.nextAuthSecret,
       keyPepper: env.keyPepper,
     },
+    listChatModels: () => listRoutable(running.runtime.catalogue(), 'chat'),
     pollNow: () => running.pollNow(),
     report: (error) =>
       log.error({ reason: error instanceof Error ? error.message : String(error) }, 'console'),
@@ -47,7 +50,10 @@ export async function openConsole(
   await app.prepare();
   const handle = app.getRequestHandler();
   return {
-    serve: (request, response) => void handle(request, response),
+    serve: (request, response) => {
+      trustForwarded(request);
+      void handle(request, response);
+    },
     attach: (server) => {
       if (dev) server.on('upgrade', app.getUpgradeHandler());
     },

@@ -1,7 +1,7 @@
 import { formatUsd } from '#lib/money';
 import { ratesAt } from '#lib/routing/rates';
 import type { Rules } from '#lib/routing/rules';
-import type { FamilyId, OfferFacts } from '#lib/snapshot/snapshot';
+import type { Catalogue, FamilyId, OfferFacts } from '#lib/snapshot/snapshot';
 
 /** Why an offer of a model in scope is left out of a plan: a code, put into words only when asked for. */
 export type WhyOffer =
@@ -22,6 +22,16 @@ export type WhyOffer =
 export function isAvailable(offer: OfferFacts): boolean {
   for (const family of offer.families) if (unavailable(offer, family) === null) return true;
   return false;
+}
+
+/** The models that have an offer of this family which can be routed to. */
+export function listRoutable(catalogue: Catalogue, family: FamilyId): Set<string> {
+  const models = [...catalogue.models.values()];
+  return new Set(
+    models
+      .filter((model) => model.offers.some((offer) => unavailable(offer, family) === null))
+      .map((model) => model.id),
+  );
 }
 
 /**

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { safeCallback } from '#lib/console/callback-url';
+import { trustForwarded } from '#lib/console/forwarded';
+import { withoutSecret } from '#lib/console/key-filters';
 import { may, roleOf, roles, rolesThatMay } from '#lib/console/role';
 import { SignInThrottle } from '#lib/console/sign-in-throttle';
+import { makeKey } from '#lib/secrets';
 
 describe('the way back after signing in', () => {
   test.each(['/acme/logs?status=4xx', '/acme/keys#top', '/'])('%s is kept', (target) => {
@@ -24,6 +27,12 @@ describe('the way back after signing in', () => {
     expect(new URL(answer, 'https://console.example').origin).toBe('https://console.example');
     if (!target?.includes('..')) expect(answer).toBe('/');
   });
+});
+
+test('a key that is searched for whole is cut to what the list shows of it', () => {
+  const key = makeKey();
+  expect(withoutSecret(`Bearer ${key},`)).toBe(`Bearer ${key.slice(0, 7)}…${key.slice(-4)},`);
+  expect(withoutSecret('mg_ab')).toBe('mg_ab');
 });
 
 describe('roles', () => {
@@ -51,6 +60,29 @@ describe('failed sign-ins', () => {
     expect(throttle.claim('b@x.example', '10.0.0.1', 13)).toBe(true);
     expect(throttle.claim('a@x.example', '10.0.0.1', 14 * minute)).toBe(false);
     expect(throttle.claim('a@x.example', '10.0.0.1', 15 * minute)).toBe(true);
+  });
+
+  test('whom others lock out by guessing still gets in from where they signed in before', () => {
+    const throttle = new SignInThrottle();
+    throttle.claim('a@x.example', '10.0.0.1', 0);
+    throttle.clear('a@x.example', '10.0.0.1', 0);
+    for (let n = 0; n < 50; n++) throttle.claim('a@x.example', `10.1.0.${n}`, n);
+    expect(throttle.claim('a@x.example', '10.2.0.1', 60)).toBe(false);
+    for (let n = 0; n < 10; n++) expect(throttle.claim('a@x.example', '10.0.0.1', 61)).toBe(true);
+    expect(throttle.claim('a@x.example', '10.0.0.1', 62)).toBe(false);
+  });
+
+  test.each([
+    ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '198.51.100.1', '203.0.113.9'],
+    ['2001:db8::1', '198.51.100.1', '2001:db8::1'],
+    ['::ffff:127.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    ['fd00::2', '198.51.100.1', '198.51.100.1'],
+  ])('a peer at %s who says that it forwards %s counts as %s', (peer, claimed, expected) => {
+    const request = { headers: { 'x-forwarded-for': claimed }, socket: { remoteAddress: peer } };
+    trustForwarded(request);
+    expect(request.headers['x-forwarded-for']).toBe(expected);
   });
 
   test('one address is closed after a hundred, whatever it guesses', () => {
