@@ -30,7 +30,9 @@ export function proxy(request: NextRequest): NextResponse {
   const signedIn = request.cookies
     .getAll()
     .some(({ name }) => sessionCookies.some((cookie) => name === cookie || name.startsWith(`${cookie}.`)));
-  if (!signedIn && !publicPaths.includes(pathname)) {
+  // An action answers by itself that the session has ended; redirected, its page could only fail.
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (!signedIn && reads && !publicPaths.includes(pathname)) {
     const target = request.nextUrl.clone();
     target.pathname = '/sign-in';
     target.search = pathname === '/' ? '' : `?callbackUrl=${encodeURIComponent(pathname + search)}`;

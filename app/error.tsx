@@ -1,30 +1,12 @@
 'use client';
 
 import { MessagePage } from '#components/message-page';
-import { Button } from '#components/ui/button';
+import { WentWrong } from '#components/went-wrong';
 
-interface ErrorPageProps {
-  error: Error & { digest?: string };
-  reset: () => void;
-}
-
-export default function ErrorPage({ error, reset }: ErrorPageProps) {
+export default function ErrorPage({ error, retry }: { error: unknown; retry: () => void }) {
   return (
-    <MessagePage
-      title="This page could not be shown"
-      action={
-        <Button tone="primary" onClick={reset}>
-          Try again
-        </Button>
-      }
-    >
-      Something went wrong on our side; your keys and calls are not affected.
-      {error.digest ? (
-        <>
-          {' '}
-          Reference: <code className="font-mono text-ink">{error.digest}</code>
-        </>
-      ) : null}
+    <MessagePage title="This page could not be shown">
+      <WentWrong error={error} retry={retry} />
     </MessagePage>
   );
 }

@@ -7,15 +7,13 @@ export const metadata = { title: 'Not found' };
 /** One page for what does not exist and for what belongs to others. */
 export default function NotFound() {
   return (
-    <MessagePage
-      title="There is nothing here"
-      action={
-        <Link href="/" className={buttonStyle({ tone: 'primary' })}>
-          Go to your workspace
-        </Link>
-      }
-    >
-      The address may be wrong, or it belongs to a workspace that you are not a member of.
+    <MessagePage title="There is nothing here">
+      <p className="text-muted leading-6">
+        The address may be wrong, or it belongs to a workspace that you are not a member of.
+      </p>
+      <Link href="/" className={buttonStyle({ tone: 'primary' })}>
+        Go to your workspace
+      </Link>
     </MessagePage>
   );
 }

@@ -2,21 +2,12 @@ import type { ReactNode } from 'react';
 import { Wordmark } from '#components/brand';
 
 /** A page that says one thing: not found, or gone wrong. */
-export function MessagePage({
-  title,
-  children,
-  action,
-}: {
-  title: string;
-  children: ReactNode;
-  action: ReactNode;
-}) {
+export function MessagePage({ title, children }: { title: string; children: ReactNode }) {
   return (
     <main className="mx-auto grid min-h-dvh max-w-md content-center justify-items-start gap-4 p-6">
       <Wordmark />
       <h1 className="font-semibold text-xl tracking-tight">{title}</h1>
-      <div className="text-muted leading-6">{children}</div>
-      {action}
+      {children}
     </main>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Plus } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useState } from 'react';
+import { createContext, type ReactNode, type RefObject, useContext, useMemo, useRef, useState } from 'react';
 import { KeyForm } from '#components/keys/key-form';
 import { SecretDialog } from '#components/keys/secret-dialog';
 import type { SnippetFacts } from '#components/keys/snippets';
@@ -10,38 +10,38 @@ import { Button } from '#components/ui/button';
 import { Dialog } from '#components/ui/dialog';
 import { Tooltip } from '#components/ui/tooltip';
 
-interface CreateKeyProps {
+interface Creation {
+  start(): void;
+  /** The button that is on the page, which gets the focus back. */
+  readonly button: RefObject<HTMLButtonElement | null>;
+}
+
+const CreationContext = createContext<Creation | null>(null);
+
+interface KeyCreationProps {
   workspace: string;
   models: readonly string[];
   facts: SnippetFacts;
-  /** Why this member may not create keys; null when they may. */
-  locked: string | null;
+  children: ReactNode;
 }
 
-/** The button, the form, and the secret that the form leads to. */
-export function CreateKey({ workspace, models, facts, locked }: CreateKeyProps) {
+/**
+ * Holds the form and the secret that it leads to around the whole page: the button moves when the first
+ * key turns the empty page into a list, and a secret that moved with it would be lost.
+ */
+export function KeyCreation({ workspace, models, facts, children }: KeyCreationProps) {
   const router = useRouter();
   const [open, setOpen] = useState(false);
   const [created, setCreated] = useState<{ name: string; secret: string; model: string } | null>(null);
-  if (locked) {
-    return (
-      <Tooltip content={locked}>
-        <Button tone="primary" aria-disabled aria-description={locked}>
-          <Plus />
-          Create key
-        </Button>
-      </Tooltip>
-    );
-  }
+  const button = useRef<HTMLButtonElement>(null);
+  const creation = useMemo(() => ({ start: () => setOpen(true), button }), []);
   return (
-    <>
-      <Button tone="primary" onClick={() => setOpen(true)}>
-        <Plus />
-        Create key
-      </Button>
+    <CreationContext value={creation}>
+      {children}
       <Dialog
         open={open}
         onOpenChange={setOpen}
+        finalFocus={button}
         title="Create an API key"
         description="It works on this gateway at once, on every other machine within 2 seconds."
       >
@@ -61,9 +61,32 @@ export function CreateKey({ workspace, models, facts, locked }: CreateKeyProps) 
           name={created.name}
           secret={created.secret}
           facts={{ ...facts, model: created.model || facts.model }}
+          finalFocus={button}
           onClose={() => setCreated(null)}
         />
       ) : null}
-    </>
+    </CreationContext>
+  );
+}
+
+/** @param locked why this member may not create keys; null when they may. */
+export function CreateKeyButton({ locked }: { locked: string | null }) {
+  const creation = useContext(CreationContext);
+  if (!creation) throw new Error('a key is created inside KeyCreation');
+  if (locked) {
+    return (
+      <Tooltip content={locked}>
+        <Button tone="primary" aria-disabled aria-description={locked}>
+          <Plus />
+          Create key
+        </Button>
+      </Tooltip>
+    );
+  }
+  return (
+    <Button tone="primary" ref={creation.button} onClick={creation.start}>
+      <Plus />
+      Create key
+    </Button>
   );
 }

@@ -1,11 +1,17 @@
 'use client';
 
-import { createContext, type ReactNode, useContext } from 'react';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
 
 /** How a server action answers; the page gives the actions, so that components know no server. */
-type Answer<Value> =
+export type Answer<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly message: string; readonly field: string | null };
+  | {
+      readonly ok: false;
+      readonly message: string;
+      readonly field: string | null;
+      /** Nobody is signed in any more. */
+      readonly signedOut: boolean;
+    };
 
 export interface KeyActions {
   create(workspace: string, input: unknown): Promise<Answer<{ id: string; key: string }>>;
@@ -16,8 +22,27 @@ export interface KeyActions {
 
 const KeyActionsContext = createContext<KeyActions | null>(null);
 
+/** No answer came (no network, a restart, a newer console): the form stays, and says what to do. */
+const unheard = {
+  ok: false,
+  message:
+    'No answer came, so this may have been done or not. Reload the page and look before you try again.',
+  field: null,
+  signedOut: false,
+} as const;
+
 export function KeyActionsProvider({ actions, children }: { actions: KeyActions; children: ReactNode }) {
-  return <KeyActionsContext value={actions}>{children}</KeyActionsContext>;
+  const { create, enable, disable, revoke } = actions;
+  const answered = useMemo<KeyActions>(
+    () => ({
+      create: (workspace, input) => create(workspace, input).catch(() => unheard),
+      enable: (workspace, input) => enable(workspace, input).catch(() => unheard),
+      disable: (workspace, input) => disable(workspace, input).catch(() => unheard),
+      revoke: (workspace, input) => revoke(workspace, input).catch(() => unheard),
+    }),
+    [create, enable, disable, revoke],
+  );
+  return <KeyActionsContext value={answered}>{children}</KeyActionsContext>;
 }
 
 /** @throws Error outside a KeyActionsProvider. */

@@ -2,6 +2,7 @@
 
 import { ChevronRight } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
 import { type Expiry, ExpiryField, expiryMoment } from '#components/keys/expiry-field';
 import { useKeyActions } from '#components/keys/key-actions';
 import { ModelScope } from '#components/keys/model-scope';
@@ -35,7 +36,9 @@ export function KeyForm({ workspace, models, onCancel, onCreated }: KeyFormProps
   const actions = useKeyActions();
   const [scope, setScope] = useState<readonly string[] | null>(null);
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' });
-  const [fault, setFault] = useState<{ field: string | null; message: string } | null>(null);
+  const [fault, setFault] = useState<{ field: string | null; message: string; signedOut: boolean } | null>(
+    null,
+  );
   const [more, setMore] = useState(false);
   const [pending, startTransition] = useTransition();
   const form = useRef<HTMLFormElement>(null);
@@ -48,6 +51,10 @@ export function KeyForm({ workspace, models, onCancel, onCreated }: KeyFormProps
     event.preventDefault();
     const data = new FormData(event.currentTarget);
     const text = (name: string) => String(data.get(name) ?? '').trim();
+    if (expiry.choice === 'day' && !expiry.day) {
+      setFault({ field: 'expiresAt', message: 'Choose the last day.', signedOut: false });
+      return;
+    }
     const given = [...caps, ...limits].flatMap(({ name }) => (text(name) ? [[name, text(name)]] : []));
     startTransition(async () => {
       const answer = await actions.create(workspace, {
@@ -73,6 +80,7 @@ export function KeyForm({ workspace, models, onCancel, onCreated }: KeyFormProps
         {unplaced && !inMore ? (
           <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
             {fault.message}
+            {fault.signedOut ? <SignInAgain /> : null}
           </p>
         ) : null}
         <Field

@@ -4,6 +4,7 @@ import { Ban, Ellipsis, Fingerprint, Power, PowerOff, ScrollText } from 'lucide-
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
+import { signInAddress } from '#components/account/sign-in-again';
 import { useKeyActions } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { RevokeDialog } from '#components/keys/revoke-dialog';
@@ -30,7 +31,7 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
     startTransition(async () => {
       const answer = await actions[to](workspace, { id: row.id });
       if (!answer.ok) {
-        toast.error(answer.message);
+        refuse(answer);
         return;
       }
       const undo = to === 'disable' ? { label: 'Undo', onClick: () => toggle('enable') } : undefined;
@@ -40,6 +41,17 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
       });
       router.refresh();
     });
+  }
+
+  /** What this page shows of the key may be out of date, so it is read again. */
+  function refuse({ message, signedOut }: { message: string; signedOut: boolean }) {
+    if (signedOut) {
+      const signIn = { label: 'Sign in', onClick: () => window.location.assign(signInAddress()) };
+      toast.error(message, { action: signIn, duration: Number.POSITIVE_INFINITY });
+      return;
+    }
+    toast.error(message);
+    router.refresh();
   }
 
   function copyId() {
@@ -54,7 +66,7 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
       <Menu
         className="w-52"
         trigger={
-          <Button tone="quiet" size="icon" aria-label={`Actions for ${row.name}`} disabled={pending}>
+          <Button tone="quiet" size="icon" aria-label={`Actions for ${row.name}`} aria-busy={pending}>
             <Ellipsis />
           </Button>
         }
@@ -71,7 +83,10 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
           <>
             <MenuSeparator />
             {locked ? <p className="px-2 py-1.5 text-muted text-xs leading-4">{locked}</p> : null}
-            <MenuItem disabled={locked !== null} onSelect={() => toggle(enabled ? 'disable' : 'enable')}>
+            <MenuItem
+              disabled={pending || locked !== null}
+              onSelect={() => toggle(enabled ? 'disable' : 'enable')}
+            >
               {enabled ? <PowerOff /> : <Power />}
               {enabled ? 'Disable' : 'Enable'}
             </MenuItem>

@@ -1,6 +1,6 @@
 import type { BadgeTone } from '#components/ui/badge';
 
-export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired';
+export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
 
 /** One key of the list; times and money are ready to read. */
 export interface KeyRow {
@@ -36,6 +36,11 @@ export const keyStates: Record<KeyState, { tone: BadgeTone; text: string; why: s
     tone: 'warn',
     text: 'Quota used up',
     why: 'Calls are refused with 402 until the quota is raised.',
+  },
+  ownerless: {
+    tone: 'warn',
+    text: 'Maker left',
+    why: 'Calls are refused with 403: the member who made this key is gone. Create a new one.',
   },
   expired: { tone: 'warn', text: 'Expired', why: 'Calls are refused with 403 since the key expired.' },
 };

@@ -1,6 +1,7 @@
 'use client';
 
-import { type FormEvent, useState, useTransition } from 'react';
+import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
 import { useKeyActions } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { Button } from '#components/ui/button';
@@ -20,7 +21,7 @@ interface RevokeDialogProps {
 export function RevokeDialog({ row, workspace, open, onOpenChange, onRevoked }: RevokeDialogProps) {
   const actions = useKeyActions();
   const [typed, setTyped] = useState('');
-  const [error, setError] = useState<string>();
+  const [error, setError] = useState<ReactNode>();
   const [pending, startTransition] = useTransition();
 
   function close() {
@@ -38,7 +39,12 @@ export function RevokeDialog({ row, workspace, open, onOpenChange, onRevoked }: 
     startTransition(async () => {
       const answer = await actions.revoke(workspace, { id: row.id });
       if (!answer.ok) {
-        setError(answer.message);
+        setError(
+          <>
+            {answer.message}
+            {answer.signedOut ? <SignInAgain /> : null}
+          </>,
+        );
         return;
       }
       toast.success(`${row.name} is revoked`);

@@ -1,6 +1,6 @@
 'use client';
 
-import { useEffect, useState } from 'react';
+import { type RefObject, useEffect, useState } from 'react';
 import { curlSnippet, envSnippet, type SnippetFacts } from '#components/keys/snippets';
 import { Button } from '#components/ui/button';
 import { CodeBlock } from '#components/ui/code-block';
@@ -13,11 +13,12 @@ interface SecretDialogProps {
   /** The key itself; it lives in this dialog and nowhere else, and is gone when it closes. */
   secret: string;
   facts: SnippetFacts;
+  finalFocus: RefObject<HTMLElement | null>;
   onClose(): void;
 }
 
 /** Shows a new key, once. Neither Esc, a press outside, Back nor a reload loses it unasked. */
-export function SecretDialog({ name, secret, facts, onClose }: SecretDialogProps) {
+export function SecretDialog({ name, secret, facts, finalFocus, onClose }: SecretDialogProps) {
   const [mayClose, setMayClose] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setMayClose(true), 2_000);
@@ -30,6 +31,7 @@ export function SecretDialog({ name, secret, facts, onClose }: SecretDialogProps
       open
       sticky
       onOpenChange={onClose}
+      finalFocus={finalFocus}
       className="max-w-xl"
       title={`Save the key “${name}” now`}
       description="This is the only time it is shown. Keep it where your servers read secrets, never in front-end code."

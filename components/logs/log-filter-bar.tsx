@@ -13,6 +13,8 @@ import { logFilters } from '#lib/console/log-filters';
 interface LogFilterBarProps {
   models: readonly string[];
   keys: readonly { id: string; name: string }[];
+  /** With this many keys there may be more, which are not offered. */
+  mostKeys: number;
 }
 
 const any = '';
@@ -24,7 +26,7 @@ const statuses = [
 ] as const;
 
 /** Narrows the log; all of it stands in the address. */
-export function LogFilterBar({ models, keys }: LogFilterBarProps) {
+export function LogFilterBar({ models, keys, mostKeys }: LogFilterBarProps) {
   const router = useRouter();
   const [pending, startTransition] = useTransition();
   const [filters, setFilters] = useQueryStates(logFilters, {
@@ -85,6 +87,9 @@ export function LogFilterBar({ models, keys }: LogFilterBarProps) {
         label="Key"
         className="w-36"
         value={filters.key ?? any}
+        {...(keys.length >= mostKeys
+          ? { note: 'The newest keys. The calls of an older one are a link on the page of the API keys.' }
+          : {})}
         options={[
           { value: any, label: 'Any key' },
           ...keys.map((key) => ({ value: key.id, label: key.name })),

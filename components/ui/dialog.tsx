@@ -2,7 +2,7 @@
 
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import { buttonStyle } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 
@@ -17,11 +17,22 @@ interface DialogProps {
    * cross. For what is shown once.
    */
   sticky?: boolean;
+  /** What gets the focus afterwards; without it, what had it before. */
+  finalFocus?: RefObject<HTMLElement | null>;
   className?: string;
 }
 
 /** A modal dialog: focus is trapped inside and goes back to where it came from. */
-export function Dialog({ open, onOpenChange, title, description, children, sticky, className }: DialogProps) {
+export function Dialog({
+  open,
+  onOpenChange,
+  title,
+  description,
+  children,
+  sticky,
+  finalFocus,
+  className,
+}: DialogProps) {
   return (
     <BaseDialog.Root
       open={open}
@@ -38,6 +49,7 @@ export function Dialog({ open, onOpenChange, title, description, children, stick
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/45 transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
         <BaseDialog.Viewport className="fixed inset-0 z-50 grid justify-items-center overflow-y-auto p-3 sm:items-start sm:py-[8vh]">
           <BaseDialog.Popup
+            {...(finalFocus ? { finalFocus } : {})}
             className={classNames(
               'relative my-auto w-full max-w-lg rounded-xl border border-line bg-surface shadow-pop transition-[opacity,transform] duration-150 sm:my-0',
               'data-[ending-style]:translate-y-2 data-[ending-style]:opacity-0 data-[starting-style]:translate-y-2 data-[starting-style]:opacity-0',
@@ -52,6 +64,8 @@ export function Dialog({ open, onOpenChange, title, description, children, stick
                 </BaseDialog.Description>
               ) : null}
             </header>
+            {children}
+            {/* Last in order, so that the dialog opens on its first field. */}
             {sticky ? null : (
               <BaseDialog.Close
                 aria-label="Close"
@@ -63,7 +77,6 @@ export function Dialog({ open, onOpenChange, title, description, children, stick
                 <X />
               </BaseDialog.Close>
             )}
-            {children}
           </BaseDialog.Popup>
         </BaseDialog.Viewport>
       </BaseDialog.Portal>

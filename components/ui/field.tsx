@@ -13,7 +13,7 @@ interface FieldProps extends Omit<BaseField.Control.Props, 'className' | 'render
   name: string;
   hint?: ReactNode;
   /** Shown in place of the hint and announced; the box is marked invalid. */
-  error?: string | undefined;
+  error?: ReactNode;
   /** Stands inside the box at its left, such as a currency sign. */
   prefix?: string;
   /** Stands inside the box at its right, such as a button or a unit. */

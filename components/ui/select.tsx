@@ -14,6 +14,8 @@ interface SelectProps<Value extends string> {
   options: readonly { value: Value; label: string }[];
   className?: string;
   name?: string;
+  /** Below the options. */
+  note?: string;
 }
 
 /** Chooses one of a few. */
@@ -24,6 +26,7 @@ export function Select<Value extends string>({
   options,
   className,
   name,
+  note,
 }: SelectProps<Value>) {
   return (
     <BaseSelect.Root
@@ -64,6 +67,9 @@ export function Select<Value extends string>({
                 </BaseSelect.Item>
               ))}
             </BaseSelect.List>
+            {note ? (
+              <p className="max-w-60 border-t px-2 py-1.5 text-muted text-xs leading-4">{note}</p>
+            ) : null}
           </BaseSelect.Popup>
         </BaseSelect.Positioner>
       </BaseSelect.Portal>

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { getConsoleHost } from '#lib/console/db';
 import { findMember, type Membership } from '#lib/console/member';
 import { may, type Permission, rolesThatMay } from '#lib/console/role';
+import { findUser } from '#lib/console/session';
 import { VerbRefused } from '#lib/verbs/verb';
 
 /** What an action answers: never an exception, so that the page can show what to do next. */
@@ -13,16 +14,24 @@ export type ActionResult<Value> =
       readonly message: string;
       /** The input at fault; null when it is not one field. */
       readonly field: string | null;
+      /** Nobody is signed in any more: the page offers the way back in. */
+      readonly signedOut: boolean;
     };
 
-function refused(message: string, field: string | null = null): ActionResult<never> {
-  return { ok: false, message, field };
+function refused(message: string, field: string | null = null, signedOut = false): ActionResult<never> {
+  return { ok: false, message, field, signedOut };
+}
+
+/** Why there is no member. Strangers and unknown workspaces get one answer, so that nobody can probe names. */
+async function refuseStranger(): Promise<ActionResult<never>> {
+  if (await findUser()) return refused('You are no longer a member of this workspace.');
+  return refused('Your session has ended; nothing was changed.', null, true);
 }
 
 /**
  * Makes a server action of a verb: authorises, reads the input, runs, and has this process read the
  * change feed at once, so that a change is in force here before the page hears of it (decisions §9).
- * Next has compared Origin and Host before. Strangers and unknown workspaces get one answer.
+ * Next has compared Origin and Host before.
  */
 export function memberAction<Schema extends z.ZodType, Value>(
   permission: Permission,
@@ -32,7 +41,7 @@ export function memberAction<Schema extends z.ZodType, Value>(
   return async (slug, input) => {
     try {
       const member = await findMember(String(slug));
-      if (!member) return refused('Your session has ended, or you left this workspace. Sign in again.');
+      if (!member) return await refuseStranger();
       if (!may(member.role, permission)) {
         return refused(`Your role is ${member.role}. Ask an ${rolesThatMay(permission)} to do this.`);
       }

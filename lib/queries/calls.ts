@@ -91,6 +91,9 @@ function callWhere(filters: CallFilters, before: string | undefined): Prisma.Cal
     const hundred = Number(filters.status[0]) * 100;
     where.push({ status: { gte: hundred, lt: hundred + 100 } });
   }
+  const texts = [filters.model, filters.provider, filters.errorCode];
+  // PostgreSQL stores no such character, so nothing matches; asked, it would raise.
+  if (texts.some((text) => text?.includes('\0'))) return null;
   if (filters.model) {
     where.push({ OR: [{ requestedModel: filters.model }, { answeringModel: filters.model }] });
   }

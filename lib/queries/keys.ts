@@ -39,6 +39,18 @@ export interface FoundKey {
   readonly display: string;
 }
 
+/** A key of a list. */
+export interface ListedKey extends FoundKey {
+  /** The member who made it is gone from the workspace, so its calls are refused (decisions §9). */
+  readonly ownerRemoved: boolean;
+}
+
+export interface KeyPage {
+  readonly keys: ListedKey[];
+  /** Pass as `after` for the next page; null: no more. */
+  readonly next: string | null;
+}
+
 interface Row {
   id: string;
   name: string;
@@ -60,6 +72,7 @@ interface Row {
   created_at: Date;
   display_start: string;
   display_end: string;
+  owner_removed: boolean;
   day: string | null;
   d7: string | null;
   d30: string | null;
@@ -69,12 +82,14 @@ interface Row {
 const unknownZone = '22023';
 
 /** Spend counts in the minute of its admission, so a window starts with the minute that holds its edge. */
-const select = `
+const selectFrom = (keys: string) => `
   SELECT k.id, k.name, w.slug AS workspace, k.status, k.quota_exhausted, k.all_models, k.models,
     k.max_output_tokens, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.rpm, k.tpm,
     k.concurrency, k.expires_at, k.last_used_at, k.created_at, k.display_start, k.display_end,
-    s.day, s.d7, s.d30
-  FROM api_key k JOIN workspace w ON w.id = k.workspace_id
+    k.created_by IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM member m WHERE m.workspace_id = k.workspace_id AND m.user_id = k.created_by
+    ) AS owner_removed, s.day, s.d7, s.d30
+  FROM ${keys} k JOIN workspace w ON w.id = k.workspace_id
   CROSS JOIN LATERAL (SELECT coalesce($1, w.time_zone) AS zone) z
   LEFT JOIN LATERAL (
     SELECT sum(spent_nano) FILTER (WHERE minute >=
@@ -95,19 +110,62 @@ export async function findKey(
 ): Promise<FoundKey | null> {
   if (!isUuid(id)) return null;
   const where = 'k.id = $2 AND ($3::uuid IS NULL OR k.workspace_id = $3)';
-  const rows = await readKeys(db, where, [id, workspaceId]);
+  const rows = await readKeys(db, `${selectFrom('api_key')} WHERE ${where}`, [id, workspaceId]);
   return rows[0] === undefined ? null : shown(rows[0]);
 }
 
-/** All keys of a workspace, revoked ones included, the newest first. */
-export async function listKeys(db: Db, workspaceId: string): Promise<FoundKey[]> {
-  const where = 'k.workspace_id = $2 ORDER BY k.created_at DESC, k.id DESC';
-  return (await readKeys(db, where, [workspaceId])).map(shown);
+/** Revoked ones below those that matter, the newest first: an order that pages can follow. */
+const listOrder = "(k.status = 'revoked'), k.created_at DESC, k.id DESC";
+
+/**
+ * Keys of a workspace, revoked ones at the end, the newest first. A page says where it ended by the last
+ * key's place at that time, so that keys made or revoked meanwhile move none of the following pages.
+ * @param page `search`: part of a name, of the displayed characters, or a whole id. `after`: `next` of the
+ * page before. `limit`: at most 500.
+ */
+export async function listKeys(
+  db: Db,
+  workspaceId: string,
+  page: { search?: string | undefined; after?: string | undefined; limit?: number } = {},
+): Promise<KeyPage> {
+  const search = page.search?.trim() ?? '';
+  const [, revoked, id] = /^([01])\.([0-9a-f-]{36})$/.exec(page.after ?? '') ?? [];
+  if (search.includes('\0') || (page.after !== undefined && !isUuid(id ?? '')))
+    return { keys: [], next: null };
+  const limit = Math.max(1, Math.min(500, page.limit ?? 500));
+  const keys = `(SELECT * FROM api_key k
+    WHERE k.workspace_id = $2
+      AND ($3 = '' OR strpos(lower(k.name), lower($3)) > 0
+        OR strpos(k.display_start || '…' || k.display_end, $3) > 0 OR k.id::text = lower($3))
+      AND ($4::uuid IS NULL OR (k.status = 'revoked') > $5 OR ((k.status = 'revoked') = $5
+        AND (k.created_at, k.id) < (SELECT a.created_at, a.id FROM api_key a WHERE a.id = $4)))
+    ORDER BY ${listOrder} LIMIT $6)`;
+  const values = [workspaceId, search, id ?? null, revoked === '1', limit + 1];
+  const rows = await readKeys(db, `${selectFrom(keys)} ORDER BY ${listOrder}`, values);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    keys: rows.slice(0, limit).map((row) => ({ ...shown(row), ownerRemoved: row.owner_removed })),
+    next: last ? `${last.status === 'revoked' ? 1 : 0}.${last.id}` : null,
+  };
+}
+
+/** The names of the newest keys of a workspace, and of one more key there: `chosen`. */
+export async function listKeyNames(
+  db: Db,
+  query: { workspaceId: string; limit: number; chosen: string | undefined },
+): Promise<{ id: string; name: string }[]> {
+  const chosen = isUuid(query.chosen ?? '') ? query.chosen : null;
+  const { rows } = await db.pool.query<{ id: string; name: string }>(
+    `(SELECT id, name FROM api_key WHERE workspace_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2)
+     UNION SELECT id, name FROM api_key WHERE workspace_id = $1 AND id = $3
+     ORDER BY name, id`,
+    [query.workspaceId, query.limit, chosen],
+  );
+  return rows;
 }
 
 /** $1 stands in for the time zone when the stored one is unknown to the database (written past the verbs). */
-async function readKeys(db: Db, where: string, values: unknown[]): Promise<Row[]> {
-  const text = `${select} WHERE ${where}`;
+async function readKeys(db: Db, text: string, values: unknown[]): Promise<Row[]> {
   try {
     return (await db.pool.query<Row>(text, [null, ...values])).rows;
   } catch (error) {

@@ -18,6 +18,8 @@ export async function findMembership(
   db: Db,
   where: { slug: string; userId: string },
 ): Promise<FoundMembership | null> {
+  // PostgreSQL stores no such character; asked for it, it would raise.
+  if (where.slug.includes('\0')) return null;
   return db.prisma.member.findFirst({
     where: { userId: where.userId, workspace: { slug: where.slug } },
     select: { role: true, workspace: { select: workspaceFields } },

@@ -42,16 +42,35 @@ interface Row {
   keys: FoundWorkspace['keys'];
 }
 
+const held = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
+  + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id)`;
+
 const select = `
   SELECT w.id, w.slug, w.name, w.time_zone, w.balance_nano, w.credit_nano, w.rpm, w.tpm, w.concurrency,
     w.strict, w.suspended_at, w.created_at,
-    (SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
-      + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id)
-      AS held_nano,
+    ${held} AS held_nano,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'status', k.status,
         'display', k.display_start || '…' || k.display_end) ORDER BY k.created_at, k.id), '[]')
       FROM api_key k WHERE k.workspace_id = w.id) AS keys
   FROM workspace w`;
+
+/** What stands on every page of the console; without the keys, of which there may be thousands. */
+export interface WorkspaceStanding {
+  /** balance + credit − held, in dollars. */
+  readonly available: string;
+  readonly suspended: boolean;
+}
+
+/** @returns null when there is no such workspace. */
+export async function findStanding(db: Db, workspaceId: string): Promise<WorkspaceStanding | null> {
+  const { rows } = await db.pool.query<{ available_nano: string; suspended: boolean }>(
+    `SELECT w.balance_nano + w.credit_nano - (${held}) AS available_nano, w.suspended_at IS NOT NULL AS suspended
+     FROM workspace w WHERE w.id = $1`,
+    [workspaceId],
+  );
+  const row = rows[0];
+  return row ? { available: formatUsd(BigInt(row.available_nano)), suspended: row.suspended } : null;
+}
 
 /** @param workspace its slug or its id. @returns null when there is none. */
 export async function findWorkspace(db: Db, workspace: string): Promise<FoundWorkspace | null> {

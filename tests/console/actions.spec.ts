@@ -43,6 +43,18 @@ test('an action authorises by itself: a viewer, a stranger and another origin ch
   const asStranger = await stranger.request.post(address, { headers: { ...headers, origin }, data: body });
   expect(await asStranger.text()).toContain('Your session has ended');
 
+  const others = await browser.newContext({ baseURL: origin });
+  await signIn(await others.newPage(), 'others@example.com', 'somewhere else', 'other-people');
+  const asOthers = await others.request.post(address, { headers: { ...headers, origin }, data: body });
+  expect(await asOthers.text()).toContain('no longer a member');
+  const inTheirs = body.replace('"demo"', '"other-people"');
+  const stolen = await others.request.post(`${origin}/other-people/keys`, {
+    headers: { ...headers, origin },
+    data: inTheirs,
+  });
+  expect(await stolen.text()).toContain('There is no API key');
+  await others.close();
+
   const elsewhere = { ...headers, origin: 'https://evil.example' };
   const crossSite = await page.request.post(address, { headers: elsewhere, data: body });
   expect(crossSite.ok()).toBe(false);

@@ -61,6 +61,20 @@ test('limits are checked where they are typed, and shown in the list', async ({ 
   expect((await callGateway(key)).status).toBe(429);
 });
 
+test('a last day that is missing or over is refused beside its box', async ({ page }) => {
+  await signIn(page);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Name', { exact: true }).fill('too late');
+  await form.getByRole('button', { name: 'Date' }).click();
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await expect(form.getByText('Choose the last day.')).toBeVisible();
+  await form.getByLabel('Last day').fill('2020-01-01');
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await expect(form.getByText('This day is over; choose a later one.')).toBeVisible();
+  await expect(form.getByLabel('Last day')).toBeFocused();
+});
+
 test('revoking asks for the name and is final', async ({ page }) => {
   await signIn(page);
   const key = await createKey(page, 'doomed');

@@ -1,7 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { Client } from 'pg';
-import { embeddedUrl } from '#lib/data/embedded-directory';
-import { fillSignIn, signIn, started } from '#tests/console/visit';
+import { fillSignIn, inDatabase, signIn, started } from '#tests/console/visit';
 
 test('a wrong password and an unknown address get one and the same answer', async ({ page }) => {
   await page.goto('/sign-in');
@@ -51,12 +49,9 @@ test('signing out ends the session', async ({ page }) => {
 
 test('a session ends everywhere when the user’s session version moves on', async ({ page }) => {
   await signIn(page);
-  const database = new Client({ connectionString: embeddedUrl(started('DATA_DIR')) });
-  await database.connect();
-  await database.query('UPDATE "user" SET session_version = session_version + 1 WHERE email = $1', [
-    started('EMAIL'),
-  ]);
-  await database.end();
+  await inDatabase(
+    `UPDATE "user" SET session_version = session_version + 1 WHERE email = '${started('EMAIL')}'`,
+  );
   await page.goto('/demo/logs');
   await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Flogs$/);
 });

@@ -33,10 +33,14 @@ export default async function startGateway(): Promise<() => Promise<void>> {
     const { email, password } = await signInOf(server);
     const command = promisify(execFile);
     const gateway = (...argv: string[]) => command(node, ['bin/gateway.ts', ...argv], { cwd: root, env });
-    await gateway('workspace', 'create', '--name', 'Other People');
+    await gateway('workspace', 'create', '--name', 'Other People', '--credit', '10');
     await gateway(
       ...['user', 'create', '--email', 'viewer@example.com', '--password', 'only looking'],
       ...['--workspace', 'demo', '--role', 'viewer'],
+    );
+    await gateway(
+      ...['user', 'create', '--email', 'others@example.com', '--password', 'somewhere else'],
+      ...['--workspace', 'other-people', '--role', 'owner'],
     );
     Object.assign(process.env, {
       CONSOLE_URL: `http://localhost:${port}`,

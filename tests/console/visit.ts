@@ -1,5 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
+import { Client } from 'pg';
+import { embeddedUrl } from '#lib/data/embedded-directory';
 
 /** Reads what start-gateway left. @throws Error when it did not run. */
 export function started(name: 'URL' | 'EMAIL' | 'PASSWORD' | 'DATA_DIR'): string {
@@ -19,11 +21,27 @@ export async function fillSignIn(
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Signs in and waits for the keys of the workspace "demo". */
-export async function signIn(page: Page, email?: string, password?: string): Promise<void> {
+/** Signs in and waits for the keys of the workspace, "demo" without other word. */
+export async function signIn(
+  page: Page,
+  email?: string,
+  password?: string,
+  workspace = 'demo',
+): Promise<void> {
   await page.goto('/sign-in');
   await fillSignIn(page, email, password);
-  await page.waitForURL('**/demo/keys');
+  await page.waitForURL(`**/${workspace}/keys`);
+}
+
+/** Runs statements in the gateway's own database. */
+export async function inDatabase(...statements: string[]): Promise<void> {
+  const database = new Client({ connectionString: embeddedUrl(started('DATA_DIR')) });
+  await database.connect();
+  try {
+    for (const statement of statements) await database.query(statement);
+  } finally {
+    await database.end();
+  }
 }
 
 /** Opens the form, makes a key and reads it from the dialog, which stays open. */

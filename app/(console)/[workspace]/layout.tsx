@@ -7,7 +7,7 @@ import { requireMember } from '#lib/console/member';
 import { showMoney } from '#lib/console/show/money';
 import { parseUsd } from '#lib/money';
 import { listMemberships } from '#lib/queries/members';
-import { findWorkspace } from '#lib/queries/workspaces';
+import { findStanding } from '#lib/queries/workspaces';
 
 interface WorkspaceLayoutProps {
   children: ReactNode;
@@ -19,7 +19,7 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
   const { user, role, workspace } = await requireMember(slug, 'workspace:read');
   const { db } = getConsoleHost();
   const [found, memberships] = await Promise.all([
-    findWorkspace(db, workspace.id),
+    findStanding(db, workspace.id),
     listMemberships(db, user.id),
   ]);
   if (!found) notFound();
@@ -38,6 +38,11 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
         />
       }
     >
+      {found.suspended ? (
+        <p role="status" className="rounded-lg bg-bad-soft px-4 py-2.5 text-bad leading-5">
+          This workspace is suspended: every call is refused with 403. Ask the people who run this gateway.
+        </p>
+      ) : null}
       {children}
     </Shell>
   );

@@ -1,7 +1,7 @@
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
 import { parseUsd } from '#lib/money';
-import type { FoundKey } from '#lib/queries/keys';
+import type { FoundKey, ListedKey } from '#lib/queries/keys';
 
 export interface KeyRowPlace {
   /** Slug. */
@@ -11,7 +11,7 @@ export interface KeyRowPlace {
 }
 
 /** A key as the list shows it: everything ready to read. */
-export function keyRowOf(key: FoundKey, { workspace, timeZone, nowMs }: KeyRowPlace) {
+export function keyRowOf(key: ListedKey, { workspace, timeZone, nowMs }: KeyRowPlace) {
   const exact = (iso: string) =>
     `${showMoment(Date.parse(iso), timeZone)} (${showZone(timeZone, Date.parse(iso))})`;
   const expiresMs = key.expiresAt === null ? null : Date.parse(key.expiresAt);
@@ -37,11 +37,14 @@ export function keyRowOf(key: FoundKey, { workspace, timeZone, nowMs }: KeyRowPl
   };
 }
 
+type State = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
+
 /** In the order in which the gateway checks them (decisions §3). */
-function stateOf(key: FoundKey, nowMs: number): 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' {
+function stateOf(key: ListedKey, nowMs: number): State {
   if (key.status === 'revoked') return 'revoked';
   if (key.status !== 'active') return 'inactive';
   if (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs) return 'expired';
+  if (key.ownerRemoved) return 'ownerless';
   return key.quotaExhausted ? 'exhausted' : 'active';
 }
 

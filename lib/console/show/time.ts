@@ -1,16 +1,30 @@
 /** Moments and spans to read, in the workspace's zone; the locale is fixed, so server and tests agree. */
 
+/** Making a formatter takes a hundred times as long as using it; a page of rows needs the same few. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const mostFormatters = 1000;
+
+function formatterOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const name = JSON.stringify(options);
+  const known = formatters.get(name);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-GB', options);
+  if (formatters.size >= mostFormatters) formatters.clear();
+  formatters.set(name, made);
+  return made;
+}
+
 /** The stored zone when this machine knows it, else UTC. */
 export function usableZone(zone: string): string {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) ? zone : 'UTC';
+    return formatterOf({ timeZone: zone }) ? zone : 'UTC';
   } catch {
     return 'UTC';
   }
 }
 
 function parts(atMs: number, options: Intl.DateTimeFormatOptions): (part: string) => string {
-  const found = new Intl.DateTimeFormat('en-GB', options).formatToParts(atMs);
+  const found = formatterOf(options).formatToParts(atMs);
   return (part) => found.find(({ type }) => type === part)?.value ?? '';
 }
 
@@ -64,9 +78,9 @@ export function showAgo(atMs: number, nowMs: number): string {
 
 /** "4.2 ms", "320 ms", "1.24 s", "2 min 05 s". */
 export function showSpan(ms: number): string {
-  if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 9.95) return `${Number(ms.toFixed(1))} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_995) return `${(ms / 1000).toFixed(2)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }

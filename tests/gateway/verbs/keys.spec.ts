@@ -319,6 +319,29 @@ describe('showing keys', () => {
   it('lists the keys of one workspace, newest first', async () => {
     const { id, workspace } = await newKey();
     const second = await createKey(db, actor, { workspace: workspace.id, name: 'second' }, pepper);
-    expect((await listKeys(db, workspace.id)).map((key) => key.id)).toEqual([second.id, id]);
+    expect((await listKeys(db, workspace.id)).keys.map((key) => key.id)).toEqual([second.id, id]);
+  });
+
+  it('lists them in pages that stay the same while keys are made and revoked', async () => {
+    const { id, workspace } = await newKey();
+    const made = [id];
+    for (const name of ['b', 'c', 'd', 'e'])
+      made.unshift((await createKey(db, actor, { workspace: workspace.id, name }, pepper)).id);
+    const [e, d, c, b, a] = made;
+    const first = await listKeys(db, workspace.id, { limit: 2 });
+    expect(first.keys.map((key) => key.id)).toEqual([e, d]);
+    await createKey(db, actor, { workspace: workspace.id, name: 'later' }, pepper);
+    await revokeKey(db, actor, { id: d ?? '' });
+    const second = await listKeys(db, workspace.id, { limit: 2, after: first.next ?? '' });
+    expect(second.keys.map((key) => key.id)).toEqual([c, b]);
+    const third = await listKeys(db, workspace.id, { limit: 2, after: second.next ?? '' });
+    expect(third.keys.map((key) => key.id)).toEqual([a, d]);
+    expect(third.next).toBeNull();
+    const other = await newKey();
+    expect((await listKeys(db, other.workspace.id, { after: first.next ?? '' })).keys).toEqual([]);
+    expect((await listKeys(db, workspace.id, { after: 'garbage' })).keys).toEqual([]);
+    expect((await listKeys(db, workspace.id, { search: 'LATE' })).keys.map((key) => key.name)).toEqual([
+      'later',
+    ]);
   });
 });

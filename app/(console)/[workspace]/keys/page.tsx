@@ -1,13 +1,19 @@
-import { KeyRound } from 'lucide-react';
+import { KeyRound, SearchX } from 'lucide-react';
 import type { Metadata } from 'next';
-import { CreateKey } from '#components/keys/create-key';
+import Link from 'next/link';
+import type { SearchParams } from 'nuqs/server';
+import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
 import { KeyActionsProvider } from '#components/keys/key-actions';
+import { KeySearch } from '#components/keys/key-search';
 import { KeyTable } from '#components/keys/key-table';
 import { envSnippet } from '#components/keys/snippets';
 import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { buttonStyle } from '#components/ui/button';
 import { CodeBlock } from '#components/ui/code-block';
 import { EmptyState } from '#components/ui/empty-state';
 import { getConsoleHost } from '#lib/console/db';
+import { keyAddress, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
 import { requireMember } from '#lib/console/member';
 import { findExampleModel, listModelNames } from '#lib/console/model-names';
 import { may, rolesThatMay } from '#lib/console/role';
@@ -18,21 +24,32 @@ import { createKeyAction, disableKeyAction, enableKeyAction, revokeKeyAction } f
 
 export const metadata: Metadata = { title: 'API keys' };
 
-export default async function KeysPage({ params }: { params: Promise<{ workspace: string }> }) {
+const pageSize = 50;
+
+interface KeysPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function KeysPage({ params, searchParams }: KeysPageProps) {
   const { workspace, role } = await requireMember((await params).workspace, 'keys:read');
-  const { db, env } = getConsoleHost();
-  const [keys, models, exampleModel] = await Promise.all([
-    listKeys(db, workspace.id),
+  const { db, env, listChatModels } = getConsoleHost();
+  const filters = await loadKeyFilters(searchParams);
+  const search = withoutSecret(filters.q ?? '');
+  const [{ keys, next }, models, exampleModel] = await Promise.all([
+    listKeys(db, workspace.id, { search, after: filters.after ?? undefined, limit: pageSize }),
     listModelNames(db),
-    findExampleModel(db),
+    findExampleModel(db, listChatModels()),
   ]);
   const nowMs = Date.now();
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
+  const here = `/${workspace.slug}/keys`;
+  const narrowed = search !== '' || filters.after !== null;
+  const none = keys.length === 0 && !narrowed;
   const locked = may(role, 'keys:write')
     ? null
     : `Your role is ${role}. Ask an ${rolesThatMay('keys:write')} to change keys.`;
   const facts = { baseUrl: env.publicUrl, model: exampleModel ?? models[0] ?? 'vendor/model' };
-  const create = <CreateKey workspace={workspace.slug} models={models} facts={facts} locked={locked} />;
   return (
     <KeyActionsProvider
       actions={{
@@ -42,44 +59,60 @@ export default async function KeysPage({ params }: { params: Promise<{ workspace
         revoke: revokeKeyAction,
       }}
     >
-      <PageHead title="API keys" action={keys.length > 0 ? create : null}>
-        Your servers call the gateway with these. A change is in force on this machine at once, on every other
-        one within 2 seconds.
-      </PageHead>
-      {keys.length > 0 ? (
-        <div className="grid min-w-0 gap-3">
-          <KeyTable
-            keys={
-              // Revoked keys stay for their history, below those that matter.
-              [...keys]
-                .sort((one, other) => Number(one.status === 'revoked') - Number(other.status === 'revoked'))
-                .map((key) => keyRowOf(key, place))
+      <KeyCreation workspace={workspace.slug} models={models} facts={facts}>
+        <PageHead title="API keys" action={none ? null : <CreateKeyButton locked={locked} />}>
+          Your servers call the gateway with these. A change is in force on this machine at once, on every
+          other one within 2 seconds.
+        </PageHead>
+        {none ? (
+          <EmptyState
+            icon={<KeyRound />}
+            title="No keys yet"
+            action={
+              <>
+                <CreateKeyButton locked={locked} />
+                <div className="mt-3 w-full max-w-md">
+                  <CodeBlock code={envSnippet('your key', facts)} what=".env lines" />
+                </div>
+              </>
             }
-            workspace={workspace.slug}
-            locked={locked}
-          />
-          <p className="text-muted text-xs">
-            Days and dates in {showZone(workspace.timeZone, nowMs)}. The call that crosses a cap completes;
-            the next one is refused with 402.
-          </p>
-        </div>
-      ) : (
-        <EmptyState
-          icon={<KeyRound />}
-          title="No keys yet"
-          action={
-            <>
-              {create}
-              <div className="mt-3 w-full max-w-md">
-                <CodeBlock code={envSnippet('your key', facts)} what=".env lines" />
-              </div>
-            </>
-          }
-        >
-          Create a key, put it beside the base address into the environment of your server, and keep the SDK
-          that you already use.
-        </EmptyState>
-      )}
+          >
+            Create a key, put it beside the base address into the environment of your server, and keep the SDK
+            that you already use.
+          </EmptyState>
+        ) : (
+          <div className="grid min-w-0 gap-3">
+            {narrowed || next ? <KeySearch /> : null}
+            {keys.length > 0 ? (
+              <KeyTable
+                keys={keys.map((key) => keyRowOf(key, place))}
+                workspace={workspace.slug}
+                locked={locked}
+              />
+            ) : (
+              <EmptyState
+                icon={<SearchX />}
+                title="No key matches"
+                action={
+                  <Link href={here} className={buttonStyle()}>
+                    Show all keys
+                  </Link>
+                }
+              >
+                Keys are found by a part of their name, by the characters that the list shows, or by their id.
+              </EmptyState>
+            )}
+            <PagesNav
+              label="Pages of the keys"
+              first={filters.after ? keyAddress(here, { q: search || null }) : null}
+              next={next ? keyAddress(here, { q: search || null, after: next }) : null}
+            >
+              Days and dates in {showZone(workspace.timeZone, nowMs)}. The call that crosses a cap completes;
+              the next one is refused with 402.
+            </PagesNav>
+          </div>
+        )}
+      </KeyCreation>
     </KeyActionsProvider>
   );
 }

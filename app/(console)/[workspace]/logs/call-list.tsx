@@ -1,9 +1,7 @@
-import { ChevronLeft, ChevronRight } from 'lucide-react';
-import Link from 'next/link';
 import type { inferParserType } from 'nuqs/server';
 import { CallTable } from '#components/logs/call-table';
 import { NoCalls } from '#components/logs/no-calls';
-import { buttonStyle } from '#components/ui/button';
+import { PagesNav } from '#components/pages-nav';
 import { getConsoleHost } from '#lib/console/db';
 import { logAddress, type logFilters } from '#lib/console/log-filters';
 import type { Membership } from '#lib/console/member';
@@ -41,29 +39,13 @@ export async function CallList({ workspace, filters }: CallListProps) {
   return (
     <div className="grid min-w-0 gap-3">
       <CallTable calls={page.calls.map((call) => callRowOf(call, place))} />
-      <nav aria-label="Pages of the log" className="flex items-center justify-between gap-3">
-        {filters.before ? (
-          <Link
-            className={buttonStyle({ size: 'small' })}
-            href={logAddress(here, { ...filters, before: null })}
-          >
-            <ChevronLeft />
-            Newest
-          </Link>
-        ) : null}
-        <p className="flex-1 text-muted text-xs">
-          Times in {showZone(workspace.timeZone, nowMs)}. A call appears within 2 seconds of its end.
-        </p>
-        {page.next ? (
-          <Link
-            className={buttonStyle({ size: 'small' })}
-            href={logAddress(here, { ...filters, before: page.next })}
-          >
-            Older
-            <ChevronRight />
-          </Link>
-        ) : null}
-      </nav>
+      <PagesNav
+        label="Pages of the log"
+        first={filters.before ? logAddress(here, { ...filters, before: null }) : null}
+        next={page.next ? logAddress(here, { ...filters, before: page.next }) : null}
+      >
+        Times in {showZone(workspace.timeZone, nowMs)}. A call appears within 2 seconds of its end.
+      </PagesNav>
     </div>
   );
 }

@@ -8,10 +8,13 @@ import { getConsoleHost } from '#lib/console/db';
 import { loadLogFilters } from '#lib/console/log-filters';
 import { requireMember } from '#lib/console/member';
 import { listModelNames } from '#lib/console/model-names';
-import { listKeys } from '#lib/queries/keys';
+import { listKeyNames } from '#lib/queries/keys';
 import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
+
+/** What the filter offers; the calls of an older key are a link of the list of keys. */
+const mostKeys = 200;
 
 interface LogsPageProps {
   params: Promise<{ workspace: string }>;
@@ -23,13 +26,16 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const filters = await loadLogFilters(searchParams);
   const { db } = getConsoleHost();
-  const [keys, models] = await Promise.all([listKeys(db, workspace.id), listModelNames(db)]);
+  const [keys, models] = await Promise.all([
+    listKeyNames(db, { workspaceId: workspace.id, limit: mostKeys, chosen: filters.key ?? undefined }),
+    listModelNames(db),
+  ]);
   return (
     <>
       <PageHead title="Logs">
         Every call whose key was known, refusals included. Prompts and answers are not stored.
       </PageHead>
-      <LogFilterBar models={models} keys={keys.map(({ id, name }) => ({ id, name }))} />
+      <LogFilterBar models={models} keys={keys} mostKeys={mostKeys} />
       <Suspense fallback={<TableSkeleton label="Loading calls" rows={10} />}>
         <CallList workspace={workspace} filters={filters} />
       </Suspense>

@@ -1,0 +1,13 @@
+'use client';
+
+import { WentWrong } from '#components/went-wrong';
+
+/** The part of the console that failed; the way to the other pages stays. */
+export default function WorkspaceErrorPage({ error, retry }: { error: unknown; retry: () => void }) {
+  return (
+    <div className="grid max-w-md justify-items-start gap-4 py-10">
+      <h1 className="font-semibold text-xl tracking-tight">This page could not be shown</h1>
+      <WentWrong error={error} retry={retry} />
+    </div>
+  );
+}

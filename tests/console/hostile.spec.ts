@@ -1,0 +1,84 @@
+import { expect, test } from '@playwright/test';
+import { createKey, inDatabase, signIn, started } from '#tests/console/visit';
+
+for (const query of [
+  'model=%00',
+  'key=%00',
+  'id=%00&before=%00',
+  'before=garbage',
+  'id=a&id=b&status=9xx&status=4xx',
+  `model=${'x'.repeat(10_000)}`,
+  'model=%ED%A0%80&before[]=1',
+]) {
+  test(`the log answers ?${query.slice(0, 40)}`, async ({ page }) => {
+    await signIn(page);
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(`/demo/logs?${query}`);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Logs');
+    await expect(
+      page.getByRole('heading', { name: 'No call matches' }).or(page.getByRole('table')),
+    ).toBeVisible();
+    expect(faults).toEqual([]);
+  });
+}
+
+for (const address of ['/%00/keys', '/demo/logs/%00', '/demo/keys?q=%00&after=%00']) {
+  test(`${address} is no fault of ours`, async ({ page }) => {
+    await signIn(page);
+    const answer = await page.goto(address);
+    expect(answer?.status()).toBeLessThan(500);
+    await expect(page.getByText('could not be shown')).toHaveCount(0);
+  });
+}
+
+test('a page that failed asks the server again, and the way to the other pages stays', async ({ page }) => {
+  await signIn(page);
+  await inDatabase('ALTER TABLE api_key RENAME TO api_key_away');
+  try {
+    await page.goto('/demo/keys');
+    await expect(page.getByRole('heading', { name: 'This page could not be shown' })).toBeVisible();
+    await expect(page.getByRole('navigation', { name: 'Workspace' })).toBeVisible();
+  } finally {
+    await inDatabase('ALTER TABLE api_key_away RENAME TO api_key');
+  }
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('heading', { name: 'API keys' })).toBeVisible();
+});
+
+test('the sign-in form takes no more than a form, and says nothing of the database', async ({ request }) => {
+  const address = `${started('URL')}/api/auth/callback/credentials`;
+  const huge = await request.post(address, { data: 'x'.repeat(100_000), maxRedirects: 0 });
+  expect(huge.status()).toBe(413);
+  const { csrfToken } = await (await request.get(`${started('URL')}/api/auth/csrf`)).json();
+  const form = { email: 'a\0@example.com', password: 'x', csrfToken, json: 'true' };
+  const nul = await request.post(address, { form, maxRedirects: 0 });
+  expect(await nul.json()).toEqual({ url: expect.stringContaining('error=CredentialsSignin') });
+});
+
+test('names and addresses of strangers are text and nothing else', async ({ page }) => {
+  await signIn(page);
+  const name = '"><img src=x onerror=document.title=1>';
+  const key = await createKey(page, name);
+  const id = (
+    await fetch(`${started('URL')}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'user-agent': '<script>document.title=1</script>',
+      },
+      body: JSON.stringify({ model: `</script>${name}`, messages: [] }),
+    })
+  ).headers.get('x-request-id');
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  await expect(page.getByRole('row').filter({ hasText: name })).toBeVisible();
+  await expect(async () => {
+    expect((await page.goto(`/demo/logs/${id}`))?.status()).toBe(200);
+  }).toPass({ timeout: 10_000 });
+  await expect(page.getByText('<script>document.title=1</script>')).toBeVisible();
+  await expect(page.getByText(`</script>${name}`).first()).toBeVisible();
+  await page.goto('/demo/logs');
+  await expect(page.getByText(`</script>${name}`)).toBeVisible();
+  expect(await page.title()).toBe('Logs · Model Gateway');
+});

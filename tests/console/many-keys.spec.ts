@@ -1,0 +1,36 @@
+import { expect, test } from '@playwright/test';
+import { closeSecret, createKey, inDatabase, signIn } from '#tests/console/visit';
+
+test('a hundred keys come in pages, and a key is found by any part that is shown of it', async ({ page }) => {
+  await signIn(page);
+  const key = await createKey(page, 'needle');
+  await closeSecret(page);
+  await inDatabase(
+    `INSERT INTO api_key (id, workspace_id, name, hash, display_start, display_end, models)
+     SELECT gen_random_uuid(), w.id, 'straw ' || n, decode(md5('straw' || n), 'hex'), 'mg_stra', 'w' || n, '{}'
+     FROM workspace w, generate_series(100, 199) n WHERE w.slug = 'demo'`,
+  );
+  await page.reload();
+  const rows = page.getByRole('table').getByRole('row');
+  await expect(rows).toHaveCount(51);
+  await page.getByRole('link', { name: 'Older' }).click();
+  await expect(page).toHaveURL(/after=/);
+  await expect(page.getByRole('link', { name: 'Newest' })).toBeVisible();
+
+  const search = page.getByRole('searchbox');
+  await search.fill(` ${key} `);
+  await search.press('Enter');
+  await expect(rows).toHaveCount(2);
+  await expect(rows.last()).toContainText('needle');
+  expect(decodeURIComponent(page.url())).toContain(`q=${key.slice(0, 7)}…${key.slice(-4)}`);
+  expect(page.url()).not.toContain(key);
+  await search.fill('STRAW 15');
+  await search.press('Enter');
+  await expect(rows).toHaveCount(11);
+  await search.fill('no such key');
+  await search.press('Enter');
+  await expect(page.getByRole('heading', { name: 'No key matches' })).toBeVisible();
+  await page.getByRole('link', { name: 'Show all keys' }).click();
+  await expect(rows).toHaveCount(51);
+  await inDatabase(`DELETE FROM api_key WHERE name LIKE 'straw %'`);
+});

@@ -1,0 +1,55 @@
+import { expect, test } from '@playwright/test';
+import { closeSecret, createKey, inDatabase, signIn } from '#tests/console/visit';
+
+test('a tab that missed a revocation hears of it and shows it', async ({ page, context }) => {
+  await signIn(page);
+  await createKey(page, 'seen twice');
+  await closeSecret(page);
+  const other = await context.newPage();
+  await other.goto('/demo/keys');
+  await page.getByRole('button', { name: 'Actions for seen twice' }).click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Revoke seen twice?' });
+  await expect(dialog.getByRole('textbox')).toBeFocused();
+  await dialog.getByRole('textbox').fill('seen twice');
+  await dialog.getByRole('button', { name: 'Revoke key' }).click();
+  await expect(page.getByText('seen twice is revoked')).toBeVisible();
+  const row = other.getByRole('row').filter({ hasText: 'seen twice' });
+  await expect(row).toContainText('Active');
+  await other.getByRole('button', { name: 'Actions for seen twice' }).click();
+  await other.getByRole('menuitem', { name: 'Disable' }).click();
+  await expect(other.getByText('A revoked key stays revoked; create a new one.')).toBeVisible();
+  await expect(row).toContainText('Revoked');
+});
+
+test('by the keyboard alone: the form opens on its first field, and the focus goes back', async ({
+  page,
+}) => {
+  await signIn(page);
+  await createKey(page, 'by keyboard');
+  await closeSecret(page);
+  const menu = page.getByRole('button', { name: 'Actions for by keyboard' });
+  await page.getByRole('button', { name: 'Create key' }).press('Enter');
+  await expect(page.getByRole('dialog').getByLabel('Name', { exact: true })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: 'Create key' })).toBeFocused();
+  await menu.press('Enter');
+  await page.getByRole('menuitem', { name: 'Disable' }).press('Enter');
+  await expect(page.getByText('by keyboard is disabled')).toBeVisible();
+  await expect(menu).toBeFocused();
+});
+
+test('a key whose maker left and a suspended workspace do not look as if they worked', async ({ page }) => {
+  await signIn(page);
+  await createKey(page, 'orphan');
+  await closeSecret(page);
+  const [gone, workspace] = ['00000000-0000-7000-8000-000000000000', "WHERE slug = 'demo'"];
+  await inDatabase(
+    `UPDATE api_key SET created_by = '${gone}' WHERE name = 'orphan'`,
+    `UPDATE workspace SET suspended_at = now() ${workspace}`,
+  );
+  await page.reload();
+  await expect(page.getByRole('row').filter({ hasText: 'orphan' })).toContainText('Maker left');
+  await expect(page.getByText('This workspace is suspended')).toBeVisible();
+  await inDatabase(`UPDATE workspace SET suspended_at = NULL ${workspace}`);
+});
