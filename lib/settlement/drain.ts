@@ -85,13 +85,20 @@ async function drainAll(options: DrainOptions): Promise<void> {
   for (let left = journal.backlog; left > 0; ) {
     const batch = journal.next(Math.min(batchSize, left));
     if (batch.length === 0) break;
+    const unkept: unknown[] = [];
     const settled = await settleIsolating(pool, journal.ownerId, batch, (entry, error) => {
-      journal.setAside(entry);
       report(error, entry.callId);
+      try {
+        journal.setAside(entry);
+      } catch (failure) {
+        // The disk refuses it, the database all the same takes the others.
+        unkept.push(failure);
+      }
     });
-    journal.drop(batch.length);
+    if (unkept.length === 0) journal.drop(batch.length);
     left -= batch.length;
     onPosted(settled.flatMap(postedOf));
+    if (unkept.length > 0) throw unkept[0];
   }
   await synced;
 }

@@ -1,6 +1,8 @@
 import {
   closeSync,
   fdatasync,
+  fdatasyncSync,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -68,7 +70,7 @@ export class JournalFiles {
     const file = this.#current;
     this.#dirty = true;
     try {
-      for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+      writeAll(this.#fd, bytes);
     } catch (error) {
       this.#withdraw(file);
       throw error;
@@ -126,6 +128,31 @@ export class JournalFiles {
       this.rotate();
     }
   }
+}
+
+/**
+ * Appends all bytes to a file (made when missing) and brings them to the disk, or none: what stands behind
+ * a half-written record is never read.
+ * @throws Error of the file system.
+ */
+export function appendWhole(path: string, bytes: Buffer): void {
+  const fd = openSync(path, 'a', 0o600);
+  try {
+    const { size } = fstatSync(fd);
+    try {
+      writeAll(fd, bytes);
+      fdatasyncSync(fd);
+    } catch (error) {
+      ftruncateSync(fd, size);
+      throw error;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 /** A file that cannot be deleted is read once more at the next start, where nothing is posted twice. */

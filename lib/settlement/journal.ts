@@ -1,4 +1,3 @@
-import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CallTable } from '#lib/call-table';
 import { Backlog } from '#lib/settlement/backlog';
@@ -10,7 +9,7 @@ import {
   type OpenEntry,
   writtenOf,
 } from '#lib/settlement/entry';
-import { type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
+import { appendWhole, type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
 import { encodeEntry } from '#lib/settlement/record/encode';
 import { RecordBuffer, recordsOf } from '#lib/settlement/record/frame';
 
@@ -187,8 +186,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       for (const entry of backlog.drop(count)) if (entry.kind !== 'keep') leave(entry.callId);
     },
     setAside(entry) {
-      const record = recordsOf([encodeEntry(entry)]);
-      appendFileSync(join(dir, `${ownerId}.rejected`), record, { mode: 0o600, flush: true });
+      appendWhole(join(dir, `${ownerId}.rejected`), recordsOf([encodeEntry(entry)]));
     },
     sync: () => files.sync(),
     async close() {

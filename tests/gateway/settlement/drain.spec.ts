@@ -1,3 +1,5 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Posted } from '#lib/admission/claim';
@@ -5,6 +7,7 @@ import { verifyLedger } from '#lib/billing/verify';
 import { makePartitions } from '#lib/data/partitions';
 import { type Drain, startDrain } from '#lib/settlement/drain';
 import { type OwnJournal, openJournal } from '#lib/settlement/journal';
+import { listLeftovers } from '#lib/settlement/leftovers';
 import { settle } from '#lib/settlement/settle';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
@@ -232,6 +235,28 @@ describe('a drain', () => {
     expect(posted).toHaveLength(30);
     expect(journal.backlog).toBe(0);
     await drain.stop();
+    await journal.close();
+  });
+
+  it('settles all others though what the database refuses cannot be set aside, and keeps it until it can', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const { journal, drain, posted } = createSettler({ dir });
+    const [first, second] = [callOf(customer), callOf(customer)];
+    const orphan = callOf({ workspaceId: newId(), keyId: newId() });
+    for (const call of [first, orphan, second]) await journal.append(closeOf(call));
+    const rejected = join(dir, `${journal.ownerId}.rejected`);
+    mkdirSync(rejected);
+    await expect(drain.drainNow()).rejects.toThrow('EISDIR');
+    expect(posted.map((one) => one.callId)).toEqual([first.id, second.id]);
+    expect(journal.backlog).toBe(3);
+    rmdirSync(rejected);
+    await drain.drainNow();
+    expect(journal.backlog).toBe(0);
+    const kept = listLeftovers(dir, new Set()).flatMap((left) => [...left.entries(() => {})]);
+    expect(kept.map((entry) => entry.callId)).toContain(orphan.id);
+    expect(await balanceOf(customer.workspaceId)).toBe(1_000_000_000_000n - 40n);
+    await expectSound();
     await journal.close();
   });
 
