@@ -7,6 +7,11 @@ import type { Journal } from '#lib/settlement/entry';
 
 /** What a background response used is known when it has ended, which another process may see: ms. */
 const untoldMs = 2_000;
+/**
+ * More than any answer shows. A record of hundreds of thousands takes the drain longer than a transaction
+ * may last, and everything behind it would wait for ever.
+ */
+const mostAtOnce = 10_000;
 
 /** The resources of one process, told by the change feed what others have deleted. */
 export interface LiveResources extends Resources {
@@ -70,6 +75,9 @@ export function createResources(options: ResourcesOptions): LiveResources {
     },
     unclaimed: options.unclaimed,
     keep: async (callId, resources) => {
+      if (resources.length > mostAtOnce) {
+        throw new Error(`an answer shows ${resources.length} things to keep, more than ${mostAtOnce}`);
+      }
       const fresh = new Map<string, Resource>();
       for (const resource of resources) {
         const name = nameOf(resource.workspaceId, resource.kind, resource.id);

@@ -107,6 +107,20 @@ describe('what a provider keeps', () => {
     expect(await findIn(there, yours)).toEqual(yours);
   });
 
+  it('may be 10,000 things at once, and more are none of them kept: the drain could not end with them', async () => {
+    const customer = await createCustomer(pool);
+    const here = startProcess();
+    const { callId } = responseOf(customer);
+    const shown = Array.from({ length: 10_001 }, () => responseOf(customer, { kind: 'item', callId }));
+    await expect(here.resources.keep(callId, shown)).rejects.toThrow('10001 things');
+    expect(here.journal.backlog).toBe(0);
+    await here.resources.keep(callId, shown.slice(1));
+    await here.drain.drainNow();
+    expect(here.journal.backlog).toBe(0);
+    const kept = await pool.query('SELECT count(*)::int AS kept FROM resource WHERE call_id = $1', [callId]);
+    expect(kept.rows).toEqual([{ kept: 10_000 }]);
+  });
+
   it('survives a kill right after it was kept', async () => {
     const customer = await createCustomer(pool);
     const killed = startProcess();
