@@ -3,8 +3,11 @@ import { constants } from 'node:os';
 
 const passed = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
+const tether = new URL('./tether.mjs', import.meta.url).href;
+
 /**
- * Runs a program to its end.
+ * Runs a program to its end. A Node program (npm is one) stops when this process is killed: it would go
+ * on writing where the next start begins anew.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'show' | 'onFailure' }} options
@@ -13,7 +16,12 @@ const passed = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  */
 export async function run(command, args, { output = 'show', ...options } = {}) {
   const shown = output === 'show' ? 'inherit' : 'pipe';
-  const child = spawn(command, args, { ...options, stdio: ['ignore', shown, shown] });
+  const { env = process.env } = options;
+  const child = spawn(command, args, {
+    ...options,
+    env: { ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${tether}?at-once`, ...tetheredTo() },
+    stdio: ['ignore', shown, shown, 'ipc'],
+  });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk) => {
@@ -32,9 +40,9 @@ export async function run(command, args, { output = 'show', ...options } = {}) {
  * @returns {Promise<number>} its exit code; 128 + the signal's number when a signal ended it.
  */
 export async function become(node, args, options = {}) {
-  const tether = new URL('./tether.mjs', import.meta.url).href;
   const child = spawn(node, ['--import', tether, ...args], {
     ...options,
+    env: { ...(options.env ?? process.env), ...tetheredTo() },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -51,6 +59,11 @@ export async function become(node, args, options = {}) {
     if (npm !== null && process.ppid !== npm) pass('SIGTERM');
   }, 1000);
   return ended(child, pass).finally(() => clearInterval(watch));
+}
+
+/** Tells the tether whose child it belongs in: what a child starts inherits its environment. */
+function tetheredTo() {
+  return { MODEL_GATEWAY_TETHER: String(process.pid) };
 }
 
 function ended(child, pass) {

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+
+const scripts = new URL('../../scripts/', import.meta.url).href;
+
+/** A program beside the scripts of the start, as a process. */
+function program(code: string) {
+  return spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Has ended, whether or not somebody has asked for its end yet. */
+function isGone(pid: number): boolean {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+describe('what a start runs before the server', () => {
+  it('ends with a start that is killed, even where it would not hear of SIGTERM', async () => {
+    const stubborn = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log(process.pid);`;
+    const start = program(
+      `import { run } from '${scripts}run.mjs'; await run(process.execPath, ['-e', ${JSON.stringify(stubborn)}]);`,
+    );
+    const [line] = await once(createInterface(start.stdout), 'line');
+    expect(isGone(Number(line))).toBe(false);
+    start.kill('SIGKILL');
+    await expect.poll(() => isGone(Number(line))).toBe(true);
+  });
+
+  const takeTurn = (root: string) =>
+    program(
+      `import { takeTurn } from '${scripts}turn.mjs'; (await takeTurn('${root}'))(); console.log('taken');`,
+    );
+  const linkOf = (root: string) =>
+    join(tmpdir(), `model-gateway-${createHash('sha256').update(root).digest('hex').slice(0, 20)}.turn`);
+
+  it('does not wait for a dead start whose process id somebody else has now', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'gateway-turn-'));
+    symlinkSync(`${process.pid}:1`, linkOf(root));
+    expect(await text(takeTurn(root).stdout)).toBe('taken\n');
+  });
+
+  it('waits for a living one, and says so', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'gateway-turn-'));
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const born = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    symlinkSync(`${process.pid}:${born}`, linkOf(root));
+    const waiting = takeTurn(root);
+    const [said] = await once(waiting.stderr, 'data');
+    expect(String(said)).toContain(`Waiting for process ${process.pid}`);
+    rmSync(linkOf(root));
+    expect(await text(waiting.stdout)).toBe('taken\n');
+  });
+});
