@@ -5,7 +5,8 @@ const timeOf = (id: string) =>
   `to_timestamp(('x' || substring(replace(${id}::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`;
 
 /** The rows that `usage_hour` counts a call under; see settlement/call-row. */
-const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_not_allowed' THEN '' ELSE requested_model END, '')`;
+const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_not_allowed'
+    OR octet_length(requested_model) > 200 THEN '' ELSE requested_model END, '')`;
 const counted = (figure: string) => `least(greatest((usage->>'${figure}')::numeric, 0), 1000000000000)`;
 const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', 'interrupted'))`;
 

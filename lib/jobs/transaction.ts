@@ -51,7 +51,7 @@ async function transaction<Result>(
   }
 }
 
-/** Data exceptions and broken constraints: the same again would be refused again. */
+/** Data exceptions, broken constraints and exceeded limits: the same again would be refused again. */
 function isRefusedData(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^2[23][0-9A-Z]{3}$/.test(String(error.code));
+  return error instanceof Error && 'code' in error && /^(2[23]|54)[0-9A-Z]{3}$/.test(String(error.code));
 }

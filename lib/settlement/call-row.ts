@@ -159,10 +159,15 @@ function line(one: CallRecord['lines'][number]): string {
   );
 }
 
+/** Longest slug of a catalogue, bytes: a longer text was never looked up, and no index would take it. */
+const longestSlug = 200;
+
 /** The model that a call counts under: slugs that are not in the catalogue would make rows without end. */
 export function countedModel(call: CountedCall): string {
   if (call.answeringModel !== null) return call.answeringModel;
-  return call.errorCode === 'model_not_allowed' ? '' : storable(call.requestedModel ?? '');
+  if (call.errorCode === 'model_not_allowed') return '';
+  const asked = storable(call.requestedModel ?? '');
+  return Buffer.byteLength(asked) <= longestSlug ? asked : '';
 }
 
 /** Plain text needs no escapes and holds nothing that PostgreSQL refuses. */

@@ -32,9 +32,9 @@ export async function settleIsolating(
   }
 }
 
-/** Data exceptions and broken constraints of SQL, or a value that cannot be written at all. */
+/** Data exceptions, broken constraints and exceeded limits of SQL, or a value that cannot be written at all. */
 function isRefusedData(error: unknown): error is Error {
   if (error instanceof RangeError || error instanceof TypeError) return true;
   if (!(error instanceof Error) || !('code' in error)) return false;
-  return /^2[23][0-9A-Z]{3}$/.test(String(error.code));
+  return /^(2[23]|54)[0-9A-Z]{3}$/.test(String(error.code));
 }
