@@ -142,7 +142,8 @@ function readAnswers(bytes: Buffer, closed: boolean, bodyless: boolean): Wire[] 
     if (status === 100) continue;
     const value = (name: string) => headers.find(([key]) => key === name)?.[1];
     const length = value('content-length');
-    if (bodyless) {
+    // Neither has a body, whatever length it tells.
+    if (bodyless || status === 204 || status === 304) {
       answers.push({ status, headers, body: Buffer.alloc(0), whole: true });
     } else if (value('transfer-encoding') === 'chunked') {
       const read = unchunk(bytes, at);
@@ -153,7 +154,7 @@ function readAnswers(bytes: Buffer, closed: boolean, bodyless: boolean): Wire[] 
       answers.push({ status, headers, body, whole: body.length === Number(length) });
       at += Number(length);
     } else {
-      answers.push({ status, headers, body: bytes.subarray(at), whole: closed || status === 204 });
+      answers.push({ status, headers, body: bytes.subarray(at), whole: closed });
       break;
     }
   }
