@@ -98,13 +98,15 @@ const buildFiles = ['next.config.ts', 'proxy.ts', 'instrumentation.ts', 'postcss
 
 const clientHash = () => hashOf(['prisma/schema.prisma', 'package-lock.json']);
 const buildHash = () => hashOf([...buildSources, ...buildFiles]);
-const clientIsCurrent = () => readStamp(clientStamp) === clientHash();
+const clientIsCurrent = () =>
+  existsSync(join(root, 'generated', 'client.ts')) && readStamp(clientStamp) === clientHash();
 /** A tree without pages has nothing to build. */
 const buildIsCurrent = () => !existsSync(join(root, 'app')) || readStamp(buildStamp) === buildHash();
 
 async function generateClient(node) {
   say('Generating the database client…');
-  rmSync(clientStamp, { force: true });
+  // Prisma refuses to write beside what a killed run of it left.
+  rmSync(join(root, 'generated'), { recursive: true, force: true });
   const hash = clientHash();
   // Prisma would download an engine that generating never calls: any program that exits stands in.
   const engine = ['/bin/true', '/usr/bin/true'].find(existsSync) ?? process.execPath;
