@@ -72,8 +72,16 @@ const engineOf = (database: PGlite): Engine => ({
   inTransaction: () => database.isInTransaction(),
 });
 
+/** What PGlite's file system throws is no Error and says a number of its own. */
+const numbered: Readonly<Record<number, string>> = {
+  2: 'its files may not be read or written by this user',
+  51: 'its disk is full',
+  69: 'its disk is read-only',
+};
+
 function fail(error: unknown): never {
-  console.error('The embedded database stopped:', error);
+  const number = typeof error === 'object' && error !== null && 'errno' in error ? Number(error.errno) : 0;
+  console.error('The embedded database stopped:', numbered[number] ?? error);
   process.exit(1);
 }
 
@@ -81,7 +89,7 @@ const held = await lock();
 writeHolder(dataDir, { pid: Number(asker), role: roleOf(role), childPid: process.pid });
 const path = socketPath(dataDir);
 rmSync(path, { force: true });
-const database = await open();
+const database = await open().catch(fail);
 const server: Server = await listen(path, new Turns(engineOf(database), idleInTransactionMs, fail));
 report({ state: 'ready' });
 

@@ -31,6 +31,14 @@ export class DataDirInUse extends Error {
   }
 }
 
+/** The child ended before it served; it has said why on standard error. */
+export class EmbeddedFailed extends Error {
+  constructor(dataDir: string) {
+    super(`DATA_DIR: the database in ${dataDir} did not start: the lines above say why.`);
+    this.name = 'EmbeddedFailed';
+  }
+}
+
 const longestWaitMs = 10_000;
 const longestCloseMs = 10_000;
 const restartPauseMs = 250;
@@ -39,7 +47,7 @@ const restartPauseMs = 250;
  * Opens the embedded database of `dataDir` (architecture §1, §3).
  * A `server` refuses beside another server; a `command` uses a running server's database. Either waits
  * up to 10 s for a command, or for the child of a killed process, to let go.
- * @throws DataDirInUse, or the child's own failure.
+ * @throws DataDirUnusable, DataDirInUse, EmbeddedFailed.
  */
 export async function openEmbedded(dataDir: string, role: Role): Promise<Embedded> {
   makeDataDirectory(dataDir);
@@ -88,7 +96,7 @@ async function own(dataDir: string, role: Role): Promise<Embedded | null> {
 /**
  * Waits until the child has the lock and listens.
  * @returns false when a server turned up meanwhile whose database a command can use.
- * @throws DataDirInUse, or when the child ended before it was ready.
+ * @throws DataDirInUse, EmbeddedFailed.
  */
 async function ready(child: Child, dataDir: string, role: Role): Promise<boolean> {
   const deadlineMs = performance.now() + longestWaitMs;
@@ -99,7 +107,7 @@ async function ready(child: Child, dataDir: string, role: Role): Promise<boolean
     const late = performance.now() > deadlineMs;
     if (late || (rival && role === 'server')) throw new DataDirInUse(dataDir, report.holder);
   }
-  throw new Error('The embedded database did not start: the lines above say why.');
+  throw new EmbeddedFailed(dataDir);
 }
 
 function isServer(holder: Holder | null): boolean {

@@ -1,11 +1,19 @@
 import { DataDirUnusable } from '#lib/data/data-directory';
 import { DatabaseAway } from '#lib/data/database-away';
-import { DataDirInUse } from '#lib/data/embedded';
+import { DataDirInUse, EmbeddedFailed } from '#lib/data/embedded';
 import { MigrationRefused } from '#lib/data/migrate';
 import { EnvError } from '#lib/env';
 import { ListenRefused } from '#lib/process/port';
 
-const explained = [EnvError, DataDirUnusable, DataDirInUse, DatabaseAway, MigrationRefused, ListenRefused];
+const explained = [
+  EnvError,
+  DataDirUnusable,
+  DataDirInUse,
+  EmbeddedFailed,
+  DatabaseAway,
+  MigrationRefused,
+  ListenRefused,
+];
 
 /** Does a part of the start; what the operator can put right ends it with one sentence and exit 1, without a trace. */
 export async function orExplain<Result>(work: () => Result | Promise<Result>): Promise<Result> {

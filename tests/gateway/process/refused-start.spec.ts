@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -45,5 +45,14 @@ describe('a start that is refused names the setting in one line', { timeout: 60_
     expect(await refusedStart({ DATA_DIR: file })).toBe(
       `DATA_DIR: ${file} is no directory: set another DATA_DIR.\n`,
     );
+  });
+
+  it('DATA_DIR, after what the database itself says of its files', async () => {
+    const DATA_DIR = temporary();
+    mkdirSync(join(DATA_DIR, 'db'));
+    writeFileSync(join(DATA_DIR, 'db', 'PG_VERSION'), '99');
+    const said = await refusedStart({ DATA_DIR });
+    expect(said).toMatch(/^The embedded database stopped: /);
+    expect(said).toMatch(/DATA_DIR: the database in .* did not start: the lines above say why\.\n$/);
   });
 });
