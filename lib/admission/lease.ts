@@ -2,12 +2,15 @@ import { hostname } from 'node:os';
 import { fundOnce } from '#lib/admission/fund';
 import type { HeldLease, LeaseRef, MoneyStore } from '#lib/admission/money-store';
 import type { Db } from '#lib/data/db';
+import { queryWithin } from '#lib/data/query-within';
 
 /** An owner that has not been heard of for this long may be closed by others. */
 const OWNER_LIFE = `interval '45 seconds'`;
 /** Deadlock, serialization failure: nothing happened, try again. */
 const RETRYABLE = new Set(['40P01', '40001']);
 const TRIES = 3;
+/** As long as a transaction for money may take: the heartbeat must come round in time. */
+const QUERY_MS = 4_000;
 
 /**
  * Leases and holds in PostgreSQL (decisions §6 "Leases"). All times of owners are the database's own, so
@@ -16,11 +19,11 @@ const TRIES = 3;
  */
 export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
   let epoch = 0;
-  const { pool } = db;
+  const query = queryWithin(db.pool, QUERY_MS);
 
   return {
     async register(fresh) {
-      const result = await pool.query<{ epoch: number }>(
+      const result = await query<{ epoch: number }>(
         `WITH leases AS (DELETE FROM lease WHERE owner_id = $1),
            holds AS (DELETE FROM hold WHERE owner_id = $1 AND $4::boolean)
          INSERT INTO owner (id, machine, pid, expires_at) VALUES ($1, $2, $3, now() + ${OWNER_LIFE})
@@ -33,7 +36,7 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
     },
 
     async beat() {
-      const result = await pool.query(
+      const result = await query(
         `UPDATE owner SET expires_at = now() + ${OWNER_LIFE} WHERE id = $1 AND epoch = $2`,
         [ownerId, epoch],
       );
@@ -42,7 +45,7 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
 
     async reportHeld(leases) {
       // SKIP LOCKED: a row that the drain has locked is reported a second later, and nothing deadlocks.
-      const result = await pool.query<{ kind: LeaseRef['kind']; subject_id: string }>(
+      const result = await query<{ kind: LeaseRef['kind']; subject_id: string }>(
         `WITH news AS (
            SELECT l.owner_id, l.kind, l.subject_id, n.held
            FROM lease l JOIN unnest($2::text[], $3::uuid[], $4::bigint[]) AS n (kind, subject_id, held)
@@ -70,7 +73,7 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
     },
 
     async awaiting(refs) {
-      const result = await pool.query<{ open: boolean }>(
+      const result = await query<{ open: boolean }>(
         `SELECT EXISTS (
            SELECT 1 FROM lease l JOIN unnest($2::text[], $3::uuid[]) AS r (kind, subject_id)
              ON l.kind = r.kind AND l.subject_id = r.subject_id
@@ -85,9 +88,9 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
       for (const lease of leases) {
         const of = 'WHERE owner_id = $1 AND kind = $2 AND subject_id = $3';
         const values = [ownerId, lease.kind, lease.subjectId];
-        if (lease.heldNano <= 0n) await pool.query(`DELETE FROM lease ${of}`, values);
+        if (lease.heldNano <= 0n) await query(`DELETE FROM lease ${of}`, values);
         else {
-          await pool.query(
+          await query(
             `UPDATE lease SET granted_nano = least(granted_nano, $4::bigint), held_nano = $4::bigint,
                recalled_at = NULL ${of}`,
             [...values, lease.heldNano.toString()],
@@ -98,13 +101,11 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
 
     async removeHolds(callIds) {
       // Without an owner it is a job's, which ends it.
-      await pool.query('DELETE FROM hold WHERE call_id = ANY ($1::uuid[]) AND owner_id IS NOT NULL', [
-        callIds,
-      ]);
+      await query('DELETE FROM hold WHERE call_id = ANY ($1::uuid[]) AND owner_id IS NOT NULL', [callIds]);
     },
 
     async freesAt(keyId, hours, capNano, atMs) {
-      const result = await pool.query<{ ms: string | null }>(
+      const result = await query<{ ms: string | null }>(
         `SELECT extract(epoch FROM max(minute) + interval '1 minute' + $2::int * interval '1 hour') * 1000 AS ms
          FROM (
            SELECT minute, sum(spent_nano) OVER (ORDER BY minute DESC) AS newer FROM spend_minute
@@ -118,9 +119,9 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
     },
 
     async closeExpired() {
-      const closed = await pool.query('DELETE FROM owner WHERE expires_at < now() AND id <> $1', [ownerId]);
+      const closed = await query('DELETE FROM owner WHERE expires_at < now() AND id <> $1', [ownerId]);
       // Holds of jobs have no owner and outlive every process.
-      await pool.query(
+      await query(
         `DELETE FROM hold h WHERE owner_id IS NOT NULL
            AND NOT EXISTS (SELECT 1 FROM owner o WHERE o.id = h.owner_id)`,
       );
@@ -128,7 +129,7 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
     },
 
     async leave() {
-      await pool.query(
+      await query(
         `DELETE FROM owner o WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM lease WHERE owner_id = o.id)
            AND NOT EXISTS (SELECT 1 FROM hold WHERE owner_id = o.id)`,
         [ownerId],

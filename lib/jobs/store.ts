@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { queryWithin } from '#lib/data/query-within';
 import { jsonText } from '#lib/jobs/json-text';
 import { openJob } from '#lib/jobs/open';
 import { settleJob } from '#lib/jobs/settle';
@@ -35,13 +36,17 @@ const page = (order: 'asc' | 'desc') => `
     AND ($3::uuid IS NULL OR call_id ${order === 'asc' ? '>' : '<'} $3)
   ORDER BY call_id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $4`;
 
+/** A statement about one job, or a page of them. */
+const QUERY_MS = 10_000;
+
 /** Jobs in PostgreSQL. */
 export function createJobStore(pool: Pool): JobStore {
+  const query = queryWithin(pool, QUERY_MS);
   return {
     open: (job, nextPollAtMs) => openJob(pool, job, nextPollAtMs),
 
     async find(callId) {
-      const { rows } = await pool.query<StoredRow>(`SELECT ${storedColumns} FROM job WHERE call_id = $1`, [
+      const { rows } = await query<StoredRow>(`SELECT ${storedColumns} FROM job WHERE call_id = $1`, [
         callId,
       ]);
       return rows[0] ? storedJob(rows[0]) : null;
@@ -49,17 +54,17 @@ export function createJobStore(pool: Pool): JobStore {
 
     async takeDue({ nowMs, leasedUntilMs, most, busy }) {
       const values = [new Date(nowMs), new Date(leasedUntilMs), most, busy];
-      const { rows } = await pool.query<StoredRow>(takeDue, values);
+      const { rows } = await query<StoredRow>(takeDue, values);
       return rows.map(storedJob);
     },
 
     async hasten(nowMs, beyondMs) {
       const values = [new Date(nowMs), new Date(beyondMs)];
-      await pool.query('UPDATE job SET next_poll_at = $1 WHERE next_poll_at > $2', values);
+      await query('UPDATE job SET next_poll_at = $1 WHERE next_poll_at > $2', values);
     },
 
     async note(callId, { sight, misses, nextPollAtMs }) {
-      await pool.query(note, [
+      await query(note, [
         callId,
         sight?.state ?? null,
         misses ?? null,
@@ -69,10 +74,7 @@ export function createJobStore(pool: Pool): JobStore {
     },
 
     async noteRemoving(callId, state) {
-      await pool.query('UPDATE job SET removing = $2 WHERE call_id = $1 AND settled_at IS NULL', [
-        callId,
-        state,
-      ]);
+      await query('UPDATE job SET removing = $2 WHERE call_id = $1 AND settled_at IS NULL', [callId, state]);
     },
 
     async lose(callId, atMs, nextPollAtMs) {
@@ -84,7 +86,7 @@ export function createJobStore(pool: Pool): JobStore {
     settle: (callId, ending, atMs) => settleJob(pool, callId, ending, atMs),
 
     async markRemoved(callId, atMs) {
-      await pool.query('UPDATE job SET deleted_at = coalesce(deleted_at, $2) WHERE call_id = $1', [
+      await query('UPDATE job SET deleted_at = coalesce(deleted_at, $2) WHERE call_id = $1', [
         callId,
         new Date(atMs),
       ]);
@@ -93,14 +95,14 @@ export function createJobStore(pool: Pool): JobStore {
     async list(workspaceId, kind, { after, limit, order, sinceMs }) {
       let afterId: string | null = null;
       if (after !== null) {
-        const found = await pool.query<{ call_id: string }>(
+        const found = await query<{ call_id: string }>(
           'SELECT call_id FROM job WHERE workspace_id = $1 AND kind = $2 AND upstream_id = $3 ORDER BY call_id DESC LIMIT 1',
           [workspaceId, kind, after],
         );
         afterId = found.rows[0]?.call_id ?? null;
         if (afterId === null) return { views: [], more: false };
       }
-      const { rows } = await pool.query<{ view: Record<string, unknown> }>(page(order), [
+      const { rows } = await query<{ view: Record<string, unknown> }>(page(order), [
         workspaceId,
         kind,
         afterId,

@@ -9,6 +9,8 @@ export interface TcpProxy {
   /** Takes connections and leaves them without an answer, the running ones included. */
   freeze(): void;
   restore(): void;
+  /** The running connections are left without an answer for good, as by a router that forgot them; new ones work. */
+  strand(): void;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,9 @@ export async function tcpProxy(
     },
     freeze: () => {
       state = 'frozen';
+      for (const socket of open) socket.unpipe().pause();
+    },
+    strand: () => {
       for (const socket of open) socket.unpipe().pause();
     },
     restore: () => {

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
+import { createMoneyStore } from '#lib/admission/lease';
 import { openDb } from '#lib/data/db';
+import { createJobStore } from '#lib/jobs/store';
 import { createDatabase } from '#tests/support/database';
+import { newId } from '#tests/support/settlement';
 import { tcpProxy } from '#tests/support/tcp-proxy';
 
 /** The server of the tests behind a proxy that can be cut. */
@@ -31,6 +34,27 @@ it('a connection that breaks between two statements of a transaction ends that t
     expect(uncaught).toEqual([]);
   } finally {
     process.off('uncaughtException', note);
+    await db.close();
+    await proxy.close();
+    await database.drop();
+  }
+});
+
+it('connections that fell silent keep neither the heartbeat nor the jobs of a process waiting', async () => {
+  const { database, proxy, url } = await behindProxy();
+  const db = openDb(url);
+  const money = createMoneyStore(db, newId());
+  const jobs = createJobStore(db.pool);
+  const due = { nowMs: Date.now(), leasedUntilMs: Date.now(), most: 1, busy: [] };
+  try {
+    await money.register(true);
+    proxy.strand();
+    await expect(money.beat()).rejects.toThrow('timeout');
+    expect(await money.beat()).toBe(true);
+    proxy.strand();
+    await expect(jobs.takeDue(due)).rejects.toThrow('timeout');
+    expect(await jobs.takeDue(due)).toEqual([]);
+  } finally {
     await db.close();
     await proxy.close();
     await database.drop();
