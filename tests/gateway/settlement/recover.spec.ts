@@ -10,6 +10,7 @@ import { dropPartitions, makePartitions } from '#lib/data/partitions';
 import { createIds } from '#lib/ids';
 import type { Entry } from '#lib/settlement/entry';
 import { openJournal } from '#lib/settlement/journal';
+import { recordsOf } from '#lib/settlement/record/frame';
 import { recover } from '#lib/settlement/recover';
 import { settle } from '#lib/settlement/settle';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
@@ -251,6 +252,20 @@ describe('recovery after a kill', () => {
     expect(await spentBy(customer)).toBe(20n);
     expect(readdirSync(dir)).toEqual([]);
     await expectSound();
+  });
+
+  it('reports and keeps a journal of another version, and recovers the others beside it', async () => {
+    const customer = await createCustomer(pool);
+    const dir = newDirectory();
+    const call = callOf(customer, { costNano: 10n });
+    await leaveBehind(dir, [openOf(call), closeOf(call)]);
+    const other = `${newId()}-1.log`;
+    writeFileSync(join(dir, other), recordsOf([{ head: '[1,"close","an-id","lease",', row: '{}' }]));
+    const { reports } = await recoverFrom(dir);
+    expect(reports).toEqual([expect.stringContaining('journal record of version 1')]);
+    expect(readdirSync(dir)).toEqual([`${other}.corrupt`]);
+    expect(await spentBy(customer)).toBe(10n);
+    expect(await recoverFrom(dir)).toMatchObject({ owners: [], reports: [] });
   });
 
   it('drops a torn last record in silence, but reports and keeps a damaged file', async () => {
