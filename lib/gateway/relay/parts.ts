@@ -32,11 +32,12 @@ export interface RelayParts {
 /** A strict workspace's hold could not grow with the stream (decisions §6 "Strict"). */
 export class HoldExhausted extends Error {}
 
-/** Sends a piece; a client that is slower than the provider makes it wait. */
-export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): void {
-  if (reply.write(piece)) return;
+/** Sends a piece; a client that is slower than the provider makes it wait. @returns false when it does. */
+export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): boolean {
+  if (reply.write(piece)) return true;
   exchange.pause();
   reply.onDrain(() => exchange.resume());
+  return false;
 }
 
 /** The answer has ended: the call learns how, and what it costs. */

@@ -16,6 +16,9 @@ import type { ExchangeReader } from '#lib/upstream/exchange';
 /** Checkpoints of a running stream are at most this far apart. */
 const CHECKPOINT_MS = 1_000;
 
+/** Bytes that wait for the disk or the database before the provider has to wait too. */
+const MOST_GATED_BYTES = 1024 * 1024;
+
 /**
  * Relays a stream as it comes; what tells its end, or shows what must be kept, waits for the disk. Ends
  * exactly once.
@@ -25,6 +28,7 @@ export class StreamRelay implements ExchangeReader {
   #started = false;
   /** Pieces that wait for what is being written. */
   #gated: Uint8Array[] | null = null;
+  #gatedBytes = 0;
   #gate: Promise<void> | null = null;
   #checkpointMono: number;
   #done = false;
@@ -88,9 +92,14 @@ export class StreamRelay implements ExchangeReader {
 
   #openGate(): void {
     const pieces = this.#gated ?? [];
+    const full = this.#gatedBytes > MOST_GATED_BYTES;
     this.#gated = null;
+    this.#gatedBytes = 0;
     this.#gate = null;
-    for (const piece of pieces) this.#send(piece);
+    let keepsUp = true;
+    for (const piece of pieces) keepsUp = this.#send(piece);
+    // Last: what comes next may come at once. A client that is slow has made it wait again.
+    if (full && keepsUp) this.#p.exchange.resume();
   }
 
   async #growHold(): Promise<void> {
@@ -102,18 +111,21 @@ export class StreamRelay implements ExchangeReader {
     if (!grown && call.snapshot?.workspace.strict) exchange.abort(new HoldExhausted());
   }
 
-  #send(piece: Uint8Array): void {
+  /** @returns false when the client is slower than the provider. */
+  #send(piece: Uint8Array): boolean {
     const { call, reply, headers } = this.#p;
-    if (call.gone) return;
+    if (call.gone) return true;
     if (this.#gated) {
       this.#gated.push(piece);
-      return;
+      this.#gatedBytes += piece.length;
+      if (this.#gatedBytes > MOST_GATED_BYTES) this.#p.exchange.pause();
+      return true;
     }
     if (!this.#started) {
       this.#started = true;
       reply.start(call.status, headers);
     }
-    sendPiece(this.#p, piece);
+    return sendPiece(this.#p, piece);
   }
 
   end(): void {

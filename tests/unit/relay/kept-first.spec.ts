@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/families/responses';
 import { openCall } from '#lib/gateway/call';
@@ -10,6 +12,7 @@ import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
 import { createMeter } from '#lib/metering/meter';
 import { createTap } from '#lib/relay/tap';
 import { Exchange } from '#lib/upstream/exchange';
+import { createPools } from '#lib/upstream/pools';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { modelOf, offerAt, snapshotOf } from '#tests/unit/routing/make';
 
@@ -92,6 +95,8 @@ function relayed(stream: boolean) {
     fail: () => relay.fail(new Error('the provider broke off')),
     /** Everything that was about to happen has happened. */
     settled: () => new Promise((done) => setImmediate(done)),
+    exchange,
+    relay,
   };
 }
 
@@ -135,6 +140,40 @@ describe('a stream', () => {
       expect(stream.ended()).toBe('end');
       expect(stream.sent().includes('event: error')).toBe(ending === 'fail');
     }
+  });
+
+  it('makes its provider wait while what it shows is being kept, however much is to come', async () => {
+    const pieces = 200;
+    const long = event('response.output_text.delta', { item_id: 'msg_1', delta: 'z'.repeat(200_000) });
+    let written = 0;
+    const server = createServer(async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(created);
+      for (; written < pieces; written += 1) if (!response.write(long)) await once(response, 'drain');
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const pools = createPools();
+    const stream = relayed(true);
+    const request = { method: 'GET', path: '/', body: null } as const;
+    pools.for(`http://127.0.0.1:${port}`, 1_000).dispatch(request, stream.exchange);
+    await stream.exchange.ready;
+    stream.exchange.read(stream.relay);
+    let before = -1;
+    while (written !== before) {
+      before = written;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(written).toBeLessThan(pieces / 2);
+    expect(stream.sent()).toBe('');
+    stream.keeps[0]?.done.resolve();
+    await stream.over;
+    expect(stream.sent() === created + long.repeat(pieces)).toBe(true);
+    expect(stream.ended()).toBe('end');
+    await pools.close();
+    server.close();
   });
 
   it('is withheld when the first that it shows cannot be kept', async () => {
