@@ -15,7 +15,13 @@ export const sandbox: readonly Command[] = [
         throw new CommandRefused('--port: write a number from 0 to 65535; 0 takes any free port');
       }
       const { host } = input.options;
-      const running = await startSandbox({ port, ...(host === undefined ? {} : { host }) });
+      const running = await startSandbox({ port, ...(host === undefined ? {} : { host }) }).catch(
+        (error: Error) => {
+          throw new CommandRefused(
+            `it cannot listen there (${error.message}): give another --port or --host`,
+          );
+        },
+      );
       process.stderr.write(`the simulated provider listens on ${running.url} (stop it with Ctrl-C)\n`);
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
       await running.close();
