@@ -16,6 +16,8 @@ const config: NextConfig = {
   // SDK clients do not follow a 308 on POST.
   skipTrailingSlashRedirect: true,
   reactStrictMode: true,
+  // There are no pictures to resize, so nobody may ask for it.
+  images: { unoptimized: true },
   // `npm run check` and `npm test` check the types of the whole project; the build need not do it again.
   typescript: { ignoreBuildErrors: true },
   serverExternalPackages: [

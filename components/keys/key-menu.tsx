@@ -71,7 +71,7 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
           </Button>
         }
       >
-        <MenuItem link={<Link href={row.logHref} />}>
+        <MenuItem link={<Link href={row.logHref} prefetch={false} />}>
           <ScrollText />
           Calls of this key
         </MenuItem>

@@ -22,7 +22,7 @@ export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
           <HeadCell className="text-right">Spend, 30 days</HeadCell>
           <HeadCell>Last used</HeadCell>
           <HeadCell>Created</HeadCell>
-          <HeadCell>
+          <HeadCell className="right-0 max-lg:sticky max-lg:bg-sunken">
             <span className="sr-only">Actions</span>
           </HeadCell>
         </tr>
@@ -31,7 +31,12 @@ export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
         {keys.map((key) => (
           <Row key={key.id}>
             <Cell className="min-w-40">
-              <Link href={key.logHref} className="font-medium hover:underline" title="Calls of this key">
+              <Link
+                href={key.logHref}
+                prefetch={false}
+                className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere] hover:underline"
+                title={`Calls of ${key.name}`}
+              >
                 {key.name}
               </Link>
               <code className="block font-mono text-muted text-xs">{key.masked}</code>
@@ -64,7 +69,7 @@ export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
             <Cell className="whitespace-nowrap" title={key.created.exact}>
               {key.created.text}
             </Cell>
-            <Cell className="w-12">
+            <Cell className="right-0 w-12 border-line px-1.5 max-lg:sticky max-lg:bg-surface">
               <KeyMenu row={key} workspace={workspace} locked={locked} />
             </Cell>
           </Row>

@@ -15,7 +15,9 @@ export function AnsweringModel({ requested, answering, provider, attempts }: Ans
   return (
     <div className="grid min-w-0 gap-0.5">
       <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 font-medium">
-        <span className="break-all">{requested ?? answering ?? 'no model'}</span>
+        <span className="line-clamp-3 break-all" title={requested ?? undefined}>
+          {requested ?? answering ?? 'no model'}
+        </span>
         {moved ? (
           <>
             <ArrowRight aria-label="answered by" className="size-3.5 shrink-0 text-accent-ink" />
@@ -24,7 +26,7 @@ export function AnsweringModel({ requested, answering, provider, attempts }: Ans
         ) : null}
       </span>
       <span className="flex items-center gap-1.5 text-muted text-xs">
-        {provider ?? 'no provider asked'}
+        <span className="min-w-0 [overflow-wrap:anywhere]">{provider ?? 'no provider asked'}</span>
         {attempts > 1 ? (
           <Badge tone="info" className="py-0">
             <GitFork aria-hidden />

@@ -36,7 +36,7 @@ export function AttemptTimeline({ attempts }: { attempts: readonly AttemptRow[] 
               {index + 1}
             </span>
             <div className="min-w-0">
-              <p className="font-medium">{attempt.provider}</p>
+              <p className="break-words font-medium">{attempt.provider}</p>
               <p className="break-all text-muted text-xs">{attempt.model}</p>
             </div>
           </div>
@@ -51,17 +51,18 @@ export function AttemptTimeline({ attempts }: { attempts: readonly AttemptRow[] 
               />
             </svg>
             <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
-              <Badge tone={attempt.answered ? 'good' : 'bad'}>
-                {attempt.status ?? 'no answer'}
-                {attempt.error ? <span className="font-normal">{attempt.error}</span> : null}
-              </Badge>
+              <Badge tone={attempt.answered ? 'good' : 'bad'}>{attempt.status ?? 'no answer'}</Badge>
+              {attempt.error ? (
+                <span className="min-w-0 text-bad [overflow-wrap:anywhere]">{attempt.error}</span>
+              ) : null}
               <span className="tabular-nums">
                 started at {attempt.started}, took {attempt.lasted}
               </span>
               {attempt.possibleDuplicate ? <Badge tone="warn">may have run twice</Badge> : null}
               {attempt.upstreamRequestId ? (
                 <span className="flex min-w-0 items-center gap-1">
-                  provider’s id <code className="break-all font-mono">{attempt.upstreamRequestId}</code>
+                  <span className="whitespace-nowrap">provider’s id</span>
+                  <code className="break-all font-mono">{attempt.upstreamRequestId}</code>
                   <CopyButton value={attempt.upstreamRequestId} what="provider's request id" />
                 </span>
               ) : (

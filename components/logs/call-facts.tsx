@@ -56,8 +56,8 @@ export function CallFacts({ call, keyHref }: CallFactsProps) {
           {
             name: 'Flags',
             value: call.flags.map((flag) => (
-              <Badge key={flag} tone="warn">
-                {flag}
+              <Badge key={flag} tone="warn" className="mr-1 max-w-full whitespace-normal">
+                <span className="min-w-0 [overflow-wrap:anywhere]">{flag}</span>
               </Badge>
             )),
           },

@@ -42,9 +42,9 @@ export function StatusCode(props: CallStatusProps) {
 export function CallStatus(props: CallStatusProps) {
   const { tone, text } = describeStatus(props);
   return (
-    <Badge tone={tone} dot>
+    <Badge tone={tone} dot className="max-w-full whitespace-normal">
       <span className="tabular-nums">{props.status}</span>
-      <span className="font-normal">{text}</span>
+      <span className="min-w-0 font-normal [overflow-wrap:anywhere]">{text}</span>
     </Badge>
   );
 }

@@ -1,4 +1,5 @@
 import Link from 'next/link';
+import { Fragment } from 'react';
 import { AnsweringModel } from '#components/logs/answering-model';
 import { describeStatus, StatusCode } from '#components/logs/call-status';
 import { CopyButton } from '#components/ui/copy-button';
@@ -50,6 +51,20 @@ export function CallTable({ calls }: { calls: readonly CallRow[] }) {
   );
 }
 
+/** A code in words joined by underscores, which may end a line after each of them. */
+function Breakable({ text }: { text: string }) {
+  const words = text.split('_');
+  return words.map((word, index) =>
+    index === words.length - 1 ? (
+      word
+    ) : (
+      <Fragment key={words.slice(0, index + 1).join('_')}>
+        {word}_<wbr />
+      </Fragment>
+    ),
+  );
+}
+
 function CallTableRow({ call }: { call: CallRow }) {
   return (
     <Row className="relative">
@@ -67,11 +82,11 @@ function CallTableRow({ call }: { call: CallRow }) {
       </Cell>
       <Cell>
         <StatusCode {...call} />
-        <span className="mt-0.5 block whitespace-nowrap pl-0.5 text-muted text-xs">
-          {describeStatus(call).text}
+        <span className="mt-0.5 block max-w-36 pl-0.5 text-muted text-xs leading-4 max-sm:sr-only">
+          <Breakable text={describeStatus(call).text} />
         </span>
       </Cell>
-      <Cell className="min-w-48">
+      <Cell className="min-w-40 sm:min-w-48">
         <AnsweringModel {...call} />
       </Cell>
       <Cell className="whitespace-nowrap text-right tabular-nums">

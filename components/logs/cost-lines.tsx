@@ -39,7 +39,10 @@ export function CostLines({ rows, total, exactTotal }: CostLinesProps) {
                 <span className="whitespace-nowrap">× {row.unitPrice}</span>
               </span>
             </td>
-            <td className="whitespace-nowrap px-4 py-1.5 text-right" title={`$${row.exactCost}`}>
+            <td
+              className="px-4 py-1.5 text-right [overflow-wrap:anywhere] sm:whitespace-nowrap"
+              title={`$${row.exactCost}`}
+            >
               {row.cost}
             </td>
           </tr>

@@ -42,9 +42,9 @@ export function LogFilterBar({ models, keys, mostKeys }: LogFilterBarProps) {
   }
 
   return (
-    <search className="flex flex-wrap items-center gap-2" aria-busy={pending}>
+    <search className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center" aria-busy={pending}>
       <form
-        className="relative min-w-56 flex-1 basis-64"
+        className="relative col-span-2 min-w-56 flex-1 basis-64"
         onSubmit={(event) => {
           event.preventDefault();
           const text = String(new FormData(event.currentTarget).get('id') ?? '').trim();
@@ -68,14 +68,14 @@ export function LogFilterBar({ models, keys, mostKeys }: LogFilterBarProps) {
       </form>
       <Select
         label="Status"
-        className="w-36"
+        className="sm:w-36"
         value={filters.status ?? any}
         options={statuses}
         onChange={(status) => narrow({ status: status || null })}
       />
       <Select
         label="Model"
-        className="w-44"
+        className="sm:w-44"
         value={filters.model ?? any}
         options={[
           { value: any, label: 'Any model' },
@@ -85,7 +85,7 @@ export function LogFilterBar({ models, keys, mostKeys }: LogFilterBarProps) {
       />
       <Select
         label="Key"
-        className="w-36"
+        className="sm:w-36"
         value={filters.key ?? any}
         {...(keys.length >= mostKeys
           ? { note: 'The newest keys. The calls of an older one are a link on the page of the API keys.' }
@@ -99,24 +99,26 @@ export function LogFilterBar({ models, keys, mostKeys }: LogFilterBarProps) {
         ]}
         onChange={(key) => narrow({ key: key || null })}
       />
-      {filtered ? (
+      <div className="flex items-center justify-end gap-2">
+        {filtered ? (
+          <Button
+            tone="quiet"
+            size="small"
+            onClick={() => narrow({ id: null, status: null, model: null, key: null })}
+          >
+            <X />
+            Clear
+          </Button>
+        ) : null}
         <Button
-          tone="quiet"
-          size="small"
-          onClick={() => narrow({ id: null, status: null, model: null, key: null })}
+          size="icon"
+          aria-label="Show new calls"
+          title="Show new calls"
+          onClick={() => startTransition(() => router.refresh())}
         >
-          <X />
-          Clear
+          <RotateCw className={classNames(pending && 'animate-spin')} />
         </Button>
-      ) : null}
-      <Button
-        size="icon"
-        aria-label="Show new calls"
-        title="Show new calls"
-        onClick={() => startTransition(() => router.refresh())}
-      >
-        <RotateCw className={classNames(pending && 'animate-spin')} />
-      </Button>
+      </div>
     </search>
   );
 }

@@ -46,8 +46,8 @@ export function Dialog({
       }}
     >
       <BaseDialog.Portal>
-        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/45 transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
-        <BaseDialog.Viewport className="fixed inset-0 z-50 grid justify-items-center overflow-y-auto p-3 sm:items-start sm:py-[8vh]">
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/45 transition-opacity duration-150 data-[closed]:pointer-events-none data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
+        <BaseDialog.Viewport className="fixed inset-0 z-50 grid justify-items-center data-[closed]:pointer-events-none overflow-y-auto p-3 sm:items-start sm:py-[8vh]">
           <BaseDialog.Popup
             {...(finalFocus ? { finalFocus } : {})}
             className={classNames(

@@ -2,6 +2,7 @@ import type { AuthOptions } from 'next-auth';
 import Credentials from 'next-auth/providers/credentials';
 import { findUserByPassword, normalEmail } from '#lib/console/credentials';
 import { getConsoleHost } from '#lib/console/db';
+import { clientOf } from '#lib/console/forwarded';
 import { getSignInThrottle } from '#lib/console/sign-in-throttle';
 
 declare module 'next-auth' {
@@ -50,7 +51,7 @@ export function authOptions(): AuthOptions {
           const email = normalEmail(String(credentials?.email ?? '')).slice(0, 320);
           const password = String(credentials?.password ?? '').slice(0, 1024);
           if (!email || !password) return null;
-          const address = addressOf(request.headers?.['x-forwarded-for']);
+          const address = clientOf(addressOf(request.headers?.['x-forwarded-for']));
           const throttle = getSignInThrottle();
           if (!throttle.claim(email, address, Date.now())) throw new Error(tooManyAttempts);
           const user = await findUserByPassword(host.db, email, password).catch((error: unknown) => {

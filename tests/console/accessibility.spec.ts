@@ -5,9 +5,39 @@ import {
   createKey,
   expectAccessible,
   fillSignIn,
+  inDatabase,
   signIn,
   started,
 } from '#tests/console/visit';
+
+test.describe('320 px wide', () => {
+  test.use({ viewport: { width: 320, height: 640 } });
+
+  test('no page scrolls sideways, whatever strangers wrote', async ({ page }) => {
+    await signIn(page);
+    const key = await createKey(page, 'n'.repeat(100));
+    await expectAccessible(page);
+    await closeSecret(page);
+    await expectAccessible(page);
+    const answer = await callGateway(key, 'm'.repeat(1000));
+    const id = answer.headers.get('x-request-id') ?? '';
+    await expect(async () => {
+      expect((await page.goto(`/demo/logs/${id}`))?.status()).toBe(200);
+    }).toPass({ timeout: 10_000 });
+    await inDatabase(
+      `UPDATE call SET error_code = repeat('e', 300), user_agent = repeat('u', 256), flags = ARRAY[repeat('f', 80)],
+         lines = '[{"class":"input","quantity":123456789,"unitPrice":"0.000000001","cost":"0.000000000123456789"}]'
+       WHERE id = '${id}'`,
+      `INSERT INTO attempt (call_id, position, id, provider, model, error, start_ms, duration_ms, upstream_request_id)
+       VALUES ('${id}', 0, gen_random_uuid(), repeat('p', 80), repeat('m', 300), repeat('e', 300), 1, 2, repeat('i', 300))`,
+    );
+    await page.reload();
+    await expectAccessible(page);
+    await page.goto('/demo/logs');
+    await expect(page.getByRole('table')).toBeVisible();
+    await expectAccessible(page);
+  });
+});
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of [1280, 360]) {

@@ -56,6 +56,11 @@ test('the sign-in form takes no more than a form, and says nothing of the databa
   expect(await nul.json()).toEqual({ url: expect.stringContaining('error=CredentialsSignin') });
 });
 
+test('nobody may have pictures resized here', async ({ request }) => {
+  const answer = await request.get(`${started('URL')}/_next/image?url=%2Fapi%2Fhealth&w=64&q=75`);
+  expect(answer.status()).toBe(404);
+});
+
 test('names and addresses of strangers are text and nothing else', async ({ page }) => {
   await signIn(page);
   const name = '"><img src=x onerror=document.title=1>';

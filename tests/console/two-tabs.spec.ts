@@ -26,16 +26,18 @@ test('by the keyboard alone: the form opens on its first field, and the focus go
   page,
 }) => {
   await signIn(page);
-  await createKey(page, 'by keyboard');
+  const name = `by keyboard ${Date.now()}`;
+  await createKey(page, name);
   await closeSecret(page);
-  const menu = page.getByRole('button', { name: 'Actions for by keyboard' });
+  const menu = page.getByRole('button', { name: `Actions for ${name}` });
   await page.getByRole('button', { name: 'Create key' }).press('Enter');
   await expect(page.getByRole('dialog').getByLabel('Name', { exact: true })).toBeFocused();
   await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Create key' })).toBeFocused();
   await menu.press('Enter');
   await page.getByRole('menuitem', { name: 'Disable' }).press('Enter');
-  await expect(page.getByText('by keyboard is disabled')).toBeVisible();
+  await expect(page.getByText(`${name} is disabled`)).toBeVisible();
   await expect(menu).toBeFocused();
 });
 

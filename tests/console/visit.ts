@@ -75,10 +75,10 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 /** One chat call through the gateway itself. */
-export async function callGateway(key: string): Promise<Response> {
+export async function callGateway(key: string, model = 'sandbox/echo'): Promise<Response> {
   return fetch(`${started('URL')}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
   });
 }

@@ -10,6 +10,14 @@ export interface CallPlace {
   readonly nowMs: number;
 }
 
+/**
+ * What a stranger wrote, without what cannot be seen: controls, and the marks that turn the direction of
+ * the text, with which a name reads as another one.
+ */
+export function showForeign(text: string): string {
+  return text.replace(/[\p{Cc}\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu, '\uFFFD');
+}
+
 /** Everything that went in, the cache's share included. */
 function tokensIn({ usage }: CallDetail): number {
   return usage.input + usage.cachedInput + usage.cacheWrite5m + usage.cacheWrite1h;
@@ -27,7 +35,7 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     status: call.status,
     errorCode: call.errorCode,
     endReason: call.endReason,
-    requested: call.requestedModel,
+    requested: call.requestedModel === null ? null : showForeign(call.requestedModel),
     answering: call.answeringModel,
     provider: call.provider,
     attempts: call.attempts.length,

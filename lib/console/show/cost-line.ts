@@ -41,13 +41,22 @@ export function showUnitPrice(className: string, unitPrice: string): string {
   return `${showMoney(`${digits.slice(0, -6).replace(/^0+(?=\d)/, '')}.${digits.slice(-6)}${fraction}`)} each`;
 }
 
+/** Classes of a usage that are counted in another one too: a reader must not add them up. */
+const partOf: Record<string, string> = {
+  audioInput: ', part of input',
+  imageInput: ', part of input',
+  reasoning: ', part of output',
+  audioOutput: ', part of output',
+  imageOutput: ', part of output',
+};
+
 /** The classes of a usage that are not zero, ready to read. `input` leaves out what the cache served. */
 export function usedClasses(usage: object): { name: string; className: string; count: string }[] {
   return Object.entries(usage)
     .filter(([, count]) => typeof count === 'number' && count > 0)
     .map(([className, count]) => ({
       className,
-      name: showClass(className),
+      name: `${showClass(className)}${partOf[className] ?? ''}`,
       count: showCount(Number(count)),
     }));
 }

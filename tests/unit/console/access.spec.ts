@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { safeCallback } from '#lib/console/callback-url';
-import { trustForwarded } from '#lib/console/forwarded';
+import { clientOf, trustForwarded } from '#lib/console/forwarded';
 import { withoutSecret } from '#lib/console/key-filters';
 import { may, roleOf, roles, rolesThatMay } from '#lib/console/role';
 import { SignInThrottle } from '#lib/console/sign-in-throttle';
@@ -83,6 +83,20 @@ describe('failed sign-ins', () => {
     const request = { headers: { 'x-forwarded-for': claimed }, socket: { remoteAddress: peer } };
     trustForwarded(request);
     expect(request.headers['x-forwarded-for']).toBe(expected);
+  });
+
+  test.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['64:ff9b::192.0.2.33', '64:ff9b:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['unknown', 'unknown'],
+  ])('attempts from %s count for %s', (address, client) => {
+    expect(clientOf(address)).toBe(client);
   });
 
   test('one address is closed after a hundred, whatever it guesses', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dayEnd } from '#lib/console/day-end';
+import { showForeign } from '#lib/console/show/call-rows';
 import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
@@ -40,6 +41,19 @@ test('usage lists what was used alone', () => {
     { className: 'input', name: 'Input', count: '1,204' },
     { className: 'output', name: 'Output', count: '3' },
   ]);
+});
+
+test('a class that is counted in another one says so', () => {
+  expect(usedClasses({ output: 5, reasoning: 3, audioInput: 1 }).map(({ name }) => name)).toEqual([
+    'Output',
+    'Reasoning, part of output',
+    'Audio input, part of input',
+  ]);
+});
+
+test('a stranger’s name cannot turn the direction of the text or hide in it', () => {
+  expect(showForeign('\u202Egpj.exe\u0007 a\u200Bb')).toBe('\uFFFDgpj.exe\uFFFD a\uFFFDb');
+  expect(showForeign('vendor/modèle-模型 😀')).toBe('vendor/modèle-模型 😀');
 });
 
 describe('moments to read', () => {

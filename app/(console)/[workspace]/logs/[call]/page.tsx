@@ -19,6 +19,7 @@ import {
   costRowsOf,
   figuresOf,
   jobRowOf,
+  showForeign,
   usageSourceOf,
 } from '#lib/console/show/call-rows';
 import { usedClasses } from '#lib/console/show/cost-line';
@@ -83,7 +84,10 @@ export default async function CallPage({ params }: CallPageProps) {
           )}
         </Section>
       </div>
-      <CallFacts call={call} keyHref={`/${workspace.slug}/logs?key=${call.key}`} />
+      <CallFacts
+        call={{ ...call, userAgent: call.userAgent === null ? null : showForeign(call.userAgent) }}
+        keyHref={`/${workspace.slug}/logs?key=${call.key}`}
+      />
       <p className="text-muted text-xs">
         Prompts and answers are not stored: the gateway keeps numbers and outcomes alone.
       </p>
@@ -94,5 +98,6 @@ export default async function CallPage({ params }: CallPageProps) {
 /** Why there are no lines: a job is charged at its end, one without a report by its hold. */
 function nothingCharged(cost: string, job: { cost: string | null; state: string } | null): string {
   if (job && job.cost === null) return 'The job is charged when it completes.';
+  if (!job && cost !== '0') return `${showMoney(cost)}, of which no lines were kept.`;
   return cost === '0' ? 'Nothing was charged.' : `${showMoney(cost)}: what the job held.`;
 }
