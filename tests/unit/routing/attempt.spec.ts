@@ -60,7 +60,7 @@ async function run(targets: readonly Target[], part: Partial<AttemptRun> = {}) {
     { clock: systemClock, pools, health, newId: () => null },
     {
       targets,
-      timeLimits: { connectMs: 1_000, firstByteMs: 100, idleMs: 1_000, totalMs: 5_000 },
+      timeLimits: { connectMs: 1_000, firstByteMs: 500, idleMs: 1_000, totalMs: 5_000 },
       stream: false,
       startMono: systemClock.mono(),
       outgoing: () => ({ method: 'POST', path: '', headers: [], body: Buffer.from('{}') }),
