@@ -31,7 +31,7 @@ export function readChatAsk(
   const serviceTier = readText(scan, 'service_tier');
   if (isRefusal(serviceTier)) return serviceTier;
   const spoken = readSpoken(scan);
-  if (isRefusal(spoken)) return spoken;
+  if (spoken && isRefusal(spoken)) return spoken;
   return {
     operation,
     params,
@@ -41,7 +41,7 @@ export function readChatAsk(
     choices: choices ?? 1,
     serviceTier,
     weight: weigh(scan, mediaKeys, searchTools(scan)),
-    ...(spoken.length > 0 ? { references: spoken } : {}),
+    ...(spoken ? { references: spoken } : {}),
     ...(mayBeSpoken(scan) ? {} : { shows: false }),
     scan,
   };

@@ -11,17 +11,20 @@ const MOST_SPOKEN = 1_000;
 /**
  * Earlier answers that were spoken: a request repeats them by their ids alone, so they must be the
  * workspace's own (decisions §11 "Server-held state"). Each once, in the order in which they stand.
- * @returns `invalid_body` for an id of another type, or for more ids than anybody spoke.
+ * @returns null where none is named; `invalid_body` for an id of another type, or for more ids than anybody
+ * spoke.
  */
-export function readSpoken({ collected }: Scan): readonly ResourceReference[] | Refusal {
-  const ids = new Set<string>();
+export function readSpoken({ collected }: Scan): readonly ResourceReference[] | null | Refusal {
+  let ids: Set<string> | null = null;
   for (const found of collected) {
     if (found.path !== path || found.type === 'null') continue;
     if (typeof found.value !== 'string') {
       return refusal('invalid_body', `Field "${path}" (byte ${found.start}) must be a string.`);
     }
+    ids ??= new Set();
     ids.add(found.value);
   }
+  if (ids === null) return null;
   if (ids.size > MOST_SPOKEN) {
     return refusal('invalid_body', `The messages repeat over ${MOST_SPOKEN} spoken answers; send fewer.`);
   }

@@ -53,8 +53,7 @@ class ChatStream implements StreamReader {
 
   /** Every chunk of a spoken choice may repeat its id. */
   #hear(chunk: JsonObject): void {
-    const known = new Set(this.#spoken.map(({ id }) => id));
-    const fresh = spokenIn(chunk).filter(({ id }) => !known.has(id));
+    const fresh = spokenIn(chunk).filter(({ id }) => !this.#spoken.some((one) => one.id === id));
     if (fresh.length > 0) this.#spoken = [...this.#spoken, ...fresh];
   }
 
