@@ -1,6 +1,5 @@
 import type { BadgeTone } from '#components/ui/badge';
-
-export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
+import type { KeyState } from '#lib/console/show/key-rows';
 
 /** One key of the list; times and money are ready to read. */
 export interface KeyRow {

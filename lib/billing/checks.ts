@@ -1,4 +1,5 @@
 import { type Check, jobChecks, keptFrom } from '#lib/billing/job-checks';
+import { LONGEST_SLUG } from '#lib/schemas/catalogue';
 
 /** The moment of an id (UUIDv7). */
 const timeOf = (id: string) =>
@@ -6,7 +7,7 @@ const timeOf = (id: string) =>
 
 /** The rows that `usage_hour` counts a call under; see settlement/call-row. */
 const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_not_allowed'
-    OR octet_length(requested_model) > 200 THEN '' ELSE requested_model END, '')`;
+    OR octet_length(requested_model) > ${LONGEST_SLUG} THEN '' ELSE requested_model END, '')`;
 const counted = (figure: string) => `least(greatest((usage->>'${figure}')::numeric, 0), 1000000000000)`;
 const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', 'interrupted'))`;
 

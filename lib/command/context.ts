@@ -1,5 +1,5 @@
 import { systemClock } from '#lib/clock';
-import { awayOr } from '#lib/data/database-away';
+import { awayOr } from '#lib/data/database-errors';
 import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';

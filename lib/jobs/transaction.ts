@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
+import { isRefusedData } from '#lib/data/database-errors';
 
 /** Longer than any transaction of a job takes; beyond it the connection counts as lost. */
 const limitMs = 20_000;
@@ -49,9 +50,4 @@ async function transaction<Result>(
   } finally {
     clearTimeout(watch);
   }
-}
-
-/** Data exceptions, broken constraints and exceeded limits: the same again would be refused again. */
-function isRefusedData(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(2[23]|54)[0-9A-Z]{3}$/.test(String(error.code));
 }

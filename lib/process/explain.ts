@@ -1,5 +1,5 @@
 import { DataDirUnusable } from '#lib/data/data-directory';
-import { DatabaseAway } from '#lib/data/database-away';
+import { DatabaseAway } from '#lib/data/database-errors';
 import { DataDirInUse, EmbeddedFailed } from '#lib/data/embedded';
 import { MigrationRefused } from '#lib/data/migrate';
 import { EnvError } from '#lib/env';

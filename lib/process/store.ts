@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { awayOr } from '#lib/data/database-away';
+import { awayOr } from '#lib/data/database-errors';
 import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
 import { holdDirectory } from '#lib/data/hold-directory';

@@ -8,10 +8,12 @@ const MOST = 2_147_483_647;
 const providerId = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is no provider id: use lower-case letters, digits, ".", "_", "-"');
+/** A model's slug in bytes, which are all ASCII. What is longer names no model, and no index would take it. */
+export const LONGEST_SLUG = 200;
 /** A slug may hold slashes; it stands in paths, so no empty or dot segment. */
 const modelId = z
   .string()
-  .max(200)
+  .max(LONGEST_SLUG)
   .regex(
     /^(?!.*(^|\/)\.{1,2}(\/|$))[A-Za-z0-9][A-Za-z0-9._:-]*(\/[A-Za-z0-9._:-]+)*$/,
     'is no model id: use letters, digits, ".", "_", ":", "-", parts joined by "/"',

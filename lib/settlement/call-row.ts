@@ -1,4 +1,5 @@
 import { usageClasses } from '#lib/metering/usage';
+import { LONGEST_SLUG } from '#lib/schemas/catalogue';
 import type { AttemptRecord, CallRecord, CountedCall } from '#lib/settlement/entry';
 
 /** Longest text of a row: what clients and providers send is data of strangers. */
@@ -159,15 +160,12 @@ function line(one: CallRecord['lines'][number]): string {
   );
 }
 
-/** Longest slug of a catalogue, bytes: a longer text was never looked up, and no index would take it. */
-const longestSlug = 200;
-
 /** The model that a call counts under: slugs that are not in the catalogue would make rows without end. */
 export function countedModel(call: CountedCall): string {
   if (call.answeringModel !== null) return call.answeringModel;
   if (call.errorCode === 'model_not_allowed') return '';
   const asked = storable(call.requestedModel ?? '');
-  return Buffer.byteLength(asked) <= longestSlug ? asked : '';
+  return Buffer.byteLength(asked) <= LONGEST_SLUG ? asked : '';
 }
 
 /** Plain text needs no escapes and holds nothing that PostgreSQL refuses. */

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { isRefusedData } from '#lib/data/database-errors';
 import type { DrainedEntry } from '#lib/settlement/entry';
 import { settle } from '#lib/settlement/settle';
 
@@ -20,7 +21,7 @@ export async function settleIsolating(
     await settle(pool, ownerId, entries);
     return [...entries];
   } catch (error) {
-    if (!isRefusedData(error)) throw error;
+    if (!isUnpostable(error)) throw error;
     if (entries.length === 1) {
       onRefused(only, error);
       return [];
@@ -32,9 +33,7 @@ export async function settleIsolating(
   }
 }
 
-/** Data exceptions, broken constraints and exceeded limits of SQL, or a value that cannot be written at all. */
-function isRefusedData(error: unknown): error is Error {
-  if (error instanceof RangeError || error instanceof TypeError) return true;
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  return /^(2[23]|54)[0-9A-Z]{3}$/.test(String(error.code));
+/** Refused for what it holds, or a value that cannot be written at all. */
+function isUnpostable(error: unknown): error is Error {
+  return error instanceof RangeError || error instanceof TypeError || isRefusedData(error);
 }

@@ -37,10 +37,11 @@ export function keyRowOf(key: ListedKey, { workspace, timeZone, nowMs }: KeyRowP
   };
 }
 
-type State = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
+/** How a key stands, in a word. */
+export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
 
 /** In the order in which the gateway checks them (decisions §3). */
-function stateOf(key: ListedKey, nowMs: number): State {
+function stateOf(key: ListedKey, nowMs: number): KeyState {
   if (key.status === 'revoked') return 'revoked';
   if (key.status !== 'active') return 'inactive';
   if (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs) return 'expired';

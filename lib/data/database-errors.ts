@@ -18,3 +18,11 @@ export function awayOr(error: unknown, url: string): unknown {
   const isAway = error instanceof Error && 'code' in error && away.test(String(error.code));
   return isAway ? new DatabaseAway(url, error) : error;
 }
+
+/**
+ * Whether PostgreSQL refused what a statement holds: data exceptions (22), broken constraints (23), exceeded
+ * limits (54). The same again would be refused again.
+ */
+export function isRefusedData(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && /^(2[23]|54)[0-9A-Z]{3}$/.test(String(error.code));
+}
