@@ -19,7 +19,7 @@ const post = `
   WITH line AS (
     INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, reason)
     VALUES (gen_random_uuid(), $1::uuid, $2, $3, $4::bigint, $5)
-    ON CONFLICT (kind, ref) DO NOTHING RETURNING workspace_id, amount_nano
+    ON CONFLICT (kind, ref) WHERE kind <> 'call' DO NOTHING RETURNING workspace_id, amount_nano
   )
   UPDATE workspace w SET balance_nano = w.balance_nano + line.amount_nano
   FROM line WHERE w.id = line.workspace_id`;

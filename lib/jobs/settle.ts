@@ -38,7 +38,7 @@ const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPD
 
 const insertLine = `
   INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
-  VALUES (gen_random_uuid(), $1, 'job', $2, $3, $4) ON CONFLICT (kind, ref) DO NOTHING`;
+  VALUES (gen_random_uuid(), $1, 'job', $2, $3, $4) ON CONFLICT (kind, ref) WHERE kind <> 'call' DO NOTHING`;
 
 const endJob = `
   UPDATE job SET settled_at = $2, next_poll_at = NULL, state = $3, cost_nano = $4, over_hold_nano = $5, usage = $6,

@@ -17,7 +17,7 @@ export interface DrainOptions {
   readonly schedule?: Schedule;
   /** Time between drains, ms; default 200. */
   readonly everyMs?: number;
-  /** Calls in one transaction; default 1,000. */
+  /** Calls in one transaction; default 2,000. */
   readonly batchSize?: number;
 }
 
@@ -78,7 +78,7 @@ export function startDrain(options: DrainOptions): Drain {
 }
 
 async function drainAll(options: DrainOptions): Promise<void> {
-  const { pool, journal, onPosted, report, batchSize = 1000 } = options;
+  const { pool, journal, onPosted, report, batchSize = 2000 } = options;
   // Loss of power may take what the last drain had not posted, no more.
   const synced = journal.sync();
   synced.catch(() => {});

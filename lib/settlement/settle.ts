@@ -130,7 +130,8 @@ export async function chargeWorkspaces(
 ): Promise<void> {
   if (workspaces.length === 0) return;
   const ids = workspaces.map((workspace) => workspace.id);
-  await client.query(sql.lockWorkspaces, [ids]);
+  // One row needs no order.
+  if (ids.length > 1) await client.query(sql.lockWorkspaces, [ids]);
   await client.query(sql.takeFromBalances, [ids, workspaces.map((workspace) => `${workspace.spentNano}`)]);
 }
 
@@ -166,7 +167,7 @@ async function shrinkLeases(client: PoolClient, ownerId: string, { leases }: Eff
   if (leases.length === 0) return;
   const kinds = leases.map((lease) => lease.kind);
   const subjects = leases.map((lease) => lease.subjectId);
-  await client.query(sql.lockLeases, [ownerId, kinds, subjects]);
+  if (leases.length > 1) await client.query(sql.lockLeases, [ownerId, kinds, subjects]);
   await client.query(sql.shrinkLeases, [
     ownerId,
     kinds,

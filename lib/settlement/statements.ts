@@ -1,5 +1,3 @@
-import { noUsage } from '#lib/metering/usage';
-
 /**
  * The statements of one settlement, set-based: rows arrive as one JSON parameter. No named statements and
  * no session state, because the embedded database multiplexes its connections.
@@ -33,7 +31,7 @@ const callColumns = [
 const filledColumns = {
   'streamed boolean': 'coalesce(streamed, false)',
   'flags text[]': "coalesce(flags, '{}')",
-  'usage jsonb': `'${JSON.stringify(noUsage)}'::jsonb || coalesce(usage, '{}')`,
+  'usage jsonb': "coalesce(usage, '{}')",
   'over_hold_nano bigint': 'coalesce(over_hold_nano, 0)',
 };
 const nameOf = (column: string) => column.split(' ')[0];

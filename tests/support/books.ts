@@ -25,7 +25,7 @@ export function costOf(call: CallDetail): bigint {
 /** The ledger lines of one call, nano-dollars. */
 export async function linesOf(stack: Stack, id: string): Promise<bigint[]> {
   const { rows } = await stack.db.pool.query<{ amount: string }>(
-    `SELECT amount_nano::text AS amount FROM ledger_line WHERE kind = 'call' AND ref = $1`,
+    `SELECT amount_nano::text AS amount FROM ledger_line WHERE kind = 'call' AND id = $1`,
     [id],
   );
   return rows.map((row) => BigInt(row.amount));

@@ -98,6 +98,55 @@ describe('a ledger line', () => {
     await expect(post(posting(newId()))).rejects.toThrow();
   });
 
+  it('needs a workspace, whoever writes it, however many come at once', async () => {
+    const { workspaceId } = await createCustomer(db.pool);
+    const lines = db.pool.query(
+      `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano)
+       SELECT gen_random_uuid(), w, 'credit', gen_random_uuid()::text, 1 FROM unnest($1::uuid[]) AS w`,
+      [[workspaceId, workspaceId, newId()]],
+    );
+    await expect(lines).rejects.toMatchObject({ code: '23503', table: 'ledger_line' });
+    expect(await db.prisma.ledgerLine.count({ where: { workspaceId } })).toBe(1);
+  });
+
+  it('keeps its workspace, even one that is deleted while it is posted', async () => {
+    const { workspaceId } = await createCustomer(db.pool);
+    const remove = () => db.pool.query('DELETE FROM workspace WHERE id = $1', [workspaceId]);
+    await expect(remove()).rejects.toMatchObject({ code: '23503' });
+    const renamed = db.pool.query('UPDATE workspace SET id = $2 WHERE id = $1', [workspaceId, newId()]);
+    await expect(renamed).rejects.toMatchObject({ code: '23503' });
+
+    const empty = newId();
+    await db.pool.query(`INSERT INTO workspace (id, slug, name) VALUES ($1, $2, 'empty')`, [
+      empty,
+      `w-${empty}`,
+    ]);
+    const client = await db.pool.connect();
+    await client.query('BEGIN');
+    await client.query(
+      `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano) VALUES ($1, $2, 'credit', $3, 1)`,
+      [newId(), empty, newId()],
+    );
+    const removal = db.pool.query('DELETE FROM workspace WHERE id = $1', [empty]);
+    const refused = expect(removal).rejects.toMatchObject({ code: '23503' });
+    await client.query('COMMIT');
+    client.release();
+    await refused;
+  });
+
+  it('of a call carries the id of the call, once', async () => {
+    const { workspaceId } = await createCustomer(db.pool);
+    const charge = (id: string, ref: string) =>
+      db.pool.query(
+        `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano) VALUES ($1, $2, 'call', $3, -1)`,
+        [id, workspaceId, ref],
+      );
+    const callId = newId();
+    await charge(callId, callId);
+    await expect(charge(callId, callId)).rejects.toMatchObject({ code: '23505' });
+    await expect(charge(newId(), callId)).rejects.toMatchObject({ code: '23514' });
+  });
+
   it('is final: it can be neither changed nor deleted', async () => {
     const { workspaceId } = await createCustomer(db.pool);
     const change = db.pool.query('UPDATE ledger_line SET amount_nano = 1 WHERE workspace_id = $1', [

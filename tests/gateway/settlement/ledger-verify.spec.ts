@@ -49,7 +49,8 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     'a call that gave money',
     'calls only ever take money',
     ({ customer }) =>
-      `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano) VALUES (gen_random_uuid(), '${customer.workspaceId}', 'call', 'x', 5)`,
+      `WITH made AS (SELECT gen_random_uuid() AS id) INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano)
+       SELECT id, '${customer.workspaceId}', 'call', id::text, 5 FROM made`,
   ],
   [
     'a spend that the ledger does not show',
