@@ -1,12 +1,12 @@
 'use client';
 
-import { RotateCw, Search, X } from 'lucide-react';
+import { RotateCw, X } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
 import { useTransition } from 'react';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
-import { Input } from '#components/ui/input';
+import { SearchBox } from '#components/ui/search-box';
 import { Select } from '#components/ui/select';
 import { logFilters } from '#lib/console/log-filters';
 
@@ -43,29 +43,13 @@ export function LogFilterBar({ models, keys, mostKeys }: LogFilterBarProps) {
 
   return (
     <search className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center" aria-busy={pending}>
-      <form
-        className="relative col-span-2 min-w-56 flex-1 basis-64"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const text = String(new FormData(event.currentTarget).get('id') ?? '').trim();
-          narrow({ id: text || null });
-        }}
-      >
-        <Search
-          aria-hidden
-          className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted"
-        />
-        <Input
-          key={filters.id}
-          name="id"
-          type="search"
-          aria-label="Request id, or its first characters"
-          placeholder="Request id, or its first characters"
-          defaultValue={filters.id ?? ''}
-          spellCheck={false}
-          className="pl-9 font-mono text-[0.8125rem] placeholder:font-sans"
-        />
-      </form>
+      <SearchBox
+        className="col-span-2 min-w-56 flex-1 basis-64"
+        inputClassName="font-mono text-[0.8125rem] placeholder:font-sans"
+        label="Request id, or its first characters"
+        value={filters.id}
+        onSearch={(id) => narrow({ id })}
+      />
       <Select
         label="Status"
         className="sm:w-36"

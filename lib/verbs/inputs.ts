@@ -87,8 +87,13 @@ export const timeZone = z
   .trim()
   .refine(isTimeZone, 'not a known IANA time zone; write one like Europe/Berlin or UTC');
 
+/** Line ends, control characters, and those that turn the text behind them round. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+
+/** What people call a thing: it stands in tables, in the log and in a terminal. */
 export const name = z
   .string()
   .trim()
   .min(1, 'a name is needed')
-  .max(100, 'a name has at most 100 characters');
+  .max(100, 'a name has at most 100 characters')
+  .refine((text) => !unprintable.test(text), 'a name has no line breaks or control characters');

@@ -149,6 +149,8 @@ describe('creating a key', () => {
     ['an empty scope', { models: ' , ' }, /^models: name at least one model/],
     ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: write a time like/],
     ['a nameless key', { name: ' ' }, /^name: a name is needed/],
+    ['a name of two lines', { name: 'a\nb' }, /^name: a name has no line breaks or control characters/],
+    ['a name that turns text round', { name: 'a\u202Eb' }, /^name: a name has no line breaks/],
   ])('refuses %s and says what to write', async (_name, settings, message) => {
     expect(await refusalOf(newKey(settings))).toMatch(message);
   });

@@ -9,13 +9,7 @@ import { disableKey, enableKey, revokeKey } from '#lib/verbs/key-state';
 import { VerbRefused } from '#lib/verbs/verb';
 
 const newKey = z.strictObject({
-  name: z
-    .string()
-    .max(1000)
-    .regex(
-      /^[^\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]*$/u,
-      'A name has no line breaks or control characters.',
-    ),
+  name: z.string().max(1000),
   models: z.array(z.string()).max(2000).nullable(),
   expiresAt: z.string().nullable(),
   dailyCap: z.string().optional(),

@@ -1,0 +1,49 @@
+import { Search } from 'lucide-react';
+import { classNames } from '#components/ui/class-names';
+import { Input } from '#components/ui/input';
+
+interface SearchBoxProps {
+  /** What it looks for: its name for those who do not see it. */
+  label: string;
+  /** Shown while it is empty; the label when left out. */
+  placeholder?: string;
+  /** What is looked for now. */
+  value: string | null;
+  className?: string;
+  inputClassName?: string;
+  /** Enter was pressed; null: for nothing. */
+  onSearch(text: string | null): void;
+}
+
+const longestSearch = 200;
+
+/** A field that searches on Enter. */
+export function SearchBox({ label, placeholder = label, value, onSearch, ...look }: SearchBoxProps) {
+  return (
+    <form
+      className={classNames('relative', look.className)}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const text = String(new FormData(event.currentTarget).get('text') ?? '').trim();
+        onSearch(text || null);
+      }}
+    >
+      <Search
+        aria-hidden
+        className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted"
+      />
+      <Input
+        key={value}
+        name="text"
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        defaultValue={value ?? ''}
+        maxLength={longestSearch}
+        autoComplete="off"
+        spellCheck={false}
+        className={classNames('pl-9', look.inputClassName)}
+      />
+    </form>
+  );
+}
