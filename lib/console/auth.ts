@@ -1,4 +1,6 @@
-import type { AuthOptions } from 'next-auth';
+import { randomUUID } from 'node:crypto';
+import type { AuthOptions, Session, User } from 'next-auth';
+import type { JWT } from 'next-auth/jwt';
 import Credentials from 'next-auth/providers/credentials';
 import { findUserByPassword, normalEmail } from '#lib/console/credentials';
 import { getConsoleHost } from '#lib/console/db';
@@ -12,6 +14,8 @@ declare module 'next-auth' {
   interface Session {
     userId: string;
     sessionVersion: number;
+    sessionId: string;
+    endsAtMs: number;
   }
 }
 
@@ -19,6 +23,9 @@ declare module 'next-auth/jwt' {
   interface JWT {
     userId: string;
     sessionVersion: number;
+    /** Both stay the same when somebody has the cookie renewed. */
+    sessionId: string;
+    endsAtMs: number;
   }
 }
 
@@ -29,7 +36,7 @@ const unavailable = 'Unavailable';
 
 const weekSeconds = 7 * 24 * 3600;
 
-/** Settings of next-auth: JWT sessions of a week, made invalid earlier by the user's session version. */
+/** Settings of next-auth: JWT sessions of a week, ended earlier by signing out or by the user's session version. */
 export function authOptions(): AuthOptions {
   const host = getConsoleHost();
   return {
@@ -65,15 +72,35 @@ export function authOptions(): AuthOptions {
       }),
     ],
     callbacks: {
-      jwt: ({ token, user }) =>
-        user ? { ...token, userId: user.id, sessionVersion: user.sessionVersion } : token,
+      jwt: ({ token, user }) => (user ? { ...token, ...newSession(user) } : token),
       session: ({ session, token }) => ({
         ...session,
         userId: token.userId,
         sessionVersion: token.sessionVersion,
+        sessionId: token.sessionId,
+        endsAtMs: token.endsAtMs,
       }),
     },
+    events: {
+      signOut: async ({ token }) => {
+        // A cookie that is not ours has no session to end.
+        if (token?.sessionId) await endSession(token).catch((error: unknown) => host.report(error));
+      },
+    },
   };
+}
+
+function newSession(user: User): Omit<Session, 'user' | 'expires'> {
+  const endsAtMs = Date.now() + weekSeconds * 1000;
+  return { userId: user.id, sessionVersion: user.sessionVersion, sessionId: randomUUID(), endsAtMs };
+}
+
+/** A copy of its cookie opens nothing from now on. Forgets the sessions whose week is over. */
+async function endSession({ sessionId, endsAtMs }: JWT): Promise<void> {
+  const { endedSession } = getConsoleHost().db.prisma;
+  const ended = { id: sessionId, expiresAt: new Date(endsAtMs) };
+  await endedSession.upsert({ where: { id: sessionId }, create: ended, update: {} });
+  await endedSession.deleteMany({ where: { expiresAt: { lt: new Date() } } });
 }
 
 /** The hop nearest to us, as `trustForwarded` left it: what stands before it was written by the client. */

@@ -13,17 +13,21 @@ export interface ConsoleUser {
 }
 
 /**
- * Who is signed in; null for nobody. A session whose version is behind the user's (password changed,
- * signed out everywhere) is nobody's. One look-up a request.
+ * Who is signed in; null for nobody. A session that was signed out, or whose version is behind the user's
+ * (password changed, signed out everywhere), is nobody's. Asked once a request.
  */
 export const findUser = cache(async (): Promise<ConsoleUser | null> => {
   const session = await getServerSession(authOptions());
-  if (!session?.userId) return null;
-  const user = await getConsoleHost().db.prisma.user.findUnique({
-    where: { id: session.userId },
-    select: { id: true, email: true, name: true, sessionVersion: true },
-  });
-  if (!user || user.sessionVersion !== session.sessionVersion) return null;
+  if (!session?.sessionId || session.endsAtMs <= Date.now()) return null;
+  const { prisma } = getConsoleHost().db;
+  const [user, ended] = await Promise.all([
+    prisma.user.findUnique({
+      where: { id: session.userId },
+      select: { id: true, email: true, name: true, sessionVersion: true },
+    }),
+    prisma.endedSession.findUnique({ where: { id: session.sessionId } }),
+  ]);
+  if (!user || ended || user.sessionVersion !== session.sessionVersion) return null;
   return { id: user.id, email: user.email, name: user.name };
 });
 

@@ -47,6 +47,26 @@ test('signing out ends the session', async ({ page }) => {
   await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Fkeys$/);
 });
 
+test('a copy of a session’s cookie opens nothing after it signed out, another session stays', async ({
+  page,
+  browser,
+}) => {
+  const elsewhere = await browser.newContext();
+  const other = await elsewhere.newPage();
+  await signIn(other);
+  await signIn(page);
+  const copy = await page.context().cookies();
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL('**/sign-in');
+  await page.context().addCookies(copy);
+  await page.goto('/demo/keys');
+  await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Fkeys$/);
+  await other.goto('/demo/logs');
+  await expect(other.getByRole('heading', { name: 'Logs', level: 1 })).toBeVisible();
+  await elsewhere.close();
+});
+
 test('a session ends everywhere when the user’s session version moves on', async ({ page }) => {
   await signIn(page);
   await inDatabase(
