@@ -18,7 +18,7 @@ export default defineConfig({
           include: ['tests/gateway/**/*.spec.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           globalSetup: ['tests/support/temporary.ts', 'tests/support/database.ts'],
         },
       },
