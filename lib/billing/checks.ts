@@ -23,7 +23,7 @@ export const checks: readonly Check[] = [
   {
     name: 'each call with a charge has one ledger line of that amount, workspace and key',
     sql: `SELECT c.id AS call, c.cost_nano::text AS cost, (-l.amount_nano)::text AS posted
-      FROM call c LEFT JOIN ledger_line l ON l.kind = 'call' AND l.ref = c.id::text
+      FROM call c LEFT JOIN ledger_line l ON l.kind = 'call' AND l.id = c.id
       WHERE c.cost_nano <> 0 AND (l.id IS NULL OR l.amount_nano <> -c.cost_nano
         OR l.workspace_id <> c.workspace_id OR l.key_id IS DISTINCT FROM c.key_id)`,
   },

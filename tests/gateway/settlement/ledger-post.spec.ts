@@ -3,6 +3,7 @@ import { type Posting, postLine } from '#lib/billing/ledger';
 import { sqlOf } from '#lib/data/change';
 import { type Db, openDb } from '#lib/data/db';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { eventually } from '#tests/support/eventually';
 import { createCustomer, newId } from '#tests/support/settlement';
 
 let database: TestDatabase;
@@ -31,6 +32,16 @@ const post = (line: Posting) => db.prisma.$transaction((tx) => postLine(sqlOf(tx
 
 async function balanceOf(workspaceId: string): Promise<bigint> {
   return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;
+}
+
+/** How many statements of that shape wait for a lock of another transaction. */
+async function waitingFor(statement: string): Promise<number> {
+  const { rows } = await db.pool.query<{ waiting: number }>(
+    `SELECT count(*)::int AS waiting FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+    [statement],
+  );
+  return rows[0]?.waiting ?? 0;
 }
 
 const changesOf = (subject: string) =>
@@ -129,6 +140,7 @@ describe('a ledger line', () => {
     );
     const removal = db.pool.query('DELETE FROM workspace WHERE id = $1', [empty]);
     const refused = expect(removal).rejects.toMatchObject({ code: '23503' });
+    await eventually(() => waitingFor('DELETE FROM workspace%'), 1);
     await client.query('COMMIT');
     client.release();
     await refused;
