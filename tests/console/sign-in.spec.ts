@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { decode, encode } from 'next-auth/jwt';
 import { fillSignIn, inDatabase, signIn, started } from '#tests/console/visit';
 
 test('a wrong password and an unknown address get one and the same answer', async ({ page }) => {
@@ -65,6 +68,25 @@ test('a copy of a session’s cookie opens nothing after it signed out, another 
   await other.goto('/demo/logs');
   await expect(other.getByRole('heading', { name: 'Logs', level: 1 })).toBeVisible();
   await elsewhere.close();
+});
+
+test('a session ends a week after it began, however often its cookie was renewed', async ({ page }) => {
+  await signIn(page);
+  const secrets = JSON.parse(readFileSync(join(started('DATA_DIR'), 'secrets.json'), 'utf8'));
+  const secret = secrets.NEXTAUTH_SECRET;
+  const cookie = (await page.context().cookies()).find(({ name }) => name.endsWith('session-token'));
+  const token = await decode({ token: cookie?.value ?? '', secret });
+  if (!cookie || !token) throw new Error('the session’s cookie cannot be read');
+  const weekMs = 7 * 24 * 3_600_000;
+  expect(Math.abs(token.endsAtMs - Date.now() - weekMs)).toBeLessThan(60_000);
+  // Encoded anew it is valid for another week, as next-auth renews it.
+  const renewed = (endsAtMs: number) => encode({ token: { ...token, endsAtMs }, secret });
+  await page.context().addCookies([{ ...cookie, value: await renewed(Date.now() + 60_000) }]);
+  await page.goto('/demo/keys');
+  await expect(page).toHaveURL(/\/demo\/keys$/);
+  await page.context().addCookies([{ ...cookie, value: await renewed(Date.now() - 1) }]);
+  await page.goto('/demo/keys');
+  await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Fkeys$/);
 });
 
 test('a session ends everywhere when the user’s session version moves on', async ({ page }) => {
