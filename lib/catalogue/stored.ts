@@ -77,6 +77,7 @@ type ModelRow = {
   maxOutputTokens: number;
   input: string[];
   output: string[];
+  reasoning: boolean;
   released: string | null;
 };
 
@@ -89,6 +90,7 @@ function modelFacts(row: ModelRow): Omit<FileModel, 'offers'> {
     maxOutputTokens: row.maxOutputTokens,
     input: row.input as FileModel['input'],
     output: row.output as FileModel['output'],
+    reasoning: row.reasoning,
     ...(row.released === null ? {} : { released: row.released }),
   };
 }

@@ -73,6 +73,8 @@ const model = z.strictObject({
   maxOutputTokens: tokens,
   input: z.array(z.enum(modalities)).min(1),
   output: z.array(z.enum(modalities)).min(1),
+  /** Its output may hold thinking that the client does not see, but the provider charges. */
+  reasoning: z.boolean('is neither true nor false').default(false),
   released: z
     .string()
     .regex(/^\d{4}-\d{2}(-\d{2})?$/, 'is no date like 2026-07-02')

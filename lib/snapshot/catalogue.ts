@@ -11,7 +11,7 @@ import type {
 } from '#lib/snapshot/snapshot';
 
 const providerRows = 'SELECT id, name, families, credential, on_disconnect FROM provider ORDER BY id';
-const modelRows = `SELECT id, name, context_tokens, max_output_tokens, input, output, created_at FROM model
+const modelRows = `SELECT id, name, context_tokens, max_output_tokens, input, output, reasoning, created_at FROM model
   ORDER BY created_at, id`;
 /** Each offer in force with the newest price that is effective now. */
 const offerRows = `
@@ -53,6 +53,7 @@ interface ModelRow {
   max_output_tokens: number;
   input: string[] | null;
   output: string[] | null;
+  reasoning: boolean;
   created_at: Date;
 }
 
@@ -94,6 +95,7 @@ function modelOf(row: ModelRow, offers: readonly OfferFacts[]): ModelFacts {
     maxOutputTokens: row.max_output_tokens,
     input: row.input ?? [],
     output: row.output ?? [],
+    reasoning: row.reasoning,
     createdAtMs: row.created_at.getTime(),
     offers,
   };

@@ -125,6 +125,8 @@ export interface ModelFacts {
   readonly maxOutputTokens: number;
   readonly input: readonly string[];
   readonly output: readonly string[];
+  /** Its output may hold thinking that the client does not see (decisions §6 "What is charged"). */
+  readonly reasoning: boolean;
   readonly createdAtMs: number;
   /** In catalogue order. */
   readonly offers: readonly OfferFacts[];

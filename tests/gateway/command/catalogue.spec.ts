@@ -109,6 +109,14 @@ describe('catalogue apply', () => {
     expect((await inForce())[0]?.price?.price.base.input).toBe(3_000_000_000n);
   });
 
+  it('marks a model that reasons, and unmarks it', async () => {
+    await apply(yaml());
+    const marked = yaml().replace('name: Model', 'name: Model\n    reasoning: true');
+    expect(await apply(marked)).toEqual([`~ model ${own}/model: reasoning`]);
+    expect(await apply(marked)).toEqual([]);
+    expect(await apply(yaml())).toEqual([`~ model ${own}/model: reasoning`]);
+  });
+
   it('leaves one set of prices when two apply at the same time', async () => {
     const path = write(yaml());
     const ran = await Promise.all([1, 2, 3].map(() => gateway.run('catalogue', 'apply', path)));

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const sizes = { contextTokens: 1000, maxOutputTokens: 100, input: ['text'], output: ['text'] };
   await db.prisma.model.createMany({
     data: [
-      { id: 'm/one', name: 'One', ...sizes },
+      { id: 'm/one', name: 'One', ...sizes, reasoning: true },
       { id: 'm/none', name: 'None', ...sizes },
     ],
   });
@@ -132,5 +132,9 @@ describe('the catalogue in force', () => {
     expect(offers[0]?.outputBudgetField).toBe('max_tokens');
     expect(offers[1]?.provider.onDisconnect).toBe('drain');
     expect(models.get('m/none')?.offers).toEqual([]);
+    expect([...models.values()].map(({ id, reasoning }) => [id, reasoning])).toEqual([
+      ['m/none', false],
+      ['m/one', true],
+    ]);
   });
 });

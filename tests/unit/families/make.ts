@@ -39,6 +39,7 @@ export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
     maxOutputTokens: 8_000,
     input: ['text'],
     output: ['text'],
+    reasoning: false,
     createdAtMs: 0,
     offers: [makeOffer()],
     ...part,
