@@ -1,5 +1,5 @@
 import { Prisma } from '#generated/client';
-import { compare, type Difference, type OfferChange } from '#lib/catalogue/difference';
+import { compare, type Difference, type OfferChange, type StoredOffer } from '#lib/catalogue/difference';
 import type { CatalogueSet } from '#lib/catalogue/files';
 import { readStored } from '#lib/catalogue/stored';
 import { publish, sqlOf } from '#lib/data/change';
@@ -15,20 +15,25 @@ export interface ApplyOptions {
   readonly sealingKey: Uint8Array | null;
   /** A new UUIDv7. */
   newId(): string;
+  /** Withdraw the offers that the files leave out of their providers; default: they stay as they are. */
+  readonly prune?: boolean;
+}
+
+/** What applying came to; each line names one provider, model or offer. */
+export interface Applied {
+  /** Written to the database. */
+  readonly changes: readonly string[];
+  /** Offers that the files leave out and that stay until they are applied with `prune`. */
+  readonly leftOut: readonly string[];
 }
 
 /**
  * Makes the database say what the catalogue says: declarative and idempotent, one transaction. A
  * changed price is a new version, so calls keep the one they were admitted under (decisions §6).
- * @returns one line a change; none when nothing changed.
  * @throws FileRefused for what only the database shows (an unknown provider, a family it lacks);
  * Error when a credential must be sealed and no key is there.
  */
-export async function applyCatalogue(
-  db: Db,
-  wanted: CatalogueSet,
-  options: ApplyOptions,
-): Promise<readonly string[]> {
+export async function applyCatalogue(db: Db, wanted: CatalogueSet, options: ApplyOptions): Promise<Applied> {
   return db.prisma.$transaction(
     async (tx) => {
       // Two appliers at once would both see a price as new; readers are not held up by this lock.
@@ -39,10 +44,18 @@ export async function applyCatalogue(
         new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])),
       );
       const difference = compare(wanted, stored);
-      if (difference.lines.length === 0) return [];
-      await write(tx, difference, options);
+      const withdrawn = options.prune ? difference.leftOut : [];
+      const changes = [
+        ...difference.lines,
+        ...withdrawn.map((offer) => `- offer ${offer.modelId} at ${offer.providerId}: withdrawn`),
+      ];
+      const leftOut = options.prune
+        ? []
+        : difference.leftOut.map((offer) => `offer ${offer.modelId} at ${offer.providerId}`);
+      if (changes.length === 0) return { changes, leftOut };
+      await write(tx, difference, withdrawn, options);
       await publish(sqlOf(tx), [{ kind: 'catalogue', subject: '' }]);
-      return difference.lines;
+      return { changes, leftOut };
     },
     { timeout: 60_000, maxWait: 30_000 },
   );
@@ -72,6 +85,7 @@ function refuseUnknown(wanted: CatalogueSet, stored: ReadonlyMap<string, readonl
 async function write(
   tx: Prisma.TransactionClient,
   difference: Difference,
+  withdrawn: readonly StoredOffer[],
   options: ApplyOptions,
 ): Promise<void> {
   const providerData = (provider: FileProvider) => ({
@@ -113,9 +127,9 @@ async function write(
     SELECT v.id, v.offer_id, v.price, clock_timestamp(), clock_timestamp()
     FROM unnest(${priced.map(() => options.newId())}::uuid[], ${priced.map((one) => one.offerId)}::uuid[],
       ${priced.map((one) => JSON.stringify(storePrice(one.price ?? unpriced)))}::jsonb[]) AS v (id, offer_id, price)`;
-  if (difference.withdrawn.length > 0) {
+  if (withdrawn.length > 0) {
     await tx.offer.updateMany({
-      where: { id: { in: difference.withdrawn.map((offer) => offer.id) } },
+      where: { id: { in: withdrawn.map((offer) => offer.id) } },
       data: { withdrawnAt: new Date() },
     });
   }

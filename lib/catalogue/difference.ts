@@ -56,8 +56,9 @@ export interface Difference {
   readonly newModels: readonly FileModel[];
   readonly changedModels: readonly FileModel[];
   readonly offers: readonly OfferChange[];
-  readonly withdrawn: readonly StoredOffer[];
-  /** One line a change, for people. */
+  /** Offers of the files' providers that the files do not list: withdrawn only when asked for. */
+  readonly leftOut: readonly StoredOffer[];
+  /** One line a change, for people; `leftOut` is not among them. */
   readonly lines: readonly string[];
 }
 
@@ -66,8 +67,9 @@ export function offerKey(modelId: string, providerId: string): string {
 }
 
 /**
- * Compares files with the database (operations.md "Catalogue file": declarative). An offer that the
- * files leave out is withdrawn when they hold its model or its provider. Pure.
+ * Compares files with the database (operations.md "Catalogue file": declarative). An offer is left out when
+ * the files list its provider but not the offer; one whose provider they only refer to (in another offer),
+ * when they also list its model. Pure.
  */
 export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Difference {
   const lines: string[] = [];
@@ -111,16 +113,24 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
       lines.push(change.line);
     }
   }
+  const leftOut = offersLeftOut(wanted, stored, kept);
+  return { newProviders, changedProviders, newModels, changedModels, offers, leftOut, lines };
+}
+
+function offersLeftOut(
+  wanted: CatalogueSet,
+  stored: StoredCatalogue,
+  kept: ReadonlySet<string>,
+): readonly StoredOffer[] {
   const models = new Set(wanted.models.map((model) => model.id));
-  const providers = new Set(wanted.providers.map((provider) => provider.id));
-  const withdrawn = [...stored.offers.values()].filter(
+  const listed = new Set(wanted.providers.map((provider) => provider.id));
+  const named = new Set(wanted.models.flatMap((model) => model.offers.map((offer) => offer.provider)));
+  return [...stored.offers.values()].filter(
     (offer) =>
       !offer.withdrawn &&
-      (models.has(offer.modelId) || providers.has(offer.providerId)) &&
-      !kept.has(offerKey(offer.modelId, offer.providerId)),
+      !kept.has(offerKey(offer.modelId, offer.providerId)) &&
+      (listed.has(offer.providerId) || (models.has(offer.modelId) && named.has(offer.providerId))),
   );
-  lines.push(...withdrawn.map((offer) => `- offer ${offer.modelId} at ${offer.providerId}: withdrawn`));
-  return { newProviders, changedProviders, newModels, changedModels, offers, withdrawn, lines };
 }
 
 function offerChange(

@@ -8,16 +8,24 @@ import { loadCatalogue } from '#lib/snapshot/catalogue';
 export const catalogue: readonly Command[] = [
   {
     name: 'catalogue apply',
-    usage: 'FILE   (a catalogue file, or a directory of them taken as one)',
+    usage: 'FILE [--prune]   (a catalogue file, or a directory of them taken as one)',
     positionals: ['FILE'],
     options: [],
+    flags: ['prune'],
     required: [],
     run: async (context, input) => {
       const wanted = await readFiles(input.positionals[0] ?? '');
       const { sealingKey } = context.catalogueSources();
-      const changes = await applyCatalogue(await context.db(), wanted, { sealingKey, newId: context.newId });
+      const prune = input.options.prune === 'on';
+      const options = { sealingKey, newId: context.newId, prune };
+      const { changes, leftOut } = await applyCatalogue(await context.db(), wanted, options);
       if (changes.length > 0) await context.announce();
-      return { json: { changes }, text: changes.length > 0 ? changes.join('\n') : 'no change' };
+      const lines = changes.length > 0 ? [...changes] : ['no change'];
+      if (leftOut.length > 0) {
+        lines.push('Still offered, though the file leaves them out (withdraw them with --prune):');
+        lines.push(...leftOut.map((line) => `  ${line}`));
+      }
+      return { json: { changes, leftOut }, text: lines.join('\n') };
     },
   },
   {

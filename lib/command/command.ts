@@ -25,6 +25,8 @@ export interface Command {
   readonly positionals: readonly string[];
   /** Names of the options; each takes a value. */
   readonly options: readonly string[];
+  /** Names of the flags: options without a value, given as "on" in `Input.options`. */
+  readonly flags?: readonly string[];
   readonly required: readonly string[];
   run(context: Context, input: Input): Promise<Output>;
 }

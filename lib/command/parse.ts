@@ -28,7 +28,10 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   }
   const lacking = command.required.find((name) => options[name] === undefined);
   if (lacking) throw new UsageError(`--${lacking} is missing`, usage);
-  const given = Object.entries(options).map(([name, value]) => [name, unshield(String(value))]);
+  const given = Object.entries(options).map(([name, value]) => [
+    name,
+    value === true ? 'on' : unshield(String(value)),
+  ]);
   return {
     command,
     json: json === true,
@@ -37,7 +40,10 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
 }
 
 function read(args: readonly string[], command: Command, usage: string) {
-  const options = Object.fromEntries(command.options.map((name) => [name, { type: 'string' as const }]));
+  const options = Object.fromEntries([
+    ...command.options.map((name) => [name, { type: 'string' as const }]),
+    ...(command.flags ?? []).map((name) => [name, { type: 'boolean' as const }]),
+  ]);
   try {
     return parseArgs({
       args: args.map(shield),

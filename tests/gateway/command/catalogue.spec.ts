@@ -125,13 +125,40 @@ describe('catalogue apply', () => {
     expect(await prices()).toEqual([{ input: '2000000000' }]);
   });
 
-  it('withdraws an offer that the file leaves out, and offers it again', async () => {
+  it('names the offers of its providers that it leaves out, and keeps them', async () => {
     await apply(yaml());
-    expect(await apply(yaml({ offers: false }))).toEqual([`- offer ${own}/model at ${own}: withdrawn`]);
+    const path = write(yaml({ offers: false }));
+    const leftOut = [`offer ${own}/model at ${own}`];
+    expect(await gateway.json('catalogue', 'apply', path)).toEqual({ changes: [], leftOut });
+    expect((await gateway.run('catalogue', 'apply', path)).out).toBe(
+      `no change\nStill offered, though the file leaves them out (withdraw them with --prune):\n  ${leftOut[0]}\n`,
+    );
+    expect(await inForce()).toHaveLength(1);
+  });
+
+  it('withdraws what it leaves out with --prune, and offers it again', async () => {
+    await apply(yaml());
+    const path = write(yaml({ offers: false }));
+    expect(await gateway.json('catalogue', 'apply', path, '--prune')).toEqual({
+      changes: [`- offer ${own}/model at ${own}: withdrawn`],
+      leftOut: [],
+    });
     expect(await inForce()).toEqual([]);
     expect(await apply(yaml())).toEqual([`~ offer ${own}/model at ${own}: offered again`]);
     expect(await inForce()).toHaveLength(1);
     expect(await prices()).toHaveLength(1);
+  });
+
+  it('keeps the offers of a provider that it only refers to', async () => {
+    await apply(yaml());
+    const more = yaml().slice(yaml().indexOf('models:')).replace(`${own}/model`, `${own}/more`);
+    const path = write(more);
+    const applied = await gateway.json('catalogue', 'apply', path, '--prune');
+    expect(applied).toEqual({
+      changes: [`+ model ${own}/more`, `+ offer ${own}/more at ${own}: 2 in`],
+      leftOut: [],
+    });
+    expect(await inForce()).toHaveLength(1);
   });
 
   it('unprices an offer that the file gives no price any more', async () => {
