@@ -17,10 +17,14 @@ export interface Booked {
   tpmSlot: number;
 }
 
-/** The counters of one key or workspace. Times are monotonic ms. */
+/**
+ * The counters of one key or workspace. Times are monotonic ms. The windows also count what no limit bounds: a
+ * limit that is changed, removed and set again, or set for the first time counts what was admitted in the 60 s
+ * before (decisions §8).
+ */
 export class Counters {
-  rpm: SlidingWindow | null = null;
-  tpm: SlidingWindow | null = null;
+  readonly rpm = new SlidingWindow(null);
+  readonly tpm = new SlidingWindow(null);
   /** Calls in flight. */
   inFlight = 0;
   #limits: StoredLimits | null = null;
@@ -29,16 +33,16 @@ export class Counters {
   adopt(limits: StoredLimits): void {
     if (limits === this.#limits) return;
     this.#limits = limits;
-    this.rpm = resized(this.rpm, limits.rpm);
-    this.tpm = resized(this.tpm, limits.tpm);
+    this.rpm.setLimit(limits.rpm);
+    this.tpm.setLimit(limits.tpm);
   }
 
   /** Whether a claim passes all limits that its need asks for. */
   fits(need: Need, tokens: number, nowMs: number): boolean {
-    if (this.rpm && !this.rpm.fits(1, nowMs)) return false;
+    if (!this.rpm.fits(1, nowMs)) return false;
     if (need === 'models') return true;
     if (this.#full()) return false;
-    return need === 'rate' || !this.tpm || this.tpm.fits(tokens, nowMs);
+    return need === 'rate' || this.tpm.fits(tokens, nowMs);
   }
 
   /** The same question with the waits, for the refusal. */
@@ -47,8 +51,8 @@ export class Counters {
     if (!limits) return noWaits;
     return {
       limits,
-      rpmMs: this.rpm?.waitMs(1, nowMs) ?? 0,
-      tpmMs: need === 'generate' ? (this.tpm?.waitMs(tokens, nowMs) ?? 0) : 0,
+      rpmMs: this.rpm.waitMs(1, nowMs),
+      tpmMs: need === 'generate' ? this.tpm.waitMs(tokens, nowMs) : 0,
       concurrencyFull: need !== 'models' && this.#full(),
     };
   }
@@ -56,37 +60,28 @@ export class Counters {
   book(need: Need, tokens: number, nowMs: number): Booked {
     if (need !== 'models') this.inFlight++;
     return {
-      rpmSlot: this.rpm?.book(1, nowMs) ?? -1,
-      tpmSlot: need === 'generate' ? (this.tpm?.book(tokens, nowMs) ?? -1) : -1,
+      rpmSlot: this.rpm.book(1, nowMs),
+      tpmSlot: need === 'generate' ? this.tpm.book(tokens, nowMs) : -1,
     };
   }
 
   /** Ends a claim: the slot is free; `actual` tokens replace the estimate (decisions §8). */
   end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMs: number): void {
     if (need !== 'models' && this.inFlight > 0) this.inFlight--;
-    if (undone) this.rpm?.giveBack(booked.rpmSlot, 1, nowMs);
+    if (undone) this.rpm.giveBack(booked.rpmSlot, 1, nowMs);
     if (need !== 'generate') return;
-    if (actual < estimate) this.tpm?.giveBack(booked.tpmSlot, estimate - actual, nowMs);
-    else if (actual > estimate) this.tpm?.book(actual - estimate, nowMs);
+    if (actual < estimate) this.tpm.giveBack(booked.tpmSlot, estimate - actual, nowMs);
+    else if (actual > estimate) this.tpm.book(actual - estimate, nowMs);
   }
 
   idle(nowMs: number): boolean {
-    return (
-      this.inFlight === 0 && (this.rpm?.totalAt(nowMs) ?? 0) === 0 && (this.tpm?.totalAt(nowMs) ?? 0) === 0
-    );
+    return this.inFlight === 0 && this.rpm.totalAt(nowMs) === 0 && this.tpm.totalAt(nowMs) === 0;
   }
 
   #full(): boolean {
     const most = this.#limits?.concurrency ?? null;
     return most !== null && this.inFlight >= most;
   }
-}
-
-function resized(window: SlidingWindow | null, limit: number | null): SlidingWindow | null {
-  if (limit === null) return null;
-  if (!window) return new SlidingWindow(limit);
-  window.setLimit(limit);
-  return window;
 }
 
 /** The counters of all keys and workspaces that this process serves. */
@@ -126,8 +121,8 @@ export class LimitBook {
     if (!list) return;
     this.#seeds.delete(id);
     for (const call of list.sort((a, b) => a.atMs - b.atMs)) {
-      counters.rpm?.book(1, call.atMs);
-      counters.tpm?.book(call.tokens, call.atMs);
+      counters.rpm.book(1, call.atMs);
+      counters.tpm.book(call.tokens, call.atMs);
     }
   }
 }
@@ -140,18 +135,14 @@ export function numbersOf(key: Counters, workspace: Counters, nowMs: number): Li
   };
 }
 
-function tighter(
-  one: SlidingWindow | null,
-  other: SlidingWindow | null,
-  nowMs: number,
-): LimitNumbers['requests'] {
+function tighter(one: SlidingWindow, other: SlidingWindow, nowMs: number): LimitNumbers['requests'] {
   const first = numbers(one, nowMs);
   const second = numbers(other, nowMs);
   if (!first || !second) return first ?? second;
   return second.remaining < first.remaining ? second : first;
 }
 
-function numbers(window: SlidingWindow | null, nowMs: number): LimitNumbers['requests'] {
-  if (!window) return null;
-  return { limit: window.limit, remaining: Math.max(0, window.limit - window.totalAt(nowMs)) };
+function numbers(window: SlidingWindow, nowMs: number): LimitNumbers['requests'] {
+  const { limit } = window;
+  return limit === null ? null : { limit, remaining: Math.max(0, limit - window.totalAt(nowMs)) };
 }

@@ -1,19 +1,22 @@
 /** Length of every rate window, ms (decisions §8). */
 export const WINDOW_MS = 60_000;
-/** Limits up to this keep every admission's exact moment; larger ones merge what falls in 100 ms. */
+/** Limits up to this keep every admission's exact moment; larger ones, and none, merge what falls in 100 ms. */
 const EXACT_UP_TO = 10_000;
 const BUCKET_MS = 100;
 
 /**
  * A sliding window of 60 s over weights: at most `limit` in any 60 s (decisions §8). Requests weigh 1,
- * tokens their number. Times are monotonic ms and never run backwards.
+ * tokens their number. Times are monotonic ms and never run backwards. Without a limit it admits everything
+ * and still counts, so that a limit set later finds what was admitted before it.
  *
  * A slot is one admission, or all of one 100 ms bucket under the moment of its latest one: the window
- * may then count a little long, never short, and no wait passes 60 s.
+ * may then count a little long, never short, and no wait passes 60 s. Buckets bound its memory: 601 slots of
+ * 16 bytes.
  */
 export class SlidingWindow {
-  #limit: number;
-  #exact: boolean;
+  /** Infinity without a limit. */
+  #limit = Number.POSITIVE_INFINITY;
+  #exact = false;
   #times = new Float64Array(16);
   #weights = new Float64Array(16);
   #head = 0;
@@ -21,20 +24,19 @@ export class SlidingWindow {
   #firstSlot = 0;
   #total = 0;
 
-  /** @param limit most weight in any 60 s; a positive integer. */
-  constructor(limit: number) {
-    this.#limit = limit;
-    this.#exact = limit <= EXACT_UP_TO;
+  /** @param limit most weight in any 60 s; a positive integer, or null for no limit. */
+  constructor(limit: number | null) {
+    this.setLimit(limit);
   }
 
-  get limit(): number {
-    return this.#limit;
+  get limit(): number | null {
+    return this.#limit === Number.POSITIVE_INFINITY ? null : this.#limit;
   }
 
-  /** A changed limit is in force at once; what was admitted before keeps counting. */
-  setLimit(limit: number): void {
-    this.#limit = limit;
-    this.#exact = limit <= EXACT_UP_TO;
+  /** A changed limit is in force at once; what was admitted before keeps counting, also while there was none. */
+  setLimit(limit: number | null): void {
+    this.#limit = limit ?? Number.POSITIVE_INFINITY;
+    this.#exact = this.#limit <= EXACT_UP_TO;
   }
 
   /** @returns the weight that counts at `nowMs`. */
