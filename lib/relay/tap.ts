@@ -1,9 +1,11 @@
 import type { Meter } from '#lib/metering/meter';
+import { type CredentialMask, createCredentialMask } from '#lib/relay/credential-mask';
 import { createUsageFilter } from '#lib/relay/usage-filter';
 
 /**
  * Where the client's bytes and the meter part: the meter sees every byte, the client gets them
- * untouched but for the one usage event that the gateway asked for itself (decisions §4).
+ * untouched but for the one usage event that the gateway asked for itself (decisions §4), and for the
+ * provider's credential in answers that are not 2xx (decisions §3).
  */
 export interface Tap {
   /** @returns the pieces that may go to the client now. */
@@ -21,22 +23,47 @@ export interface Tap {
 
 const TAIL_BYTES = 4;
 
-/** @param options removeUsage: drop the injected usage event of an SSE stream. */
-export function createTap(meter: Meter | null, options: { readonly removeUsage: boolean }): Tap {
-  return new MeteredTap(meter, options.removeUsage);
+export interface TapOptions {
+  /** Drop the injected usage event of an SSE stream. */
+  readonly removeUsage: boolean;
+  /** The credential to overwrite, in an answer that is not 2xx; null: the bytes stay as they are. */
+  readonly mask: string | null;
+}
+
+export function createTap(meter: Meter | null, { removeUsage, mask }: TapOptions): Tap {
+  return new MeteredTap(meter, mask === null ? filterOf(removeUsage) : maskOf(mask));
+}
+
+/** What changes the bytes on their way to the client. */
+interface Filter {
+  push(chunk: Uint8Array): readonly Uint8Array[];
+  flush(): readonly Uint8Array[];
+}
+
+function filterOf(removeUsage: boolean): Filter | null {
+  return removeUsage ? createUsageFilter() : null;
+}
+
+function maskOf(credential: string): Filter | null {
+  const mask: CredentialMask | null = createCredentialMask(credential);
+  return mask && { push: (chunk) => pieceOf(mask.push(chunk)), flush: () => pieceOf(mask.end()) };
 }
 
 const nothing = new Uint8Array();
 
+function pieceOf(bytes: Uint8Array): readonly Uint8Array[] {
+  return bytes.length === 0 ? none : [bytes];
+}
+
 class MeteredTap implements Tap {
   readonly #meter: Meter | null;
-  readonly #filter: ReturnType<typeof createUsageFilter> | null;
+  readonly #filter: Filter | null;
   /** The newest piece handed out, together with what came before where it is too short for a tail. */
   #last: Uint8Array = nothing;
 
-  constructor(meter: Meter | null, removeUsage: boolean) {
+  constructor(meter: Meter | null, filter: Filter | null) {
     this.#meter = meter;
-    this.#filter = removeUsage ? createUsageFilter() : null;
+    this.#filter = filter;
   }
 
   push(chunk: Uint8Array): readonly Uint8Array[] {

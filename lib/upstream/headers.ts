@@ -1,3 +1,4 @@
+import { maskCredential } from '#lib/relay/credential-mask';
 import { fingerprint } from '#lib/secrets';
 
 /** Request headers that travel upstream (decisions §4); everything else stays here. */
@@ -14,7 +15,7 @@ const upstreamHeaders: ReadonlySet<string> = new Set([
   'idempotency-key',
 ]);
 
-/** Answer headers that reach the client: an allow-list, because a provider can echo our credential. */
+/** Answer headers that reach the client: an allow-list, because a provider can echo the operator's credential. */
 const clientHeaders = new Set([
   'content-type',
   'content-disposition',
@@ -99,15 +100,16 @@ export function headersElsewhere(list: readonly string[]): string[] {
  * What of a provider's answer headers goes to the client, as a flat list.
  * @param streamed its length is not known before the end then, since an event may be removed and an error
  * may be added; and how it is buffered is for the gateway to say.
+ * @param credential that was sent: overwritten wherever a value holds it.
  */
-export function headersToClient(provider: HeaderBag, streamed: boolean): string[] {
+export function headersToClient(provider: HeaderBag, streamed: boolean, credential: string): string[] {
   const kept: string[] = [];
   for (const name in provider) {
     if (!clientHeaders.has(name)) continue;
     if (streamed && (name === 'content-length' || name === 'x-accel-buffering')) continue;
     const value = provider[name];
     const first = typeof value === 'string' ? value : value?.[0];
-    if (first !== undefined) kept.push(name, first);
+    if (first !== undefined) kept.push(name, maskCredential(first, credential));
   }
   return kept;
 }

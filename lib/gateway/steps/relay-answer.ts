@@ -22,8 +22,9 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
   const { exchange, target } = answer;
   const { family, ask } = call;
   const contentType = headerText(exchange.headers['content-type']);
+  const succeeded = exchange.status >= 200 && exchange.status < 300;
   // A file is read by nobody here, however long it is.
-  const read = exchange.status >= 200 && exchange.status < 300 && !ask?.operation.download;
+  const read = succeeded && !ask?.operation.download;
   call.target = target;
   call.status = exchange.status;
   const arrays = read && family && ask ? mayStreamArray(family, ask) : false;
@@ -34,7 +35,10 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
   const shape = sealed ? { streamed: false } : { contentType };
   const meter = read && family && ask ? createMeter(family, ask, shape) : null;
   const injected = family && ask?.operation.steps === 'generate' && family.injectsUsage(ask, target.offer);
-  const tap = createTap(meter, { removeUsage: framing === 'events' && injected === true });
+  const tap = createTap(meter, {
+    removeUsage: framing === 'events' && injected === true,
+    mask: succeeded ? null : target.credential,
+  });
   const watch = watchAnswer(runtime, call, meter, target);
   const headers = answerHeaders(call, answer, streamed);
   return new Promise((resolve, reject) => {
@@ -46,7 +50,7 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
 
 function answerHeaders(call: Call, { exchange, target }: Answer, streamed: boolean): HeaderList {
   // No content has no length either.
-  const headers = headersToClient(exchange.headers, streamed || exchange.status === 204);
+  const headers = headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential);
   for (const text of call.headers) headers.push(text);
   headers.push('x-answered-model', target.model.id, 'x-answered-provider', target.offer.provider.id);
   headers.push('x-attempts', String(call.attempts.length));

@@ -107,7 +107,7 @@ function relay(
   removeUsage: boolean,
 ) {
   const meter = createMeter(family, ask, { contentType: 'text/event-stream' });
-  const tap = createTap(meter, { removeUsage });
+  const tap = createTap(meter, { removeUsage, mask: null });
   const passed = pieces.flatMap((piece) => [...tap.push(piece)]);
   meter.end();
   const bytes = Buffer.concat([...passed, ...tap.end()]);

@@ -76,7 +76,7 @@ function relayed(stream: boolean) {
   };
   const contentType = stream ? 'text/event-stream' : 'application/json';
   const meter = createMeter(responses, ask, { contentType });
-  const tap = createTap(meter, { removeUsage: false });
+  const tap = createTap(meter, { removeUsage: false, mask: null });
   const watch = watchAnswer(runtime, call, meter, target);
   const exchange = new Exchange({ firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 });
   exchange.ready.catch(() => {});

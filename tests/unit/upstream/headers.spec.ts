@@ -98,8 +98,20 @@ describe('what travels to the client', () => {
           server: 'cloud',
         },
         false,
+        'operator',
       ),
     ).toEqual(['content-type', 'application/json', 'retry-after', '3']);
+  });
+
+  it('never holds the credential that was sent, in whichever header it is echoed', () => {
+    const credential = 'sk-operator-0123456789';
+    const echoed = { 'content-disposition': `inline; filename="${credential}"`, etag: `"${credential}"` };
+    expect(headersToClient(echoed, false, credential)).toEqual([
+      'content-disposition',
+      `inline; filename="${'*'.repeat(credential.length)}"`,
+      'etag',
+      `"${'*'.repeat(credential.length)}"`,
+    ]);
   });
 
   it('tells no length of a stream, and not how its provider would have it buffered', () => {
@@ -109,7 +121,7 @@ describe('what travels to the client', () => {
       'x-accel-buffering': 'yes',
       'cache-control': 'no-store',
     };
-    expect(headersToClient(provider, true)).toEqual([
+    expect(headersToClient(provider, true, 'operator')).toEqual([
       'content-type',
       'text/event-stream',
       'cache-control',
