@@ -4,8 +4,10 @@ import type { Health, Running } from '#lib/routing/health';
 import type { Target, TimeLimits } from '#lib/routing/target';
 import type { AttemptRecord } from '#lib/settlement/entry';
 import { classify, failureName } from '#lib/upstream/classify';
+import { codingOf } from '#lib/upstream/decode';
 import { Exchange } from '#lib/upstream/exchange';
 import { providerRequestId, retryAfterMs } from '#lib/upstream/headers';
+import { opensLikeAnswer } from '#lib/upstream/opening';
 import type { Pools } from '#lib/upstream/pools';
 
 /** What goes to one target: made per target, because names, budgets and credentials differ. */
@@ -32,6 +34,8 @@ export interface AttemptRun {
   readonly timeLimits: TimeLimits;
   /** Whether a stream was asked for: first bytes of streams and of whole answers are not alike. */
   readonly stream: boolean;
+  /** Whether an answer of status 2xx must be JSON or an event stream; false for files. */
+  readonly generates: boolean;
   /** The call's start on the monotonic clock, ms: attempts are timed from there. */
   readonly startMono: number;
   outgoing(target: Target): Outgoing;
@@ -52,6 +56,11 @@ export interface Answer {
   readonly beganMono: number;
   /** What the attempts before it took together, ms: the providers' time, not ours. */
   readonly failedMs: number;
+}
+
+/** A 2xx whose body begins as neither JSON nor an event stream: an HTML error page, or nothing at all. */
+class UnreadableAnswer extends Error {
+  readonly code = 'UNREADABLE_ANSWER';
 }
 
 /** One attempt as far as it went before a byte could go to the client. */
@@ -127,6 +136,11 @@ async function tryTarget(
   let verdict: 'answer' | 'next' = 'next';
   try {
     await exchange.ready;
+    if (run.generates && isUnreadable(exchange)) {
+      const unreadable = new UnreadableAnswer('the answer is neither JSON nor an event stream');
+      exchange.abort(unreadable);
+      throw unreadable;
+    }
     const told = classify(exchange.status);
     verdict = told === 'read' ? await judge(run, exchange) : told;
   } catch (failure) {
@@ -143,6 +157,11 @@ async function tryTarget(
     running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
   }
   return { exchange, beganMono, tookMs: endMono - beganMono, error, verdict };
+}
+
+/** Of a coding that nobody here can undo, the bytes tell nothing. */
+function isUnreadable({ status, headers, opening }: Exchange): boolean {
+  return status < 300 && codingOf(headers) === '' && !opensLikeAnswer(opening);
 }
 
 /** What an answer means for the chain that only its body can tell. */

@@ -44,6 +44,7 @@ export function failureName(error: unknown): string {
     TOTAL_TIMEOUT: 'total_timeout',
     CLIENT_GONE: 'client_gone',
     REDIRECT_REFUSED: 'redirect_refused',
+    UNREADABLE_ANSWER: 'unreadable_answer',
   };
   if (certificateCode.test(code)) return 'certificate_refused';
   return known[code] ?? (unreadableCode.test(code) ? 'bad_answer' : 'connection_failed');

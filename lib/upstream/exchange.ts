@@ -39,10 +39,12 @@ class UnknownStatus extends Error {
   readonly code = 'HPE_INVALID_STATUS';
 }
 
+const nothing = Buffer.alloc(0);
+
 /**
  * One request to a provider and its answer. `ready` settles before a byte has gone to the client: with
- * a 2xx only once its first body byte (or its end) is here, so that another target can still be tried.
- * What arrives before `read` is kept, at most 1 MiB. A body that comes compressed is handed out decoded.
+ * a 2xx only once its first body byte, decoded, (or its end) is here, so that another target can still be
+ * tried. What arrives before `read` is kept, at most 1 MiB. A body that comes compressed is handed out decoded.
  */
 export class Exchange implements Dispatcher.DispatchHandler, Due {
   readonly ready: Promise<void>;
@@ -100,6 +102,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   expire(nowMono: number): void {
     if (nowMono >= this.#totalMono) this.abort(new ExchangeTimeout('TOTAL_TIMEOUT'));
     else this.abort(new ExchangeTimeout(this.#settle ? 'FIRST_BYTE_TIMEOUT' : 'IDLE_TIMEOUT'));
+  }
+
+  /** The first chunk of the body, once `ready` has settled and before `read`; empty: there is none. */
+  get opening(): Uint8Array {
+    return this.#kept[0] ?? nothing;
   }
 
   /** Hands the body over: first what was kept, then what comes. */
@@ -163,13 +170,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.status = status;
     this.headers = headers;
     if (this.#decodes && headers['content-encoding'] !== undefined) this.#decode(status, headers);
-    if (status >= 300) this.#becomeReady();
+    if (status < 300) return;
+    this.#waitForMore();
+    this.#becomeReady();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#failure) return;
-    if (this.#settle) this.#becomeReady();
-    else this.#waitForMore();
+    // Undecoded bytes are none yet that anybody could read.
+    if (this.#settle === null || this.#decoder === null) this.#waitForMore();
     if (this.#decoder === null) this.#take(chunk);
     else if (!this.#decoder.write(chunk)) controller.pause();
   }
@@ -193,6 +202,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     }
     this.#kept.push(chunk);
     this.#keptBytes += chunk.length;
+    if (this.#settle) this.#becomeReady();
     if (this.#keptBytes > KEEP_BYTES) {
       this.pause();
       this.#peeker?.resolve();
@@ -213,7 +223,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.#decoder = decoder;
     this.headers = headersDecoded(headers);
     decoder.on('data', (piece: Buffer) => {
-      if (!this.#failure) this.#take(piece);
+      if (this.#failure) return;
+      if (this.#settle) this.#waitForMore();
+      this.#take(piece);
     });
     decoder.on('drain', () => {
       if (!decoder.isPaused()) this.#controller?.resume();
@@ -235,7 +247,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   #becomeReady(): void {
     const settle = this.#settle;
     this.#settle = null;
-    this.#waitForMore();
     settle?.resolve();
   }
 

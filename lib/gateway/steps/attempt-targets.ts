@@ -29,7 +29,9 @@ function noAnswer(call: Call, run: CallRun): Refused {
   if (call.gone) {
     call.endReason = 'client_gone';
     call.target = run.target;
-    chargeCall(call, null, run.exchange?.sentWhole ?? false);
+    // An attempt that had failed before the client left costs nothing.
+    const left = call.attempts.at(-1)?.error === 'client_gone';
+    chargeCall(call, null, left && run.exchange?.sentWhole === true);
   } else {
     call.endReason = call.attempts.at(-1)?.error?.endsWith('timeout') ? 'timeout' : 'upstream_error';
   }
@@ -44,6 +46,7 @@ class CallRun implements AttemptRun {
   readonly targets: readonly Target[];
   readonly timeLimits: TimeLimits;
   readonly stream: boolean;
+  readonly generates: boolean;
   readonly startMono: number;
   /** Where the newest attempt goes. */
   target: Target | null = null;
@@ -59,6 +62,7 @@ class CallRun implements AttemptRun {
     this.targets = plan.targets;
     this.timeLimits = plan.timeLimits;
     this.stream = ask.stream;
+    this.generates = ask.operation.steps === 'generate';
     this.startMono = call.startMono;
     this.#call = call;
     this.#ask = ask;

@@ -30,7 +30,6 @@ const always: readonly Case[] = [
   { directive: 'fault/negative-usage', flags: ['usage_negative'] },
   { directive: 'fault/fraction-usage', flags: ['usage_not_integer'] },
   { directive: 'fault/gzip', packed: true },
-  { directive: 'fault/garbage', charged: 'estimated' },
   { directive: 'fault/garbage?kind=json', charged: 'estimated' },
   { directive: 'fault/redirect', status: 302, charged: 'none' },
   { directive: 'fault/invalid-key-400', status: 400, charged: 'none' },

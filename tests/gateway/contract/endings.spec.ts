@@ -59,6 +59,7 @@ describe.each(lanes)('over the %s lane, a call that does not end well', (lane) =
     it.each([
       ['fault/close-before-headers', 'connection_closed', 'upstream_error'],
       ['fault/reset', 'connection_reset', 'upstream_error'],
+      ['fault/garbage', 'unreadable_answer', 'upstream_error'],
       ['fault/huge-headers', 'bad_answer', 'upstream_error'],
       ['fault/huge-headers?bytes=200000', 'bad_answer', 'upstream_error'],
       ['fault/stall', 'first_byte_timeout', 'timeout'],

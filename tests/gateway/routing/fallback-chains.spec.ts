@@ -31,6 +31,7 @@ const faults: Readonly<Record<string, Fault>> = {
   'invalid-key-400': { link: 'fault/invalid-key-400', status: 400 },
   closed: { link: 'fault/close-before-headers', status: null, error: 'connection_closed' },
   reset: { link: 'fault/reset', status: null, error: 'connection_reset' },
+  'html-200': { link: 'fault/garbage', status: null, error: 'unreadable_answer' },
 };
 const names = Object.keys(faults);
 const lengths = [1, 2, 4] as const;

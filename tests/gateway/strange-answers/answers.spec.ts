@@ -108,13 +108,17 @@ describe.each(['node', 'web'] as const)('over the %s lane, an answer', (lane) =>
     expect(costOf(call)).toBeGreaterThan(0n);
   });
 
-  it('that is not in the coding it names is told as broken, and costs nothing', async () => {
+  it('that is not in the coding it names is a failed attempt, and costs nothing', async () => {
     provider.on('miscoded', (socket) => {
       socket.write(Buffer.concat([Buffer.from(streamHead(['content-encoding: gzip'])), chunkOf(stream)]));
     });
     const asked = await scripted('miscoded', { stream: true });
-    expect(asked.answer.body.toString()).toMatch(/^data: \{"error":\{"message":"[^"]*bad_answer/);
-    expect(await stack.call(asked.id)).toMatchObject({ endReason: 'upstream_error', cost: '0' });
+    expectRefusal(asked.answer, 'upstream_request_failed', key);
+    expect(await stack.call(asked.id)).toMatchObject({
+      endReason: 'upstream_error',
+      cost: '0',
+      attempts: [{ status: null, error: 'bad_answer' }],
+    });
   });
 
   it('in a coding that nobody here can undo passes as it is, and is charged by its bytes', async () => {
@@ -131,19 +135,83 @@ describe.each(['node', 'web'] as const)('over the %s lane, an answer', (lane) =>
     expect(call.usage.output).toBe(Math.ceil(sealed.length / 4));
   });
 
-  it.each([
-    ['204 No Content', 204],
-    ['205 Reset Content', 205],
-    ['304 Not Modified', 304],
-  ])('%s has no body and arrives', async (line, status) => {
-    const name = `status-${status}`;
-    provider.on(name, (socket) => {
-      socket.write(`HTTP/1.1 ${line}\r\ncontent-type: application/json\r\ncontent-length: 0\r\n\r\n`);
+  it('304 Not Modified has no body and arrives', async () => {
+    provider.on('status-304', (socket) => {
+      socket.write(
+        'HTTP/1.1 304 Not Modified\r\ncontent-type: application/json\r\ncontent-length: 0\r\n\r\n',
+      );
     });
-    const { answer } = await scripted(name);
-    expect(answer).toMatchObject({ status, whole: true });
+    const { answer } = await scripted('status-304');
+    expect(answer).toMatchObject({ status: 304, whole: true });
     expect(answer.body.length).toBe(0);
-    if (status === 204) expect(headerOf(answer, 'content-length')).toBeUndefined();
+  });
+
+  it.each([
+    ['an error page under the type of JSON', wholeAnswer('200 OK', '<html>busy</html>')],
+    [
+      'an error page that is compressed',
+      wholeAnswer('200 OK', gzipSync('<html>'), ['content-encoding: gzip']),
+    ],
+    [
+      'an error page in place of a stream',
+      Buffer.concat([Buffer.from(streamHead()), chunkOf('Bad gateway')]),
+    ],
+    ['an empty body', wholeAnswer('200 OK', '')],
+    ['an empty stream', Buffer.from(`${streamHead()}${lastChunk}`)],
+    ['no content', Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')],
+  ])('of status 2xx that is %s is a failed attempt, and costs nothing', async (what, bytes) => {
+    const name = `unreadable ${what}`;
+    provider.on(name, (socket) => {
+      socket.write(bytes);
+    });
+    for (const stream of [false, true]) {
+      const asked = await scripted(name, { stream });
+      expectRefusal(asked.answer, 'upstream_request_failed', key);
+      expect(await stack.call(asked.id)).toMatchObject({
+        status: 502,
+        cost: '0',
+        endReason: 'upstream_error',
+        attempts: [{ status: null, error: 'unreadable_answer' }],
+      });
+    }
+  });
+
+  it('that begins with white space, a comment or half a field name is relayed as it comes', async () => {
+    for (const [at, opening] of ['\n\n', ': busy\n\n', 'da'].entries()) {
+      const name = `late-opening-${at}`;
+      const rest = opening === 'da' ? stream.slice(2) : stream;
+      provider.on(name, (socket) => {
+        socket.write(Buffer.concat([Buffer.from(streamHead()), chunkOf(opening)]));
+        setTimeout(
+          () => socket.write(Buffer.concat([chunkOf(rest + told + done), Buffer.from(lastChunk)])),
+          50,
+        );
+      });
+      const asked = await scripted(name, { stream: true });
+      expect(asked.answer.body.toString()).toBe(opening + rest + done);
+      expect(costOf(await stack.call(asked.id))).toBe(price);
+    }
+  });
+
+  it('that is not 2xx shows no credential, wherever its provider echoes it, and keeps every other byte', async () => {
+    const { key: credential } = stack.sandbox;
+    const page = (secret: string) => `{"error":{"message":"Bearer ${secret} é","key":"${secret}"}}`;
+    provider.on('echoes-credential', (socket, request) => {
+      expect(request).toContain(`Bearer ${credential}`);
+      const head = ['content-type: application/json', `etag: "${credential}"`, `x-request-id: ${credential}`];
+      socket.write(
+        `HTTP/1.1 422 ${credential}\r\n${head.join('\r\n')}\r\ntransfer-encoding: chunked\r\n\r\n`,
+      );
+      const bytes = Buffer.from(page(credential));
+      for (let at = 0; at < bytes.length; at += 5) socket.write(chunkOf(bytes.subarray(at, at + 5)));
+      socket.write(lastChunk);
+    });
+    const asked = await scripted('echoes-credential');
+    expect(asked.answer.status).toBe(422);
+    expect(JSON.stringify(asked.answer.headers)).not.toContain(credential);
+    expect(asked.answer.body.toString()).toBe(page('*'.repeat(credential.length)));
+    expect(headerOf(asked.answer, 'etag')).toBe(`"${'*'.repeat(credential.length)}"`);
+    expect(JSON.stringify(await stack.call(asked.id))).not.toContain(credential);
   });
 
   it.each(['600 Odd', '999 Odd', '099 Odd'])('of status %s is none: 502', async (line) => {

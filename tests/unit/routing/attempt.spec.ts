@@ -23,7 +23,8 @@ beforeAll(async () => {
     const [, place = '', how = ''] = (request.url ?? '').split('/');
     arrived.push(place);
     if (how === 'silent') return;
-    response.writeHead(Number(how), { 'x-request-id': place, 'retry-after': '60' }).end(place);
+    response.writeHead(Number(how), { 'x-request-id': place, 'retry-after': '60' });
+    response.end(place === 'json' ? '{}' : place);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -62,6 +63,7 @@ async function run(targets: readonly Target[], part: Partial<AttemptRun> = {}) {
       targets,
       timeLimits: { connectMs: 1_000, firstByteMs: 500, idleMs: 1_000, totalMs: 5_000 },
       stream: false,
+      generates: false,
       startMono: systemClock.mono(),
       outgoing: () => ({ method: 'POST', path: '', headers: [], body: Buffer.from('{}') }),
       isOperatorFault: () => false,
@@ -104,6 +106,22 @@ describe('trying targets in order', () => {
     expect(records.map((one) => one.error)).toEqual([null, null, 'first_byte_timeout']);
     expect(records.map((one) => one.possibleDuplicate)).toEqual([false, false, true]);
     expect(answer?.failedMs).toBeLessThan(100);
+  });
+
+  it('takes a 2xx that is neither JSON nor an event stream for a failed attempt, where an answer is made', async () => {
+    const generates = { generates: true };
+    const { body, records } = await run([targetAt('html', 200), targetAt('json', 200)], generates);
+    expect(body).toBe('{}');
+    expect(records.map((one) => [one.status, one.error])).toEqual([
+      [null, 'unreadable_answer'],
+      [200, null],
+    ]);
+    expect(health.of('m@html')).toMatchObject({ failures: 1, running: 0 });
+    expect(
+      (await run([targetAt('html', 500), targetAt('html', 200)], generates)).answer?.exchange.status,
+    ).toBe(500);
+    expect((await run([targetAt('html', 200)], generates)).answer).toBeNull();
+    expect((await run([targetAt('html', 200)])).body).toBe('html');
   });
 
   it('counts what failed attempts took apart from the answering one', async () => {
