@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { verifyLedger } from '#lib/billing/verify';
 import { actor, type Command, CommandRefused } from '#lib/command/command';
 import { tableLines } from '#lib/command/text';
 import { getWorkspaceId } from '#lib/command/workspace';
 import { formatUsd, parseUsd } from '#lib/money';
 import { readUsage, type UsageBy } from '#lib/queries/usage';
+import { listSetAside, type SetAside } from '#lib/settlement/set-aside';
 import { addCredit } from '#lib/verbs/credit';
 
 const groupings: readonly UsageBy[] = ['model', 'key', 'provider', 'day'];
@@ -89,14 +91,28 @@ export const ledger: readonly Command[] = [
         check.rows.map((row) => `  ${check.name}: ${JSON.stringify(row)}`),
       );
       const overHold = formatUsd(found.overHoldNano);
+      const setAside = listSetAside(join(context.env().dataDir, 'journal'));
       return {
-        json: { ok: found.ok, overHold, amountsOfRows: 'nano-dollars', checks: found.checks },
-        text: [...lines, ...rows, `charged above holds, all calls together: ${overHold} USD`].join('\n'),
+        json: { ok: found.ok, overHold, amountsOfRows: 'nano-dollars', checks: found.checks, setAside },
+        text: [
+          ...lines,
+          ...rows,
+          `charged above holds, all calls together: ${overHold} USD`,
+          ...setAside.map(setAsideLine),
+        ].join('\n'),
         ...(found.ok ? {} : { failed: `${broken.length} of ${found.checks.length} invariants are broken` }),
       };
     },
   },
 ];
+
+/** What the books of this machine lack: nothing in them is wrong, but a call may not have been charged. */
+function setAsideLine({ kind, file, callId, record }: SetAside): string {
+  const what = `${record ?? 'a record'} of ${callId === null ? 'an unknown call' : `call ${callId}`}`;
+  return kind === 'damaged'
+    ? `SET ASIDE ${what}: damaged; its bytes are in journal/${file}, delete that file when it is dealt with`
+    : `SET ASIDE ${what}: could not be posted; journal/${file} is tried again at the next start`;
+}
 
 /** A moment: a date counts from its midnight in UTC. */
 function readTime(option: string, text: string | undefined): number {

@@ -24,6 +24,11 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
   const ready = gauge('ready', '1 while new calls are admitted.', [], fill);
   const calls = gauge('calls_in_flight', 'Calls that were admitted and have not ended.');
   const backlog = gauge('journal_backlog_calls', 'Ended calls that the database does not have yet.');
+  const setAside = gauge(
+    'journal_set_aside_records',
+    'Journal records that are not in the ledger: damaged, or rejected by the database.',
+    ['kind'],
+  );
   const leases = gauge('leases', 'Leases of workspaces, and of keys with caps.', ['kind']);
   const granted = gauge('leases_granted_dollars', 'What the leases allow to spend.', ['kind']);
   const held = gauge('leases_held_dollars', 'Holds of running calls in the leases.', ['kind']);
@@ -35,6 +40,8 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     ready.set(state.ready ? 1 : 0);
     calls.set(state.callsInFlight);
     backlog.set(state.journalBacklog);
+    setAside.set({ kind: 'damaged' }, state.setAside.damaged);
+    setAside.set({ kind: 'rejected' }, state.setAside.rejected);
     for (const totals of state.leases) fillLeases(totals);
     connections.set({ state: 'open' }, pool.totalCount);
     connections.set({ state: 'idle' }, pool.idleCount);

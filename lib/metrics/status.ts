@@ -9,12 +9,14 @@ export interface ProcessState {
   readonly callsInFlight: number;
   /** Ended calls that the database does not have yet. */
   readonly journalBacklog: number;
+  /** Journal records that are not in the ledger because they are damaged, or refused by the database. */
+  readonly setAside: { readonly damaged: number; readonly rejected: number };
   readonly leases: readonly LeaseTotals[];
   readonly jobs: Readonly<JobCounts>;
 }
 
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
-export interface ProcessStatus extends Omit<ProcessState, 'leases' | 'jobs'> {
+export interface ProcessStatus extends Omit<ProcessState, 'leases' | 'jobs' | 'setAside'> {
   readonly pid: number;
   readonly offers: readonly OfferStatus[];
 }

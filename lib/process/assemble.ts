@@ -27,6 +27,7 @@ import { hashKey, readSealingKey } from '#lib/secrets';
 import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
 import { recover } from '#lib/settlement/recover';
+import { countSetAside } from '#lib/settlement/set-aside';
 import { listenForPolls } from '#lib/snapshot/announce';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { createChangeFeed } from '#lib/snapshot/changes';
@@ -69,12 +70,14 @@ export async function assemble(
   // Before old weeks go: their rows tell which calls of an old journal were posted.
   const left = await recover({ pool: db.pool, dir: journalDir, nowMs: clock.now(), report });
   if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
+  const setAside = countSetAside(journalDir);
   const partitions = await keepPartitions(db.pool, {
     nowMs: () => clock.now(),
     report: (error) => report(error, null),
   });
 
   const journal = openJournal(journalDir, ownerId, {
+    report: (error) => report(error, null),
     onFailure: (error) =>
       coordinator.halt(
         `The gateway cannot write its journal (${error.message}); its operator must free the disk and restart it.`,
@@ -173,6 +176,7 @@ export async function assemble(
     ready: coordinator.ready(),
     callsInFlight: coordinator.openCalls(),
     journalBacklog: journal.backlog,
+    setAside: { damaged: setAside.damaged, rejected: setAside.rejected + journal.rejected },
     leases: coordinator.leaseTotals(),
     jobs: jobs.counts,
   });

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { DrainedEntry } from '#lib/settlement/entry';
 import type { JournalFile, JournalFiles } from '#lib/settlement/journal-files';
-import type { Page } from '#lib/settlement/record/frame';
+import { nextRecord, type Page } from '#lib/settlement/record/frame';
 import { readDrained } from '#lib/settlement/record/read';
 
 /** Entries of one write, in the order of the file. */
@@ -135,10 +135,13 @@ export class Backlog {
         if (record.entry) entries.push(record.entry);
         end = at + record.end;
       }
-      if (end === at && at + size >= file.size) {
-        this.#report(new Error(`journal file ${file.path} cannot be read from byte ${at} on`));
-        return file.size;
-      }
+      if (end > at) break;
+      // Either the record is longer than the chunk, or it is damaged: then others stand behind it, if not at the end.
+      const next = nextRecord(bytes, 1);
+      if (next === null && at + size < file.size) continue;
+      end = next === null ? file.size : at + next;
+      // Its file still counts it as undrained, and is kept: the next start sets the bytes aside.
+      this.#report(new Error(`journal file ${file.path} is damaged from byte ${at} to ${end}`));
     }
     if (entries.length > 0) this.#runs.push({ file, entries, page: null, bytes: 0, drained: 0 });
     this.#held += entries.length;

@@ -28,7 +28,7 @@ export interface JournalFile {
 }
 
 /** `<owner id>-<n>.log`: the names in DATA_DIR/journal. null for any other file. */
-export function readJournalName(name: string): { ownerId: string; number: number } | null {
+function readJournalName(name: string): { ownerId: string; number: number } | null {
   const match = /^([0-9a-f-]{36})-(\d+)\.log$/.exec(name);
   return match ? { ownerId: match[1] ?? '', number: Number(match[2]) } : null;
 }

@@ -16,6 +16,8 @@ import { RecordBuffer, recordsOf } from '#lib/settlement/record/frame';
 export interface JournalOptions {
   /** The disk refused a write: admission must stop at once. Called once per spell of failures. */
   onFailure(error: Error): void;
+  /** A file was damaged while it was in use: what it held in those bytes is left to the next start. */
+  report(error: Error): void;
   /** Bytes after which a new file begins; default 16 MiB. */
   rotateBytes?: number;
   /** Ended calls kept in memory for the drain; default 50,000. */
@@ -38,6 +40,8 @@ export interface OwnJournal extends Journal {
   drop(count: number): void;
   /** Keeps an entry that the database refuses in `<owner id>.rejected`, for the next start. */
   setAside(entry: DrainedEntry): void;
+  /** How many entries `setAside` has kept. */
+  readonly rejected: number;
   /** fdatasync of what was written since the last one. */
   sync(): Promise<void>;
   /** Writes what waits and ends; files with nothing left to drain are deleted. */
@@ -67,13 +71,14 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   const { onFailure, rotateBytes = 16 * 1024 * 1024, mostHeld = 50_000 } = options;
   const { mostHeldBytes = 128 * 1024 * 1024 } = options;
   const files = new JournalFiles(dir, ownerId);
-  const backlog = new Backlog(files, { entries: mostHeld, bytes: mostHeldBytes }, onFailure);
+  const backlog = new Backlog(files, { entries: mostHeld, bytes: mostHeldBytes }, options.report);
   const running = new CallTable<Running>();
   const buffer = new RecordBuffer();
   let tick: Written[] = [];
   let waiting: PromiseWithResolvers<void> | null = null;
   let failing = false;
   let closed = false;
+  let rejected = 0;
 
   function append(entry: Entry): Promise<void> {
     if (closed) return Promise.reject(new Error('the journal is closed'));
@@ -187,6 +192,10 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     },
     setAside(entry) {
       appendWhole(join(dir, `${ownerId}.rejected`), recordsOf([encodeEntry(entry)]));
+      rejected += 1;
+    },
+    get rejected() {
+      return rejected;
     },
     sync: () => files.sync(),
     async close() {

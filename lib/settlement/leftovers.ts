@@ -1,88 +1,115 @@
-import { existsSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DrainedEntry, Entry } from '#lib/settlement/entry';
-import { readJournalName } from '#lib/settlement/journal-files';
-import { encodeEntry, type Payload } from '#lib/settlement/record/encode';
+import { encodeEntry } from '#lib/settlement/record/encode';
 import { recordsOf } from '#lib/settlement/record/frame';
-import { readJournal } from '#lib/settlement/record/read';
+import { type Piece, readJournal } from '#lib/settlement/record/read';
+import { damageOf, keepDamage, replaceFile } from '#lib/settlement/set-aside';
 
-/** What one dead process left in DATA_DIR/journal. */
+/**
+ * What one dead process left in DATA_DIR/journal: `<owner id>-<n>.log` with its records, `<owner id>.rejected`
+ * with whole records that could not be posted, which every start tries again, and `<owner id>.damaged`, which
+ * keeps bytes that no record can be read from. `.corrupt` ends the names of files that an earlier version gave
+ * up at their first damage; they are read like the others.
+ */
 export class Leftovers {
   readonly ownerId: string;
   readonly #dir: string;
-  readonly #paths: string[];
-  readonly #damaged = new Set<string>();
+  readonly #paths: readonly string[];
+  readonly #rejectedPath: string;
+  /** Files that the file system did not let us read: they stay. */
+  readonly #unread = new Set<string>();
+  #damaged: ReturnType<typeof damageOf>[] = [];
+  /** Whole records that this version cannot read. */
+  #unreadable: Buffer[] = [];
 
-  constructor(dir: string, ownerId: string, paths: string[]) {
+  constructor(dir: string, ownerId: string, paths: readonly string[]) {
     this.#dir = dir;
     this.ownerId = ownerId;
     this.#paths = paths;
+    this.#rejectedPath = join(dir, `${ownerId}.rejected`);
   }
 
-  /** Every entry that can be read, in the order in which it was written. */
-  *entries(report: (error: Error) => void): Generator<Entry> {
+  /**
+   * Every entry that can be read, in the order in which it was written.
+   * @param report told of what cannot be read, and where it is kept.
+   * @param nowMs ms since the epoch.
+   */
+  *entries(report: (error: Error) => void, nowMs: number): Generator<Entry> {
     // Rejected ends come last: the `open` of such a call may still stand in a file.
     for (const path of [...this.#paths, this.#rejectedPath]) {
       if (!existsSync(path)) continue;
       try {
-        const records = readJournal(path);
-        let next = records.next();
-        for (; !next.done; next = records.next()) yield next.value.entry;
-        if (next.value.kind === 'corrupt') {
-          throw new Error(`damaged at byte ${next.value.atByte} of ${next.value.fileBytes}`);
+        for (const piece of readJournal(path)) {
+          if (piece.kind === 'entry') yield piece.entry;
+          else this.#putAside(path, piece, report, nowMs);
         }
       } catch (error) {
-        this.#damaged.add(path);
+        this.#unread.add(path);
         const why = error instanceof Error ? error.message : String(error);
-        report(new Error(`journal file ${path} was read in part and is kept as ${path}.corrupt: ${why}`));
+        report(new Error(`the journal file ${path} cannot be read and stays where it is: ${why}`));
       }
     }
   }
 
   /** Everything readable is in the database: what it refused is kept for the next start, the rest goes. */
   remove(refused: readonly DrainedEntry[]): void {
-    this.#keep(refused);
-    for (const path of this.#paths) {
-      if (this.#damaged.has(path)) renameSync(path, `${path}.corrupt`);
-      else unlinkSync(path);
-    }
+    keepDamage(this.#dir, this.ownerId, this.#damaged);
+    if (!this.#unread.has(this.#rejectedPath)) replaceFile(this.#rejectedPath, this.#rejected(refused));
+    for (const path of this.#paths) if (!this.#unread.has(path)) rmSync(path);
   }
 
-  get #rejectedPath(): string {
-    return join(this.#dir, `${this.ownerId}.rejected`);
-  }
-
-  #keep(refused: readonly DrainedEntry[]): void {
-    const path = this.#rejectedPath;
-    if (this.#damaged.has(path)) renameSync(path, `${path}.corrupt`);
-    if (refused.length === 0) {
-      if (existsSync(path)) unlinkSync(path);
+  #putAside(
+    path: string,
+    piece: Exclude<Piece, { kind: 'entry' }>,
+    report: (error: Error) => void,
+    nowMs: number,
+  ): void {
+    const where = `bytes ${piece.start} to ${piece.end} of the journal file ${path}`;
+    if (piece.kind === 'unreadable') {
+      this.#unreadable.push(piece.bytes);
+      report(new Error(`${where} are kept in ${this.#rejectedPath} for the next start: ${piece.why}`));
       return;
     }
-    const payloads = new Map<string, Payload>();
+    const damage = damageOf(path, piece.start, piece.bytes, nowMs);
+    this.#damaged.push(damage);
+    const whose = damage.callId === null ? '' : ` (call ${damage.callId})`;
+    report(new Error(`${where} are damaged${whose} and were set aside as ${this.ownerId}.damaged`));
+  }
+
+  /** What `.rejected` must hold now, each record once. */
+  #rejected(refused: readonly DrainedEntry[]): Buffer {
+    const records = new Map<string, Buffer>();
     for (const entry of refused) {
       const payload = encodeEntry(entry);
       // A call ends once, but may have kept several things.
-      payloads.set(entry.kind === 'keep' ? `${payload.head}${payload.row}` : entry.callId, payload);
+      const name = entry.kind === 'keep' ? `${payload.head}${payload.row}` : entry.callId;
+      records.set(name, recordsOf([payload]));
     }
-    writeFileSync(`${path}.tmp`, recordsOf([...payloads.values()]), { mode: 0o600, flush: true });
-    renameSync(`${path}.tmp`, path);
+    for (const bytes of this.#unreadable) records.set(bytes.toString('latin1'), bytes);
+    return Buffer.concat([...records.values()]);
   }
 }
 
 /** The dead owners that left files in a journal directory; none when it does not exist. */
 export function listLeftovers(dir: string, alive: ReadonlySet<string>): Leftovers[] {
-  const numbers = new Map<string, number[]>();
+  const files = new Map<string, { path: string; number: number }[]>();
   for (const name of existsSync(dir) ? readdirSync(dir) : []) {
-    const rejected = /^([0-9a-f-]{36})\.rejected$/.exec(name)?.[1];
-    const file = rejected === undefined ? readJournalName(name) : { ownerId: rejected, number: 0 };
-    if (file && !alive.has(file.ownerId)) {
-      numbers.set(file.ownerId, [...(numbers.get(file.ownerId) ?? []), file.number]);
-    }
+    const found = /^([0-9a-f-]{36})(?:-(\d+)\.log|\.rejected)(\.corrupt)?$/.exec(name);
+    const [, ownerId = '', number] = found ?? [];
+    if (!found || alive.has(ownerId)) continue;
+    const paths = files.get(ownerId) ?? [];
+    files.set(ownerId, paths);
+    // Rejected ends are read behind the files; those that an earlier version could not read, last of these.
+    if (!name.endsWith('.rejected'))
+      paths.push({ path: join(dir, name), number: Number(number ?? Infinity) });
   }
-  return [...numbers].map(([ownerId, found]) => {
-    const written = found.filter((number) => number > 0).sort((a, b) => a - b);
-    const paths = written.map((number) => join(dir, `${ownerId}-${number}.log`));
-    return new Leftovers(dir, ownerId, paths);
+  return [...files].map(([ownerId, found]) => {
+    const inOrder = found.sort((a, b) => a.number - b.number);
+    return new Leftovers(
+      dir,
+      ownerId,
+      inOrder.map(({ path }) => path),
+    );
   });
 }

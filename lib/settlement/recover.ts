@@ -13,7 +13,7 @@ export interface RecoverOptions {
   readonly alive?: ReadonlySet<string>;
   /** Now, ms since the epoch. */
   readonly nowMs: number;
-  /** Damaged files, and calls (`callId`) that the database refuses for what they hold. */
+  /** Damaged records, and calls (`callId`) that the database refuses for what they hold. */
   report(error: Error, callId: string | null): void;
 }
 
@@ -52,7 +52,7 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   return { owners, settled, interrupted, recent };
 }
 
-async function recoverOwner({ pool, report }: RecoverOptions, left: Leftovers) {
+async function recoverOwner({ pool, report, nowMs }: RecoverOptions, left: Leftovers) {
   const unended = new Map<string, { open: OpenEntry; checkpoint: CheckpointEntry | null }>();
   const refused: DrainedEntry[] = [];
   let batch: DrainedEntry[] = [];
@@ -65,7 +65,7 @@ async function recoverOwner({ pool, report }: RecoverOptions, left: Leftovers) {
     });
     batch = [];
   };
-  for (const entry of left.entries((error) => report(error, null))) {
+  for (const entry of left.entries((error) => report(error, null), nowMs)) {
     if (entry.kind === 'open') unended.set(entry.callId, { open: entry, checkpoint: null });
     else if (entry.kind === 'checkpoint') {
       const call = unended.get(entry.callId);

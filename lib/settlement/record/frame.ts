@@ -6,18 +6,11 @@ export const headerBytes = 8;
 /** Longer than any payload that the gateway writes: a longer one is damage. */
 const longestPayload = 64 * 1024 * 1024;
 
-/** Where the readable part of a journal file ends, and why. Bytes from the start of the file. */
-export interface JournalEnd {
-  /** clean: at its last byte. torn: in a half-written last record. corrupt: damage before later records. */
-  readonly kind: 'clean' | 'torn' | 'corrupt';
-  readonly atByte: number;
-  readonly fileBytes: number;
-}
-
 /** More than most ticks write; a page takes about six hundred calls. */
 const pageBytes = 1024 * 1024;
 /** Pages kept for use again; beyond it they are left to the collector. */
 const mostSpare = 16;
+const openingBracket = 0x5b;
 const closingBracket = 0x5d;
 
 /**
@@ -134,15 +127,26 @@ export function recordEnd(bytes: Buffer, start: number): number | null {
   return crc32(bytes.subarray(from, end)) === bytes.readUInt32LE(start + 4) ? end : null;
 }
 
-/** Why no record could be read at `start`: a torn tail has nothing whole behind it. */
-export function endAt(bytes: Buffer, start: number): JournalEnd {
-  const end = { atByte: start, fileBytes: bytes.length };
-  if (start === bytes.length) return { kind: 'clean', ...end };
-  for (let later = start + 1; later + headerBytes < bytes.length; later++) {
-    // Every payload is a JSON array: its bracket makes the search cheap.
-    if (bytes[later + headerBytes] === 0x5b && recordEnd(bytes, later) !== null) {
-      return { kind: 'corrupt', ...end };
-    }
+/** Where the next whole, undamaged record begins at or behind `from`; null when there is none. */
+export function nextRecord(bytes: Buffer, from: number): number | null {
+  for (let start = from; start + headerBytes < bytes.length; start++) {
+    // Every payload is a JSON array: its bracket makes the search cheap. Payloads are ASCII, so that no text
+    // in one can look like a header: four such characters are more than the longest payload.
+    if (bytes[start + headerBytes] === openingBracket && recordEnd(bytes, start) !== null) return start;
   }
-  return { kind: 'torn', ...end };
+  return null;
+}
+
+/**
+ * Whether the bytes from `start` to the end are what a write cut short leaves: the beginning of a record, or
+ * zeros. A whole last record with a damaged byte is neither.
+ */
+export function isTorn(bytes: Buffer, start: number): boolean {
+  const from = start + headerBytes;
+  if (from >= bytes.length) return true;
+  const length = bytes.readUInt32LE(start);
+  if (length === 0) return bytes.subarray(start).every((byte) => byte === 0);
+  if (length > longestPayload || from + length <= bytes.length) return false;
+  // A damaged length: all of the payload is there.
+  return crc32(bytes.subarray(from)) !== bytes.readUInt32LE(start + 4);
 }

@@ -2,28 +2,54 @@ import { readFileSync } from 'node:fs';
 import { type DrainedEntry, type Entry, isDrained, writtenOf } from '#lib/settlement/entry';
 import { decodeEntry } from '#lib/settlement/record/decode';
 import { layoutVersion } from '#lib/settlement/record/encode';
-import { endAt, headerBytes, type JournalEnd, recordEnd } from '#lib/settlement/record/frame';
+import { headerBytes, isTorn, nextRecord, recordEnd } from '#lib/settlement/record/frame';
 
-/** An entry and where its record stands, bytes from the start of the file. */
-export interface ReadEntry {
-  readonly entry: Entry;
-  readonly start: number;
-  readonly end: number;
+/** A piece of a journal file: a record, or bytes that are none. Positions are bytes from the start of the file. */
+export type Piece = { readonly start: number; readonly end: number } & (
+  | { readonly kind: 'entry'; readonly entry: Entry }
+  /** A whole record that this version cannot read, such as one of a newer version. */
+  | { readonly kind: 'unreadable'; readonly why: string; readonly bytes: Buffer }
+  /** Changed since it was written: no record can be read from these bytes. */
+  | { readonly kind: 'damaged'; readonly bytes: Buffer }
+);
+
+/** The pieces of a journal file. @throws Error of the file system. */
+export function readJournal(file: string): Generator<Piece, void> {
+  return piecesOf(readFileSync(file));
 }
 
 /**
- * Reads a journal file from the start to the first record that is not whole.
- * @returns (of the generator) why reading ended; anything but `clean` and `torn` must be reported.
- * @throws Error of the file system, or of an undamaged record that this version cannot read.
+ * Takes the bytes of a journal file to pieces. Damage costs the records that it struck: reading goes on with
+ * the next whole one. What a write that was cut short left at the end is passed over.
  */
-export function* readJournal(file: string): Generator<ReadEntry, JournalEnd> {
-  const bytes = readFileSync(file);
-  let start = 0;
-  for (let end = recordEnd(bytes, start); end !== null; end = recordEnd(bytes, start)) {
-    yield { entry: decodeEntry(bytes.toString('utf8', start + headerBytes, end)), start, end };
-    start = end;
+export function* piecesOf(bytes: Buffer): Generator<Piece, void> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = recordEnd(bytes, start);
+    if (end !== null) {
+      yield pieceOf(bytes, start, end);
+      start = end;
+      continue;
+    }
+    const next = nextRecord(bytes, start + 1);
+    if (next === null && isTorn(bytes, start)) return;
+    const until = next ?? bytes.length;
+    yield { kind: 'damaged', bytes: bytes.subarray(start, until), start, end: until };
+    start = until;
   }
-  return endAt(bytes, start);
+}
+
+function pieceOf(bytes: Buffer, start: number, end: number): Piece {
+  try {
+    return {
+      kind: 'entry',
+      entry: decodeEntry(bytes.toString('utf8', start + headerBytes, end)),
+      start,
+      end,
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { kind: 'unreadable', why, bytes: bytes.subarray(start, end), start, end };
+  }
 }
 
 const openingBrace = 0x7b;

@@ -1,3 +1,5 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbedded } from '#lib/data/embedded';
@@ -50,6 +52,32 @@ describe('the command line on the embedded database', { timeout: 60_000 }, () =>
     });
     for (let n = 0; n < 4; n += 1) expect((await add('-1000000000')).exit).toBe(0);
     expect(await gateway.json('workspace', 'show', 'acme')).toMatchObject({ balance: '0' });
+  });
+
+  it('reports the journal records that were set aside, which the ledger cannot show', async () => {
+    const journal = join(gateway.dir, 'journal');
+    const file = '01a202c9-0483-733b-9edb-1a7b349a9998.damaged';
+    mkdirSync(journal, { recursive: true });
+    const damage = {
+      file: 'x-1.log',
+      atByte: 4,
+      callId: 'a-call',
+      record: 'close',
+      foundAt: '',
+      bytes: 'AA==',
+    };
+    writeFileSync(join(journal, file), `${JSON.stringify(damage)}\nan unreadable line\n`);
+    expect(await gateway.json('ledger', 'verify')).toMatchObject({
+      ok: true,
+      setAside: [
+        { kind: 'damaged', file, callId: 'a-call', record: 'close' },
+        { kind: 'damaged', file, callId: null, record: null },
+      ],
+    });
+    const ran = await gateway.run('ledger', 'verify');
+    expect(ran.out).toContain(`SET ASIDE close of call a-call: damaged; its bytes are in journal/${file}`);
+    expect(ran.exit).toBe(0);
+    rmSync(journal, { recursive: true });
   });
 
   it('makes nobody an operator by a word that is neither on nor off', async () => {

@@ -124,7 +124,10 @@ describe('a process that dies while it creates a job', () => {
   const leave = async (job: NewJob, ended: boolean) => {
     const dir = newDirectory();
     const { rows } = await stage.db.pool.query<{ id: string }>('SELECT id FROM owner LIMIT 1');
-    const journal = openJournal(dir, rows[0]?.id ?? '', { onFailure: (error) => stage.errors.push(error) });
+    const journal = openJournal(dir, rows[0]?.id ?? '', {
+      report: () => {},
+      onFailure: (error) => stage.errors.push(error),
+    });
     const customer = { workspaceId: job.workspaceId, keyId: job.keyId };
     const call = callOf(customer, {
       id: job.callId,

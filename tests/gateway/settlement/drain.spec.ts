@@ -49,6 +49,7 @@ function createSettler(given: { pool?: Pool; dir?: string; schedule?: boolean } 
   const posted: Posted[] = [];
   const reports: Settler['reports'] = [];
   const journal = openJournal(given.dir ?? newDirectory(), newId(), {
+    report: () => {},
     onFailure: (error) => {
       throw error;
     },
@@ -259,7 +260,7 @@ describe('a drain', () => {
     rmdirSync(rejected);
     await drain.drainNow();
     expect(journal.backlog).toBe(0);
-    const kept = listLeftovers(dir, new Set()).flatMap((left) => [...left.entries(() => {})]);
+    const kept = listLeftovers(dir, new Set()).flatMap((left) => [...left.entries(() => {}, 0)]);
     expect(kept.map((entry) => entry.callId)).toContain(orphan.id);
     expect(await balanceOf(customer.workspaceId)).toBe(1_000_000_000_000n - 40n);
     await expectSound();
@@ -321,7 +322,7 @@ describe('a drain', () => {
       connectionString: 'postgresql://nobody@127.0.0.1:9/none',
       connectionTimeoutMillis: 500,
     });
-    const journal = openJournal(newDirectory(), newId(), { onFailure: () => {} });
+    const journal = openJournal(newDirectory(), newId(), { report: () => {}, onFailure: () => {} });
     await journal.append(closeOf(callOf({ workspaceId: newId(), keyId: newId() })));
     const pauses: number[] = [];
     await new Promise<void>((done) => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
@@ -12,6 +12,7 @@ import type { Entry } from '#lib/settlement/entry';
 import { openJournal } from '#lib/settlement/journal';
 import { recordsOf } from '#lib/settlement/record/frame';
 import { recover } from '#lib/settlement/recover';
+import { countSetAside, listSetAside } from '#lib/settlement/set-aside';
 import { settle } from '#lib/settlement/settle';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
@@ -42,6 +43,7 @@ afterAll(async () => {
 async function leaveBehind(dir: string, entries: readonly Entry[]): Promise<string> {
   const ownerId = newId();
   const journal = openJournal(dir, ownerId, {
+    report: () => {},
     onFailure: (error) => {
       throw error;
     },
@@ -254,43 +256,80 @@ describe('recovery after a kill', () => {
     await expectSound();
   });
 
-  it('reports and keeps a journal of another version, and recovers the others beside it', async () => {
+  it('reports and keeps a record of another version for the next start, and posts what stands around it', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const call = callOf(customer, { costNano: 10n });
     await leaveBehind(dir, [openOf(call), closeOf(call)]);
-    const other = `${newId()}-1.log`;
-    writeFileSync(join(dir, other), recordsOf([{ head: '[1,"close","an-id","lease",', row: '{}' }]));
-    const { reports } = await recoverFrom(dir);
-    expect(reports).toEqual([expect.stringContaining('journal record of version 1')]);
-    expect(readdirSync(dir)).toEqual([`${other}.corrupt`]);
-    expect(await spentBy(customer)).toBe(10n);
-    expect(await recoverFrom(dir)).toMatchObject({ owners: [], reports: [] });
+    const [file = ''] = readdirSync(dir);
+    const other = recordsOf([{ head: '[1,"close","an-id","lease",', row: '{}' }]);
+    writeFileSync(join(dir, file), Buffer.concat([other, readFileSync(join(dir, file))]));
+    for (const start of [1, 2]) {
+      const { reports } = await recoverFrom(dir);
+      expect(reports, `start ${start}`).toEqual([expect.stringContaining('journal record of version 1')]);
+      const [kept = '', ...more] = readdirSync(dir);
+      expect(more).toEqual([]);
+      expect(kept).toBe(file.replace('-1.log', '.rejected'));
+      expect(readFileSync(join(dir, kept))).toEqual(other);
+      expect(await spentBy(customer)).toBe(10n);
+    }
+    expect(countSetAside(dir)).toEqual({ damaged: 0, rejected: 1 });
   });
 
-  it('drops a torn last record in silence, but reports and keeps a damaged file', async () => {
+  it('drops a torn last record in silence', async () => {
     const customer = await createCustomer(pool);
-    const [torn, damaged] = [newDirectory(), newDirectory()];
+    const dir = newDirectory();
     const calls = Array.from({ length: 3 }, () => callOf(customer, { costNano: 10n }));
     await leaveBehind(
-      torn,
+      dir,
       calls.map((call) => closeOf(call)),
     );
-    cpSync(torn, damaged, { recursive: true });
-    const file = (dir: string) => join(dir, readdirSync(dir)[0] ?? '');
-    const bytes = readFileSync(file(torn));
-    writeFileSync(file(torn), bytes.subarray(0, bytes.length - 1));
-    expect((await recoverFrom(torn)).reports).toEqual([]);
+    const file = join(dir, readdirSync(dir)[0] ?? '');
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.subarray(0, bytes.length - 1));
+    expect((await recoverFrom(dir)).reports).toEqual([]);
     expect(await spentBy(customer)).toBe(20n);
+    expect(countSetAside(dir)).toEqual({ damaged: 0, rejected: 0 });
+  });
 
-    const at = Math.floor(bytes.length / 2);
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
-    writeFileSync(file(damaged), bytes);
-    const { reports } = await recoverFrom(damaged);
-    expect(reports).toHaveLength(1);
-    expect(reports[0]).toContain('damaged at byte');
-    expect(readdirSync(damaged)).toEqual([expect.stringMatching(/\.log\.corrupt$/)]);
-    expect(await spentBy(customer)).toBe(20n);
+  it('sets damaged records aside, posts all others, and ends a call whose end was damaged as interrupted', async () => {
+    const customer = await createCustomer(pool);
+    const [dir, again] = [newDirectory(), newDirectory()];
+    const calls = Array.from({ length: 4 }, () => callOf(customer, { costNano: 10n }));
+    const [, struck] = calls;
+    if (!struck) throw new Error('four calls were expected');
+    const ownerId = await leaveBehind(dir, [
+      openOf(struck),
+      { kind: 'checkpoint', callId: struck.id, call: callOf(customer, { id: struck.id, costNano: 4n }) },
+      ...calls.map((call) => closeOf(call)),
+    ]);
+    const file = join(dir, readdirSync(dir)[0] ?? '');
+    const bytes = readFileSync(file);
+    const at = bytes.lastIndexOf(struck.id);
+    bytes[at + 50] = (bytes[at + 50] ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+    cpSync(dir, again, { recursive: true });
+
+    const { reports, settled, interrupted } = await recoverFrom(dir);
+    expect({ settled, interrupted }).toEqual({ settled: 3, interrupted: 1 });
+    expect(reports).toEqual([expect.stringContaining(`damaged (call ${struck.id})`)]);
+    expect(await spentBy(customer)).toBe(34n);
+    expect(await callRow(struck.id)).toMatchObject({ end_reason: 'interrupted', cost_nano: '4' });
+    expect(readdirSync(dir)).toEqual([`${ownerId}.damaged`]);
+    expect(statSync(join(dir, `${ownerId}.damaged`)).mode & 0o777).toBe(0o600);
+    const damage = { kind: 'damaged', file: `${ownerId}.damaged`, callId: struck.id, record: 'close' };
+    expect(listSetAside(dir)).toEqual([damage]);
+    expect(await recoverFrom(dir)).toMatchObject({ owners: [], reports: [] });
+    await expectSound();
+
+    // Killed after the bytes were set aside and before the file was gone; the file of an earlier version too.
+    cpSync(join(dir, `${ownerId}.damaged`), join(again, `${ownerId}.damaged`));
+    const [left = ''] = readdirSync(again).filter((name) => name.endsWith('.log'));
+    renameSync(join(again, left), join(again, `${left}.corrupt`));
+    await recoverFrom(again);
+    expect(listSetAside(again)).toEqual([damage]);
+    expect(readdirSync(again)).toEqual([`${ownerId}.damaged`]);
+    expect(await spentBy(customer)).toBe(34n);
   });
 
   it('keeps what the database refuses for the next start, and posts it once it is taken', async () => {

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { usageOf } from '#lib/metering/usage';
 import type { Entry } from '#lib/settlement/entry';
 import { type JournalOptions, openJournal } from '#lib/settlement/journal';
-import type { JournalEnd } from '#lib/settlement/record/frame';
-import { readJournal } from '#lib/settlement/record/read';
+import { piecesOf, readJournal } from '#lib/settlement/record/read';
 import { callOf, closeOf, keepOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
 
 const customer = { workspaceId: newId(), keyId: newId() };
 const neverFails: JournalOptions = {
+  report: () => {},
   onFailure: (error) => {
     throw error;
   },
@@ -23,13 +23,13 @@ function stored(entry: Entry): Entry {
   return { ...rest, call: { ...entry.call, userAgent } } as Entry;
 }
 
-function readAll(file: string): { entries: Entry[]; end: JournalEnd } {
-  const entries: Entry[] = [];
-  const records = readJournal(file);
-  for (let next = records.next(); ; next = records.next()) {
-    if (next.done) return { entries, end: next.value };
-    entries.push(next.value.entry);
-  }
+/** The entries of a file, and the places in it, from byte to byte, that hold none. */
+function readAll(file: string | Buffer): { entries: Entry[]; damaged: [number, number][] } {
+  const pieces = [...(typeof file === 'string' ? readJournal(file) : piecesOf(file))];
+  return {
+    entries: pieces.flatMap((piece) => (piece.kind === 'entry' ? [piece.entry] : [])),
+    damaged: pieces.flatMap(({ kind, start, end }) => (kind === 'damaged' ? [[start, end]] : [])),
+  };
 }
 
 const filesOf = (dir: string) => readdirSync(dir).sort();
@@ -54,9 +54,7 @@ describe('the journal', () => {
       keepOf(call, { id: 'resp_é "1"', tokens: 2 ** 40 }, { kind: 'file', job: true }),
     ];
     await Promise.all(entries.map((entry) => journal.append(entry)));
-    const read = readAll(onlyFile(dir));
-    expect(read.entries).toEqual(entries.map(stored));
-    expect(read.end.kind).toBe('clean');
+    expect(readAll(onlyFile(dir))).toEqual({ entries: entries.map(stored), damaged: [] });
     await journal.close();
   });
 
@@ -78,39 +76,67 @@ describe('the journal', () => {
     const whole = readFileSync(onlyFile(dir)).length;
     await journal.append(closeOf(callOf(customer)));
     const bytes = readFileSync(onlyFile(dir));
-    const torn = join(dir, 'torn');
     for (let length = whole; length < bytes.length; length++) {
-      writeFileSync(torn, bytes.subarray(0, length));
-      const read = readAll(torn);
+      const read = readAll(bytes.subarray(0, length));
       expect(read.entries).toHaveLength(1);
-      expect(read.end).toEqual({
-        kind: length === whole ? 'clean' : 'torn',
-        atByte: whole,
-        fileBytes: length,
-      });
+      expect(read.damaged).toEqual([]);
     }
-    writeFileSync(torn, Buffer.concat([bytes.subarray(0, whole), Buffer.alloc(4096)]));
-    expect(readAll(torn).end.kind).toBe('torn');
+    const zeros = Buffer.concat([bytes.subarray(0, whole), Buffer.alloc(4096)]);
+    expect(readAll(zeros)).toMatchObject({ entries: [{}], damaged: [] });
     await journal.close();
   });
 
-  it('stops at damage in the middle and says so, whichever byte it struck', async () => {
+  it('loses one record to a changed byte, wherever in it that is, and reads those around it', async () => {
     const dir = newDirectory();
     const journal = openJournal(dir, newId(), neverFails);
-    await journal.append(openOf(callOf(customer)));
-    const first = readFileSync(onlyFile(dir)).length;
-    for (let count = 0; count < 3; count++) await journal.append(openOf(callOf(customer)));
+    const ends: number[] = [0];
+    const calls = Array.from({ length: 4 }, () => callOf(customer, { attempts: [] }));
+    for (const call of calls) {
+      await journal.append(openOf(call));
+      ends.push(readFileSync(onlyFile(dir)).length);
+    }
     const bytes = readFileSync(onlyFile(dir));
-    const damaged = join(dir, 'damaged');
-    for (let at = first; at < 2 * first; at++) {
-      const copy = Buffer.from(bytes);
-      copy[at] = (copy[at] ?? 0) ^ 0xff;
-      writeFileSync(damaged, copy);
-      const read = readAll(damaged);
-      expect(read.entries).toHaveLength(1);
-      expect(read.end).toMatchObject({ kind: 'corrupt', atByte: first });
+    // Of the first, a middle and the last record: length, checksum, kind, payload and closing bracket.
+    for (const struck of [0, 1, 3]) {
+      const [start = 0, end = 0] = ends.slice(struck, struck + 2);
+      for (let at = start; at < end; at++) {
+        const copy = Buffer.from(bytes);
+        copy[at] = (copy[at] ?? 0) ^ (at % 2 === 0 ? 0xff : 0x01);
+        const read = readAll(copy);
+        expect(read.damaged, `byte ${at}`).toEqual([[start, end]]);
+        expect(read.entries.map((entry) => entry.callId)).toEqual(
+          calls.filter((_, index) => index !== struck).map((call) => call.id),
+        );
+      }
     }
     await journal.close();
+  });
+
+  it('reads the rest of a file that was damaged while it waited for the drain, and keeps that file', async () => {
+    const dir = newDirectory();
+    const reports: string[] = [];
+    const report = (error: Error) => reports.push(error.message);
+    const journal = openJournal(dir, newId(), { ...neverFails, report, mostHeld: 1 });
+    const calls = Array.from({ length: 6 }, () => callOf(customer));
+    const ends: number[] = [];
+    for (const call of calls) {
+      await journal.append(closeOf(call));
+      ends.push(readFileSync(onlyFile(dir)).length);
+    }
+    const bytes = readFileSync(onlyFile(dir));
+    // The third and the last: both were left to the file.
+    for (const at of [(ends[1] ?? 0) + 20, (ends[4] ?? 0) + 20]) bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(onlyFile(dir), bytes);
+    const drained: string[] = [];
+    for (let batch = journal.next(10); batch.length > 0; batch = journal.next(10)) {
+      drained.push(...batch.map((entry) => entry.callId));
+      journal.drop(batch.length);
+    }
+    expect(drained).toEqual([0, 1, 3, 4].map((index) => calls[index]?.id));
+    expect(reports).toHaveLength(2);
+    expect(journal.backlog).toBe(0);
+    await journal.close();
+    expect(filesOf(dir)).toHaveLength(1);
   });
 
   it('begins a new file past its size, and deletes an old one when all in it has ended and is drained', async () => {
@@ -291,7 +317,11 @@ describe('the journal', () => {
   it('rejects an append that cannot be written, says so once, and still has the ended call for the drain', async () => {
     const dir = newDirectory();
     const failures: Error[] = [];
-    const journal = openJournal(dir, newId(), { rotateBytes: 1, onFailure: (error) => failures.push(error) });
+    const journal = openJournal(dir, newId(), {
+      rotateBytes: 1,
+      report: () => {},
+      onFailure: (error) => failures.push(error),
+    });
     const call = callOf(customer);
     await journal.append(openOf(call));
     // The next write must begin a new file, in a directory that is gone.

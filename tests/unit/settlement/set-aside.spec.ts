@@ -17,13 +17,13 @@ it('what was set aside behind a write that the disk cut short can be read again'
   const kept = cut.stdout.trim().split('\n');
   expect(kept).toHaveLength(2);
 
-  const journal = openJournal(dir, ownerId, { onFailure: () => {} });
+  const journal = openJournal(dir, ownerId, { report: () => {}, onFailure: () => {} });
   const next = closeOf(callOf({ workspaceId: newId(), keyId: newId() }));
   journal.setAside(next);
   await journal.close();
   const reports: string[] = [];
   const read = listLeftovers(dir, new Set()).flatMap((left) => [
-    ...left.entries((error) => reports.push(error.message)),
+    ...left.entries((error) => reports.push(error.message), 0),
   ]);
   expect(reports).toEqual([]);
   expect(read.map((entry) => entry.callId)).toEqual([...kept, next.callId]);
