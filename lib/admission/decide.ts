@@ -58,13 +58,23 @@ function quote(model: string): string {
   return JSON.stringify(model.length > 100 ? `${model.slice(0, 100)}…` : model);
 }
 
-/** Step 10 of decisions §3: the output budget of the request against the key's maximum, tokens. */
-export function checkBudget(ask: Pick<Ask, 'budget'>, key: KeyFacts): Refusal | null {
+/**
+ * Step 10 of decisions §3: the output budget of the request, for all its choices together, against the key's
+ * maximum; tokens. A request that names none shares the maximum among its choices, at least one token for each.
+ */
+export function checkBudget(
+  ask: Pick<Ask, 'budget' | 'choices' | 'operation'>,
+  key: KeyFacts,
+): Refusal | null {
   const most = key.maxOutputTokens;
-  if (most === null || ask.budget === null || ask.budget <= most) return null;
+  if (most === null || ask.operation.budgeted !== true) return null;
+  const { budget, choices } = ask;
+  if ((budget ?? 1) * choices <= most) return null;
+  const each = choices === 1 ? '' : ` for each of ${choices} choices`;
+  const asked = budget === null ? 'an answer without a budget' : `up to ${budget} output tokens`;
   return refusal(
     'max_output_tokens_exceeded',
-    `The request asks for up to ${ask.budget} output tokens, this API key allows ${most}; ask for fewer.`,
+    `The request asks for ${asked}${each}, this API key allows ${most} output tokens in all; ask for fewer.`,
   );
 }
 

@@ -139,18 +139,21 @@ function mediaTokens(weight: InputWeight, context: number) {
   };
 }
 
-/** The request's budget, else the key's, else what a silent request may make (decisions §6). */
+/** For each choice: the request's budget, else its share of the key's, else what a silent request may make (decisions §6). */
 function outputBudget(
   ask: Ask,
   targets: readonly Target[],
   keyMaximum: number | null,
   strict: boolean,
 ): number {
-  if (ask.budget !== null) return ask.budget;
+  const named = ask.budget ?? 0;
+  if (ask.budget !== null && !ask.budgetIsNested) return named;
   let longest = 0;
   for (const { model } of targets) longest = Math.max(longest, model.maxOutputTokens);
-  if (keyMaximum !== null) return Math.min(keyMaximum, longest);
-  return strict ? longest : Math.min(longest, SILENT_TOKENS);
+  // A catalogue that gives no maximum (0) sets no bound.
+  const bound = longest === 0 ? Number.MAX_SAFE_INTEGER : longest;
+  if (keyMaximum !== null) return Math.max(named, Math.min(Math.floor(keyMaximum / ask.choices), bound));
+  return Math.max(named, strict && longest > 0 ? longest : Math.min(bound, SILENT_TOKENS));
 }
 
 /** Whether the body asks for anything to be written to a cache: looked for only where that costs more. */

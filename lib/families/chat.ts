@@ -18,6 +18,7 @@ export const chat: Family = {
       path: 'chat/completions',
       prefixes: ['v1'],
       steps: 'generate',
+      budgeted: true,
       fields: {
         model: {},
         stream: {},

@@ -28,6 +28,8 @@ export interface Operation {
    * is pinned to who keeps it. A remix takes its model from there.
    */
   readonly resource?: { readonly kind: ResourceKind; readonly param: string };
+  /** It generates text, up to an output budget that the request may name (decisions §5). */
+  readonly budgeted?: true;
   /** What a stored operation does to its resource beyond reading it. */
   readonly ends?: 'delete' | 'cancel';
   /**
@@ -59,6 +61,8 @@ export interface Ask {
   readonly stream: boolean;
   /** Largest output budget that the request names, tokens; null: silent. */
   readonly budget: number | null;
+  /** `budget` is of nested models alone: the request names none for its own. */
+  readonly budgetIsNested?: true;
   /** `n` / `candidateCount`, at least 1. */
   readonly choices: number;
   readonly serviceTier: string | null;
@@ -158,8 +162,16 @@ export interface Family {
   readonly clientPath: string;
 }
 
-/** Whether a key's maximum must be written into the request (decisions §5); tokens or null. */
+/**
+ * Whether a key's maximum must be written into the request (decisions §5): divided among its choices, where the
+ * request names no budget and the model could write more than the key allows.
+ * @returns tokens for each choice, at least 1 once `checkBudget` has passed; null: nothing is written.
+ */
 export function budgetToInject(ask: Ask, keyMaximum: number | null, model: ModelFacts): number | null {
-  if (keyMaximum === null || ask.budget !== null || ask.operation.steps !== 'generate') return null;
-  return keyMaximum < model.maxOutputTokens ? keyMaximum : null;
+  const { operation, budget, budgetIsNested, choices } = ask;
+  if (keyMaximum === null || operation.budgeted !== true || operation.steps !== 'generate') return null;
+  if (budget !== null && !budgetIsNested) return null;
+  // 0: the catalogue does not know what the model makes, so it is no bound.
+  const bounded = model.maxOutputTokens > 0 && model.maxOutputTokens * choices <= keyMaximum;
+  return bounded ? null : Math.floor(keyMaximum / choices);
 }

@@ -16,6 +16,7 @@ const create: Operation = {
   path: 'messages',
   prefixes: ['v1'],
   steps: 'generate',
+  budgeted: true,
   fields: {
     model: {},
     stream: {},

@@ -17,6 +17,7 @@ const create: Operation = {
   path: 'responses',
   prefixes: ['v1'],
   steps: 'generate',
+  budgeted: true,
   fields: createFields,
 };
 

@@ -26,8 +26,15 @@ const withPolicy: readonly Case[] = [
   [',"max_tokens":1e2', ',"max_tokens":1e2'],
   [',"max_tokens":0', ',"max_tokens":0'],
   [',"max_tokens":-0', ',"max_tokens":-0'],
-  [',"max_completion_tokens":50', ',"max_completion_tokens":50'],
-  [',"max_tokens":null,"max_completion_tokens":50', ',"max_tokens":null,"max_completion_tokens":50'],
+  [',"max_completion_tokens":50', ',"max_tokens":50'],
+  [',"max_completion_tokens" : 5e1 ', ',"max_tokens" : 5e1 '],
+  [',"max_tokens":null,"max_completion_tokens":50', ',"max_completion_tokens":null,"max_tokens":50'],
+  [',"n":3', ',"n":3,"max_tokens":33'],
+  [',"n":100', ',"n":100,"max_tokens":1'],
+  [',"n":2,"max_tokens":50', ',"n":2,"max_tokens":50'],
+  [',"n":2,"max_tokens":51', 'max_output_tokens_exceeded'],
+  [',"n":2,"max_completion_tokens":51', 'max_output_tokens_exceeded'],
+  [',"n":101', 'max_output_tokens_exceeded'],
   [',"max_tokens":50,"max_completion_tokens":60', ',"max_tokens":50,"max_completion_tokens":60'],
   [',"\\u006dax_tokens":50', ',"\\u006dax_tokens":50'],
   [',"\\u006dax_tokens":null', ',"\\u006dax_tokens":100'],
@@ -50,10 +57,13 @@ const withPolicy: readonly Case[] = [
 ];
 
 /** Without a policy nothing is added, and only what is no budget is refused. */
-const withoutPolicy: readonly Case[] = withPolicy.map(([fields, then]) => [
-  fields,
-  then === 'invalid_body' ? then : fields,
-]);
+const withoutPolicy: readonly Case[] = [
+  [',"max_completion_tokens":50', ',"max_tokens":50'],
+  [',"n":101,"max_completion_tokens":7', ',"n":101,"max_tokens":7'],
+  ...withPolicy
+    .filter(([fields]) => !/"max_completion_tokens" ?:\s?\d/.test(fields) || /"max_tokens":\d/.test(fields))
+    .map(([fields, then]): Case => [fields, then === 'invalid_body' ? then : fields]),
+];
 
 describe('the output-token policy of a key', () => {
   let stack: Stack;
@@ -105,7 +115,7 @@ describe('the output-token policy of a key', () => {
       ['', ',"max_completion_tokens":100'],
       [',"max_completion_tokens":null', ',"max_completion_tokens":100'],
       [',"max_tokens":null', ',"max_tokens":null,"max_completion_tokens":100'],
-      [',"max_tokens":50', ',"max_tokens":50'],
+      [',"max_tokens":50', ',"max_completion_tokens":50'],
       [',"max_tokens":101', 'max_output_tokens_exceeded'],
     ] as const)('%s → %s', (fields, then) => check(100, [fields, then], 'test/newer-budget'));
   });
@@ -149,9 +159,20 @@ describe('the output-token policy of a key', () => {
     expect((await send(key, '')).answer.status).toBe(200);
   });
 
-  it('holds for each of several answers', async () => {
+  it('holds for several answers together', async () => {
     const { key } = await stack.key(workspace, { maxOutputTokens: 7 });
     const { answer } = await send(key, ',"n":3');
-    expect(record(jsonOf(answer).usage).completion_tokens).toBe(21);
+    expect(record(jsonOf(answer).usage).completion_tokens).toBe(6);
+  });
+
+  it('is told to each target of a chain by the name that its own offer reads', async () => {
+    const { key } = await stack.key(workspace, { maxOutputTokens: 100 });
+    const { mark, answer } = await send(key, ',"max_completion_tokens":5', 'test/mixed-budgets');
+    expect(answer.status).toBe(200);
+    const bodies = (await stack.sandbox.seen(mark)).map(({ body }) => body ?? '');
+    expect(bodies.map((body) => /"(max_\w+)":5}$/.exec(body)?.[1])).toEqual([
+      'max_completion_tokens',
+      'max_tokens',
+    ]);
   });
 });

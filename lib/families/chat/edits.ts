@@ -1,6 +1,9 @@
-import { insertMember, replaceValue, setRootField } from '#lib/families/edits';
+import { insertMember, renameMember, replaceValue, setRootField } from '#lib/families/edits';
 import type { Ask, Edit } from '#lib/families/family';
+import type { Scan } from '#lib/families/scan';
 import type { OfferFacts } from '#lib/snapshot/snapshot';
+
+type BudgetField = NonNullable<OfferFacts['outputBudgetField']>;
 
 /** Whether the provider must be told to report usage in a stream that did not ask for it (decisions §4). */
 export function injectsUsage(ask: Ask, offer: OfferFacts): boolean {
@@ -17,7 +20,9 @@ export function chatEdits(ask: Ask, offer: OfferFacts, injectBudget: number | nu
     edits.push(replaceValue(model, JSON.stringify(offer.upstreamModel)));
   }
   if (injectsUsage(ask, offer)) edits.push(usageEdit(ask));
-  if (injectBudget !== null) edits.push(setRootField(scan, budgetField(offer), String(injectBudget)));
+  const field = budgetField(offer);
+  if (injectBudget !== null) edits.push(setRootField(scan, field, String(injectBudget)));
+  else edits.push(...spelledFor(field, scan));
   return edits;
 }
 
@@ -31,8 +36,20 @@ function usageEdit({ scan }: Ask): Edit {
     : setRootField(scan, 'stream_options', '{"include_usage":true}');
 }
 
+/**
+ * A budget in the spelling that the offer does not read gets the name that it reads (decisions §5): else the
+ * provider would ignore it. Where that name stands with a null, the two names are exchanged: none stands twice.
+ */
+function spelledFor(field: BudgetField, scan: Scan): readonly Edit[] {
+  const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  const budget = scan.found.get(other);
+  if (!budget || scan.found.has(field)) return [];
+  const empty = scan.nulls.get(field);
+  return [renameMember(scan, budget, field), ...(empty ? [renameMember(scan, empty, other)] : [])];
+}
+
 /** The catalogue's word; without one, the two providers that refuse the older name get the newer. */
-function budgetField({ outputBudgetField, provider }: OfferFacts): string {
+function budgetField({ outputBudgetField, provider }: OfferFacts): BudgetField {
   if (outputBudgetField !== null) return outputBudgetField;
   return provider.id === 'openai' || provider.id === 'azure' ? 'max_completion_tokens' : 'max_tokens';
 }

@@ -13,8 +13,7 @@ export function contentEdits(ask: Ask, offer: OfferFacts, injectBudget: number |
     const found = ask.scan.found.get(path);
     return found && found.value !== name ? [replaceValue(found, JSON.stringify(name))] : [];
   });
-  // A prediction makes videos: it has no budget of text.
-  return injectBudget === null || ask.job ? edits : [...edits, budgetEdit(ask, String(injectBudget))];
+  return injectBudget === null ? edits : [...edits, budgetEdit(ask, String(injectBudget))];
 }
 
 /** The budget goes into the config that is there, in the spelling that the client uses. */

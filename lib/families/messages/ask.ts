@@ -37,6 +37,7 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
     choices: 1,
     serviceTier: fast ? 'fast' : serviceTier,
     weight: weightOf(scan),
+    ...(budget !== null && !scan.found.has('max_tokens') ? { budgetIsNested: true } : {}),
     ...(container ? { references: [container] } : {}),
     ...(mayShowContainer(scan) ? {} : { shows: false }),
     scan,

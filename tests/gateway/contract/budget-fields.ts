@@ -8,6 +8,8 @@ export interface BudgetField {
   body(model: string, mark: string, fields: string): string;
   /** What a request says with this field; null: nothing. */
   asks(value: string | null): string;
+  /** What the provider reads of a budget that the request names. */
+  told(value: string): string;
   /** What the provider reads in the place of a silent request, whose field was absent or null. */
   injected(asked: null | 'null', tokens: number): string;
   /** Provider's own name of the model stands in the body. */
@@ -36,16 +38,21 @@ const content = {
 const config = (outer: string, inner: string) => (value: string | null) =>
   value === null ? '' : `,"${outer}":{"${inner}":${value}}`;
 
+const besideTemperature = (value: string | null) =>
+  `,"generationConfig":{"temperature":1${value === null ? '' : `,"max_output_tokens":${value}`}}`;
+
 /** Where the offer is told by the field itself, a null is replaced in its place. */
 const same = (asks: BudgetField['asks']) => ({
   asks,
+  told: asks,
   injected: (_asked: null | 'null', tokens: number) => asks(String(tokens)),
 });
 
-/** Where it is told by another one, that one is added behind. */
-const other = (asks: BudgetField['asks'], told: string) => ({
+/** Where it is told by another one, a budget gets that name, and an injected one is added behind. */
+const other = (asks: BudgetField['asks'], field: string) => ({
   asks,
-  injected: (asked: null | 'null', tokens: number) => `${asks(asked)},"${told}":${tokens}`,
+  told: member(field),
+  injected: (asked: null | 'null', tokens: number) => `${asks(asked)},"${field}":${tokens}`,
 });
 
 const maxTokens = member('max_tokens');
@@ -97,6 +104,7 @@ export const budgetFields: readonly BudgetField[] = [
     ...content,
     name: 'generate-content: generation_config.max_output_tokens',
     asks: config('generation_config', 'max_output_tokens'),
+    told: config('generation_config', 'max_output_tokens'),
     injected: (asked, tokens) =>
       asked === null
         ? `,"generationConfig":{"maxOutputTokens":${tokens}}`
@@ -105,8 +113,8 @@ export const budgetFields: readonly BudgetField[] = [
   {
     ...content,
     name: 'generate-content: beside another field of the config',
-    asks: (value) =>
-      `,"generationConfig":{"temperature":1${value === null ? '' : `,"max_output_tokens":${value}`}}`,
+    asks: besideTemperature,
+    told: besideTemperature,
     injected: (asked, tokens) =>
       `,"generationConfig":{"temperature":1,"${asked === null ? 'maxOutputTokens' : 'max_output_tokens'}":${tokens}}`,
   },

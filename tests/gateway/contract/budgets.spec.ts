@@ -42,7 +42,7 @@ function due(field: BudgetField, maximum: number | null, value: string | null): 
   const tokens = JSON.parse(value);
   if (typeof tokens !== 'number' || !Number.isInteger(tokens) || tokens < 0) return { code: 'invalid_body' };
   if (maximum !== null && tokens > maximum) return { code: 'max_output_tokens_exceeded' };
-  return field.asks(value);
+  return field.told(value);
 }
 
 describe('the output budget that a provider is given', () => {

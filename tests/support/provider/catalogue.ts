@@ -42,7 +42,7 @@ const providers = [
     },
     credential: right,
   },
-  { id: 'second', families: { images: here }, credential: right },
+  { id: 'second', families: { chat: here, images: here }, credential: right },
   { id: 'scripted', families: { chat: scripted, images: scripted }, credential: right },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
   { id: 'misaddressed', families: { chat: { env: 'TEST_MISADDRESSED_URL' } }, credential: right },
@@ -76,6 +76,15 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/other-family': [{ provider: 'unkeyed', families: ['responses'], price }],
   'test/no-stream-usage': [{ provider: 'drained', streamUsage: 'never', price }],
   'test/newer-budget': [{ provider: 'drained', outputBudgetField: 'max_completion_tokens', price }],
+  'test/mixed-budgets': [
+    {
+      provider: 'drained',
+      upstreamModel: 'fault/status-500',
+      outputBudgetField: 'max_completion_tokens',
+      price,
+    },
+    { provider: 'second', price },
+  ],
   'test/drained-messages': [
     { provider: 'drained', families: ['messages'], price, denyBetas: ['beta-denied'] },
   ],

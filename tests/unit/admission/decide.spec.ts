@@ -11,6 +11,7 @@ import {
 } from '#lib/admission/decide';
 import type { Catalogue, KeyFacts, KeySnapshot } from '#lib/snapshot/snapshot';
 import { snapshotOf } from '#tests/support/admission';
+import { askChat } from '#tests/unit/families/make';
 
 const nowMs = Date.UTC(2026, 5, 1);
 
@@ -68,12 +69,33 @@ describe('model and budget', () => {
     });
   });
 
-  it('lets a budget up to the maximum pass and no larger one', () => {
-    const { key } = withKey({ maxOutputTokens: 100 });
-    expect(checkBudget({ budget: 100 }, key)).toBeNull();
-    expect(checkBudget({ budget: null }, key)).toBeNull();
-    expect(checkBudget({ budget: 101 }, key)?.code).toBe('max_output_tokens_exceeded');
-    expect(checkBudget({ budget: 1e9 }, withKey({}).key)).toBeNull();
+  const { operation } = askChat({ model: 'm' });
+  const codeOf = (budget: number | null, choices: number, maxOutputTokens: number | null) =>
+    checkBudget({ budget, choices, operation }, withKey({ maxOutputTokens }).key)?.code ?? 'passes';
+  const tooMany = 'max_output_tokens_exceeded';
+
+  it.each([
+    [100, 1, 100, 'passes'],
+    [101, 1, 100, tooMany],
+    [50, 2, 100, 'passes'],
+    [51, 2, 100, tooMany],
+    [10, 20, 10, tooMany],
+    [0, 1_000, 10, 'passes'],
+    [null, 100, 100, 'passes'],
+    [null, 101, 100, tooMany],
+    [9_007_199_254_740_991, 9_007_199_254_740_991, 100, tooMany],
+    [1e9, 1e9, null, 'passes'],
+  ] as const)(
+    'a budget of %s for each of %s choices under a maximum of %s: %s',
+    (budget, choices, most, then) => {
+      expect(codeOf(budget, choices, most)).toBe(then);
+    },
+  );
+
+  it('asks nothing of an operation without a budget of text', () => {
+    const { budgeted: _, ...pictures } = operation;
+    const ask = { budget: null, choices: 10, operation: pictures };
+    expect(checkBudget(ask, withKey({ maxOutputTokens: 5 }).key)).toBeNull();
   });
 });
 

@@ -57,6 +57,23 @@ const dollar = 1_000_000_000n;
 const plain = targetOf({ base: { input: 2n * dollar, output: 8n * dollar } });
 
 describe('the hold of a call', () => {
+  it.each([
+    [null, 4, 100, 50_000, 100],
+    [null, 3, 100, 50_000, 99],
+    [null, 1, 100, 50, 50],
+    [null, 2, 100, 0, 100],
+    [null, 2, null, 0, 16_384],
+    [40, 3, 200, 50_000, 120],
+  ])(
+    'with a budget of %s, %i choices, a key’s maximum of %s and a model’s of %i is for %i tokens of output',
+    (budget, choices, most, model, tokens) => {
+      const target = targetOf({ base: { output: dollar } }, { most: model });
+      for (const strict of model === 0 ? [false, true] : [false]) {
+        expect(estimate(askOf({ budget, choices }), [target], most, strict, 0).outputTokens).toBe(tokens);
+      }
+    },
+  );
+
   it('is the text ÷ 3 at the input rate and the budget at the output rate, rounded up once', () => {
     const made = estimate(askOf({ weight: { textBytes: 3_001 }, budget: 100 }), [plain], null, false, 0);
     expect(made).toEqual({ holdNano: 2_802_000n, inputTokens: 1_001, outputTokens: 100, tokens: 1_101 });

@@ -84,6 +84,20 @@ describe('what a chat body asks for', () => {
     expect(budgetToInject(askChat({ model: 'm' }), null, model)).toBeNull();
     expect(budgetToInject(askChat({ model: 'm', max_tokens: 0 }), 50, model)).toBeNull();
   });
+
+  it.each([
+    [50, 4, 100, 12],
+    [399, 4, 100, 99],
+    [400, 4, 100, null],
+    [4, 4, 100, 1],
+    [50, 1, 0, 50],
+    [50, 3, 0, 16],
+  ])(
+    'shares a maximum of %i among %i choices of a model that makes %i: %s',
+    (most, n, maxOutputTokens, each) => {
+      expect(budgetToInject(askChat({ model: 'm', n }), most, makeModel({ maxOutputTokens }))).toBe(each);
+    },
+  );
 });
 
 describe('what a chat input weighs', () => {

@@ -110,6 +110,42 @@ describe('the body that travels upstream', () => {
   });
 });
 
+describe('a budget in the spelling that the offer does not read', () => {
+  const older = makeOffer({ upstreamModel: 'm', outputBudgetField: 'max_tokens' });
+  const newer = makeOffer({ upstreamModel: 'm', outputBudgetField: 'max_completion_tokens' });
+  const swapped = (text: string) =>
+    text
+      .replaceAll('max_completion_tokens', '#')
+      .replaceAll('max_tokens', 'max_completion_tokens')
+      .replaceAll('#', 'max_tokens');
+
+  it.each([
+    ['{"model":"m","max_completion_tokens":1}', '{"model":"m","max_tokens":1}'],
+    ['{"max_completion_tokens" : 1e2 ,"model":"m"}', '{"max_tokens" : 1e2 ,"model":"m"}'],
+    ['{"model":"m",\n"max_completion_tokens"\t:\r\n 5}', '{"model":"m",\n"max_tokens"\t:\r\n 5}'],
+    [
+      '{"model":"m","max_completion_tokens":5,"max_tokens":null}',
+      '{"model":"m","max_tokens":5,"max_completion_tokens":null}',
+    ],
+    [
+      '{"model":"m","max_completion_tokens":5,"max_tokens":6}',
+      '{"model":"m","max_completion_tokens":5,"max_tokens":6}',
+    ],
+    ['{"model":"m","max_tokens":6}', '{"model":"m","max_tokens":6}'],
+    ['{"model":"m","max_completion_tokens":null}', '{"model":"m","max_completion_tokens":null}'],
+    ['{"model":"m","x":{"max_completion_tokens":5}}', '{"model":"m","x":{"max_completion_tokens":5}}'],
+  ])('has its name replaced, and its value kept: %s', (body, expected) => {
+    expect(sent(body, older)).toBe(expected);
+    expect(sent(swapped(body), newer)).toBe(swapped(expected));
+  });
+
+  it('is found under a name that is escaped', () => {
+    expect(sent('{"model":"m","\\u006dax_completion\\u005ftokens":7}', older)).toBe(
+      '{"model":"m","max_tokens":7}',
+    );
+  });
+});
+
 describe('the chat family at a provider', () => {
   it('posts to its path with a bearer credential', () => {
     expect(chat.upstreamPath(askChat({ model: 'm' }), sameName)).toBe('/chat/completions');

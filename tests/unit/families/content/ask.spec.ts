@@ -103,6 +103,7 @@ describe('what a call of the generate-content family asks for', () => {
     expect(budgetToInject(askContent({}, 'stream'), 50, model)).toBe(50);
     expect(budgetToInject(askContent({}, 'count'), 50, model)).toBeNull();
     expect(budgetToInject(askContent({ generationConfig: { maxOutputTokens: 1 } }), 50, model)).toBeNull();
+    expect(budgetToInject(askContent({ generationConfig: { candidateCount: 4 } }), 50, model)).toBe(12);
   });
 
   it('weighs inline media apart from text, and counts the tools that search or fetch', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '#lib/errors';
+import { budgetToInject } from '#lib/families/family';
 import { generateContent } from '#lib/families/generate-content';
 import { askContent, readContent } from '#tests/unit/families/content/make';
-import { makeOffer } from '#tests/unit/families/make';
+import { makeModel, makeOffer } from '#tests/unit/families/make';
 
 const predict = (parameters: object = {}, instance: object = {}) =>
   askContent({ instances: [{ prompt: 'A calm sea', ...instance }], parameters }, 'predictLongRunning');
@@ -66,6 +67,6 @@ describe('a long-running prediction', () => {
   it('is sent to its model under the verb, and takes no budget', () => {
     const offer = makeOffer({ upstreamModel: 'veo-x' });
     expect(generateContent.upstreamPath(predict(), offer)).toBe('/models/veo-x:predictLongRunning');
-    expect(generateContent.edits(predict(), offer, 100)).toEqual([]);
+    expect(budgetToInject(predict(), 100, makeModel())).toBeNull();
   });
 });

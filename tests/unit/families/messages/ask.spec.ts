@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '#lib/errors';
 import { applyEdits } from '#lib/families/edits';
+import { budgetToInject } from '#lib/families/family';
 import { messages } from '#lib/families/messages';
 import { nestedEdits } from '#lib/families/nested';
-import { makeOffer } from '#tests/unit/families/make';
+import { makeModel, makeOffer } from '#tests/unit/families/make';
 import { askMessages, readMessages } from '#tests/unit/families/messages/make';
 
 describe('what a messages body asks for', () => {
@@ -33,6 +34,13 @@ describe('what a messages body asks for', () => {
     expect(askMessages({ model: 'm', max_tokens: 50, tools }).budget).toBe(700);
     expect(askMessages({ model: 'm', max_tokens: 50, tools, fallbacks }).budget).toBe(900);
     expect(askMessages({ model: 'm', max_tokens: 5_000, tools, fallbacks }).budget).toBe(5_000);
+  });
+
+  it('is still given the key’s maximum where only its nested models have a budget', () => {
+    const fallbacks = [{ model: 'b', max_tokens: 30 }];
+    const model = makeModel({ maxOutputTokens: 1_000 });
+    expect(budgetToInject(askMessages({ model: 'm', fallbacks }), 50, model)).toBe(50);
+    expect(budgetToInject(askMessages({ model: 'm', fallbacks, max_tokens: 40 }), 50, model)).toBeNull();
   });
 
   it('names its nested models where they stand', () => {
