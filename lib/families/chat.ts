@@ -1,4 +1,4 @@
-import { readChatAsk } from '#lib/families/chat/ask';
+import { readChatAsk, searchTool } from '#lib/families/chat/ask';
 import { chatEdits, injectsUsage } from '#lib/families/chat/edits';
 import { chatOutputBytes } from '#lib/families/chat/output';
 import { spokenIn } from '#lib/families/chat/spoken';
@@ -28,7 +28,7 @@ export const chat: Family = {
         n: {},
         service_tier: {},
         prompt_cache_key: {},
-        tools: { each: { type: {} } },
+        tools: { each: { type: { only: searchTool } } },
         web_search_options: {},
         audio: {},
         messages: { each: { audio: { fields: { id: { guarded: true } } } } },

@@ -1,5 +1,5 @@
 import type { Family, Operation } from '#lib/families/family';
-import { readCountAsk, readMessagesAsk } from '#lib/families/messages/ask';
+import { providerTool, readCountAsk, readMessagesAsk } from '#lib/families/messages/ask';
 import { containerIn } from '#lib/families/messages/container';
 import { messagesEdits } from '#lib/families/messages/edits';
 import { isMessagesOperatorFault } from '#lib/families/messages/operator-fault';
@@ -26,7 +26,7 @@ const create: Operation = {
     metadata: { fields: { user_id: {} } },
     container: { fields: { id: {} } },
     fallbacks: { each: { model: nestedName, max_tokens: nestedName } },
-    tools: { each: { type: {}, model: nestedName, max_tokens: nestedName } },
+    tools: { each: { type: { only: providerTool }, model: nestedName, max_tokens: nestedName } },
   },
 };
 

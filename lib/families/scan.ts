@@ -1,6 +1,7 @@
 /**
  * The one pass over a JSON body: validates it (strict JSON, strict UTF-8, at most 512 levels) and yields
  * the byte range of every value that the gateway reads. What was checked is what is sent (decisions §4).
+ * What it keeps is bounded whatever stands in the body (`scan/collection`).
  */
 
 /** Names that the gateway reads in one object. Keys are canonical names. */
@@ -13,10 +14,15 @@ export interface FieldRule {
   readonly aliases?: readonly string[];
   /** Guarded names inside it when it is an object. */
   readonly fields?: FieldSpec;
-  /** What to read in each element when it is an array of objects; collected, not guarded. */
+  /** What to read in each element when it is an array of objects: leaves are collected, not guarded. */
   readonly each?: FieldSpec;
-  /** Collects each element itself too, right after what `each` reads of it: "input[]". */
-  readonly elements?: true;
+  /**
+   * Asked when an element in which `each` has found something ends: what of it to keep. What is kept is
+   * followed by the element itself ("input[]"); an element of which nothing is kept leaves nothing.
+   */
+  readonly elements?: (found: readonly Found[]) => readonly Found[];
+  /** Under `each`, collects only strings that match: a body may have millions of others. */
+  readonly only?: RegExp;
   /** Guards a name under `each` too: a nested model name may stand once in its element (decisions §4). */
   readonly guarded?: boolean;
   /**
@@ -86,9 +92,10 @@ export interface Scan {
   readonly found: ReadonlyMap<string, Found>;
   /** Guarded names that stand with an explicit null: replaced in place when something is injected. */
   readonly nulls: ReadonlyMap<string, Found>;
-  /** Values under `each`, in order. */
-  readonly collected: readonly Found[];
-  readonly longStrings: readonly LongString[];
+  /** Values under `each`, in order, at most `MAX_KEPT_VALUES`. Only `Family.readAsk` needs them. */
+  collected: readonly Found[];
+  /** As many as the body has; only `Family.readAsk` needs them. */
+  longStrings: readonly LongString[];
   /** The body when it is multipart; absent: it is `body`. */
   readonly upload?: Upload;
 }
@@ -98,4 +105,12 @@ export interface ScanFault {
   readonly fault: string;
 }
 
-export { scan } from '#lib/families/scan/body';
+/** Frees what was found but is read only once: a call may run for an hour after its body was read. */
+export function dropFindings(scan: Scan): void {
+  scan.collected = nothing;
+  scan.longStrings = nothing;
+}
+
+const nothing: readonly never[] = [];
+
+export { type ScanTurn, scan, scanInSlices } from '#lib/families/scan/body';

@@ -76,10 +76,15 @@ function carries(ask: Ask, marks: readonly string[], mediaType: string): boolean
   return typed || standsUnder(bytes, `"${mediaType}`, /"(?:mimeType|mime_type|media_type)"\s*:\s*$/);
 }
 
+/** A body that has it oftener under other keys says it in passing; looking on would hold up every call. */
+const MOST_LOOKS = 1_000;
+
 /** Whether `text` occurs as the value of such a key. Quotes inside strings are escaped, so never match. */
 function standsUnder(bytes: Buffer, text: string, key: RegExp): boolean {
-  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
+  let looks = 0;
+  for (let at = bytes.indexOf(text); at >= 0 && looks < MOST_LOOKS; at = bytes.indexOf(text, at + 1)) {
     if (key.test(bytes.toString('latin1', Math.max(0, at - 40), at))) return true;
+    looks++;
   }
   return false;
 }

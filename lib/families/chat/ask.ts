@@ -47,10 +47,10 @@ export function readChatAsk(
   };
 }
 
-/** Declared tools that the provider runs itself to search or fetch. */
+/** Types of declared tools that the provider runs itself to search or fetch: no others are collected. */
+export const searchTool = /search|fetch/;
+
 function searchTools(scan: Scan): number {
-  const declared = scan.collected.filter(
-    ({ path, value }) => path === 'tools[].type' && typeof value === 'string' && /search|fetch/.test(value),
-  ).length;
+  const declared = scan.collected.filter(({ path }) => path === 'tools[].type').length;
   return declared + (scan.found.has('web_search_options') ? 1 : 0);
 }

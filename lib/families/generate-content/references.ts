@@ -23,7 +23,7 @@ export const referenceFields: FieldSpec = {
 
 /** The same of one instance of a long-running prediction: a video that goes on, images that lead it. */
 export const instanceFields: FieldSpec = {
-  prompt: {},
+  prompt: { unread: true },
   video: { fields: media },
   image: { fields: media },
   lastFrame: { aliases: ['last_frame'], fields: media },

@@ -15,6 +15,9 @@ const mediaKeys: ReadonlySet<string> = new Set(['data']);
 const nestedPaths = ['fallbacks[].model', 'tools[].model'];
 const nestedBudgets = ['fallbacks[].max_tokens', 'tools[].max_tokens'];
 
+/** Types of tools that the provider runs itself; no others are collected. */
+export const providerTool = /^web_(search|fetch)(_|$)|^code_execution/;
+
 /** What a messages body asks for (decisions §5); a budget of 0 is legal and warms the cache. */
 export function readMessagesAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
   const named = readNames(scan);

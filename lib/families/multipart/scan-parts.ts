@@ -55,5 +55,5 @@ function readValue(said: string, { part }: Rule): string | number | boolean {
   if (part === 'boolean' && (said === 'true' || said === 'false')) return said === 'true';
   if (part !== 'number' || said === '') return said;
   const bytes = Buffer.from(said);
-  return numberEnd(bytes, 0) === bytes.length ? Number(said) : said;
+  return numberEnd(bytes, 0, bytes.length) === bytes.length ? Number(said) : said;
 }

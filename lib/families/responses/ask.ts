@@ -10,9 +10,7 @@ import type { Scan } from '#lib/families/scan';
 const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'file_data', 'data', 'result']);
 
 const toolPaths = ['tools[]', 'input[].tools[]'];
-
-/** Tools with which the provider searches or fetches by itself, with their dated and preview names. */
-const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
+const toolTypePaths = toolPaths.map((path) => `${path}.type`);
 
 /** What a request for a response asks for (decisions §5). */
 export function readResponsesAsk(
@@ -63,12 +61,7 @@ function readKept(scan: Scan): boolean | Refusal {
 }
 
 function weightOf(scan: Scan): InputWeight {
-  const searches = scan.collected.filter(
-    ({ path, value }) =>
-      toolPaths.some((tools) => path === `${tools}.type`) &&
-      typeof value === 'string' &&
-      searchTool.test(value),
-  );
+  const searches = scan.collected.filter(({ path }) => toolTypePaths.includes(path));
   const longStrings = scan.longStrings.map((long) =>
     long.key === 'result' && long.mediaType === null ? { ...long, mediaType: 'image/*' } : long,
   );

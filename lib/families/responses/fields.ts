@@ -1,4 +1,8 @@
+import { keptOfItem } from '#lib/families/responses/references';
 import type { FieldSpec } from '#lib/families/scan';
+
+/** Tools with which the provider searches or fetches by itself, with their dated and preview names. */
+const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
 
 const once = { guarded: true } as const;
 const unread = { guarded: true, unread: true } as const;
@@ -6,7 +10,7 @@ const unread = { guarded: true, unread: true } as const;
 const environment = { fields: { container_id: once } } as const;
 
 /** Tools stand in the request itself and in items that load more of them. */
-const tool: FieldSpec = { type: {}, model: once, container: once, environment };
+const tool: FieldSpec = { type: { only: searchTool }, model: once, container: once, environment };
 
 /** What the gateway reads of a request that creates a response (decisions §4 "Guarded names"). */
 export const createFields: FieldSpec = {
@@ -22,7 +26,7 @@ export const createFields: FieldSpec = {
   conversation: { fields: { id: {} } },
   tools: { each: tool },
   input: {
-    elements: true,
+    elements: keptOfItem,
     each: {
       id: once,
       type: once,

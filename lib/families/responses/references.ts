@@ -44,16 +44,18 @@ const MOST_ITEMS = 1_000;
  */
 function itemsIn(scan: Scan): ResourceReference[] | null {
   const references = new Map<string, ResourceReference>();
-  let item = new Map<string, Found>();
+  let item = newItem();
   for (const found of scan.collected) {
     if (typeof found.value === 'string' && containerPath.test(found.path)) {
       references.set(found.value, { kind: 'item', id: found.value, required: true });
     }
-    if (found.path.startsWith('input[].')) item.set(found.path.slice('input[].'.length), found);
-    if (found.path !== 'input[]') continue;
+    if (found.path !== 'input[]') {
+      describes(item, found);
+      continue;
+    }
     const reference = referenceOf(item);
     if (reference && !references.get(reference.id)?.required) references.set(reference.id, reference);
-    item = new Map();
+    item = newItem();
   }
   if (references.size <= MOST_ITEMS) return [...references.values()];
   const known = [...references.values()].filter(({ required }) => required);
@@ -63,20 +65,65 @@ function itemsIn(scan: Scan): ResourceReference[] | null {
   return [...sealed.slice(0, room), ...known];
 }
 
+/** What an item of the input says of itself. */
+interface Item {
+  id: string | null;
+  type: string | null;
+  hasRole: boolean;
+  hasResult: boolean;
+  sealed: boolean;
+}
+
+/** Takes in what was found of an item. @returns false for what is none of its own fields. */
+function describes(item: Item, { path, value }: Found): boolean {
+  switch (path) {
+    case 'input[].id':
+      item.id = typeof value === 'string' ? value : null;
+      return true;
+    case 'input[].type':
+      item.type = typeof value === 'string' ? value : '';
+      return true;
+    case 'input[].role':
+      item.hasRole = true;
+      return true;
+    case 'input[].result':
+      item.hasResult = true;
+      return true;
+    case 'input[].encrypted_content':
+      item.sealed = true;
+      return true;
+    default:
+      return false;
+  }
+}
+
+function newItem(): Item {
+  return { id: null, type: null, hasRole: false, hasResult: false, sealed: false };
+}
+
+/** Of an item that stands for nothing at the provider, only its tools and containers matter. */
+export function keptOfItem(found: readonly Found[]): readonly Found[] {
+  const item = newItem();
+  let own = 0;
+  for (const one of found) if (describes(item, one)) own += 1;
+  if (referenceOf(item)) return found;
+  return own === found.length ? nothing : found.filter((one) => !describes(item, one));
+}
+
+const nothing: readonly Found[] = [];
+
 /**
  * An item that says nothing but its id is what the provider keeps under it; encrypted reasoning and
  * compactions are only readable where they were made; all others carry what they say.
  */
-function referenceOf(item: ReadonlyMap<string, Found>): ResourceReference | null {
-  const id = item.get('id')?.value;
-  if (typeof id !== 'string') return null;
-  const type = item.get('type')?.value ?? (item.has('role') ? 'message' : 'item_reference');
-  const sealed = item.has('encrypted_content');
+function referenceOf({ id, type, hasRole, hasResult, sealed }: Item): ResourceReference | null {
+  if (id === null) return null;
   if (sealed) return { kind: 'item', id, required: false };
+  const called = type ?? (hasRole ? 'message' : 'item_reference');
   const kept =
-    type === 'item_reference' ||
-    type === 'reasoning' ||
-    (type === 'image_generation_call' && !item.has('result'));
+    called === 'item_reference' ||
+    called === 'reasoning' ||
+    (called === 'image_generation_call' && !hasResult);
   return kept ? { kind: 'item', id, required: true } : null;
 }
 

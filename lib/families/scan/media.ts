@@ -3,6 +3,9 @@ import { byteAt, textOf } from '#lib/families/scan/text';
 /** Strings longer than this many bytes may be inline media (decisions §6). */
 export const LONG_STRING_BYTES = 1024;
 
+/** No key under which a body carries media is longer. */
+export const MAX_MEDIA_KEY_BYTES = 256;
+
 /** Keys beside a long string that name its media type. */
 const mediaKeys = ['media_type', 'mime_type', 'mimeType', 'format'].map((key) => Buffer.from(key));
 
@@ -19,19 +22,25 @@ for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+
   base64[c.charCodeAt(0)] = 1;
 }
 
-/**
- * Whether the string bytes [start, end) are base64. Its slash may be escaped and its lines broken, as
- * some encoders write it.
- */
-export function isBase64(body: Uint8Array, start: number, end: number): boolean {
+/** Where the base64 of a string that ends at `end` ends: without its padding. */
+export function paddingStart(body: Uint8Array, start: number, end: number): number {
   let last = end;
   while (last > start && last > end - 2 && body[last - 1] === 0x3d) last--;
-  let i = start;
+  return last;
+}
+
+/**
+ * Reads string bytes as base64, up to `until`. Its slash may be escaped and its lines broken, as some
+ * encoders write it.
+ * @returns the offset reached; -1 when it is no base64.
+ */
+export function readBase64(body: Uint8Array, from: number, until: number): number {
+  let i = from;
   for (;;) {
-    while (i < last && byteAt(base64, byteAt(body, i)) === 1) i++;
-    if (i >= last) return last > start;
+    while (i < until && byteAt(base64, byteAt(body, i)) === 1) i++;
+    if (i >= until) return i;
     const letter = body[i + 1];
-    if (body[i] !== 0x5c || (letter !== 0x2f && letter !== 0x6e && letter !== 0x72)) return false;
+    if (body[i] !== 0x5c || (letter !== 0x2f && letter !== 0x6e && letter !== 0x72)) return -1;
     i += 2;
   }
 }

@@ -1,4 +1,4 @@
-import type { FieldRule, FieldSpec } from '#lib/families/scan';
+import type { FieldRule, FieldSpec, Found } from '#lib/families/scan';
 import { byteAt, textOf } from '#lib/families/scan/text';
 
 /** A field of a spec, ready for the pass. */
@@ -11,6 +11,8 @@ export interface Rule {
   readonly guarded: boolean;
   /** Stands under `each`: every one is kept, in order. */
   readonly collected: boolean;
+  /** Of those, only strings that match; null: all. */
+  readonly only: RegExp | null;
   /** What a multipart part's text is read as. */
   readonly part: 'number' | 'boolean' | 'file' | null;
   /** Its value stays in the body. */
@@ -21,6 +23,8 @@ export interface Rule {
   readonly elements: Level | null;
   /** What each of its elements is collected as; null: only what stands in them. */
   readonly element: Spelling | null;
+  /** Of an element: what to keep of what was found in it; null: it is no element. */
+  readonly keep: ((found: readonly Found[]) => readonly Found[]) | null;
 }
 
 /** One way to write a field's name. `exact` is false for a key that equals it only when case is folded. */
@@ -39,10 +43,14 @@ export interface Level {
   readonly byLength: readonly (readonly Spelling[] | undefined)[];
   readonly byText: ReadonlyMap<string, Spelling>;
   readonly byFold: ReadonlyMap<string, Spelling>;
+  /** Bytes of the longest key that can be one of the names, escaped or in another case. */
+  readonly longest: number;
 }
 
 const compiled = new WeakMap<FieldSpec, Level>();
 const encoder = new TextEncoder();
+/** Bytes that one character of a name may take in a key: an escape such as `\u006d`. */
+const LONGEST_CHARACTER = 6;
 
 /**
  * Prepares a spec once and remembers it.
@@ -73,7 +81,7 @@ function compileLevel(spec: FieldSpec, prefix: string, collected: boolean): Leve
       byFold.set(fold(text), folded);
     }
   });
-  return { byLength, byText, byFold };
+  return { byLength, byText, byFold, longest: (byLength.length - 1) * LONGEST_CHARACTER };
 }
 
 function compileRule(name: string, field: FieldRule, prefix: string, collected: boolean, bit: number): Rule {
@@ -84,27 +92,31 @@ function compileRule(name: string, field: FieldRule, prefix: string, collected: 
     bit,
     guarded: !collected || field.guarded === true,
     collected,
+    only: field.only ?? null,
     part: field.part ?? null,
     unread: field.unread === true,
     members: field.fields ? compileLevel(field.fields, `${path}.`, collected) : null,
     elements: field.each ? compileLevel(field.each, `${path}[].`, true) : null,
-    element: field.elements ? elementSpelling(`${path}[]`) : null,
+    element: field.elements ? elementSpelling(`${path}[]`, field.elements) : null,
+    keep: null,
   };
 }
 
 /** An element has no key: nothing is compared with this spelling. */
-function elementSpelling(path: string): Spelling {
+function elementSpelling(path: string, keep: Rule['keep']): Spelling {
   const rule: Rule = {
     name: '',
     path,
     bit: 0,
     guarded: false,
     collected: true,
+    only: null,
     part: null,
     unread: true,
     members: null,
     elements: null,
     element: null,
+    keep,
   };
   return { text: '', bytes: new Uint8Array(), rule, exact: true, folded: null };
 }
@@ -119,6 +131,7 @@ function fold(text: string): string {
  * only case differs. Null when the level does not know it.
  */
 export function spellingOf(level: Level, body: Buffer, start: number, end: number): Spelling | null {
+  if (end - start > level.longest) return null;
   for (let i = start; i < end; i++) {
     const c = byteAt(body, i);
     if (c === 0x5c || c > 0x7f) return spellingNamed(level, textOf(body, start, end));

@@ -19,15 +19,17 @@ const hexDigits = new Uint8Array(256);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = 1;
 
 /**
- * @param from the byte after the opening quote.
- * @returns the offset after the closing quote; `~offset` (negative) of the byte that is wrong.
+ * @param from a byte of the string after its opening quote, not inside an escape.
+ * @param until where to pause, at most the body's length.
+ * @returns the offset after the closing quote; `~offset` (negative) of the byte that is wrong; and when the
+ * string goes on behind `until`, the length of the body plus the offset to go on from.
  */
-export function stringEnd(body: Uint8Array, from: number): number {
+export function stringEnd(body: Uint8Array, from: number, until: number): number {
   const length = body.length;
   let i = from;
   for (;;) {
-    while (i < length && byteAt(stops, byteAt(body, i)) === 0) i++;
-    if (i >= length) return ~length;
+    while (i < until && byteAt(stops, byteAt(body, i)) === 0) i++;
+    if (i >= until) return until < length ? length + i : ~length;
     const c = byteAt(body, i);
     if (c === 0x22) return i + 1;
     if (c !== 0x5c || i + 1 >= length) return ~(c === 0x5c ? length : i);
@@ -45,11 +47,10 @@ export function stringEnd(body: Uint8Array, from: number): number {
   }
 }
 
-/** @returns the first offset from `from` on that is no JSON white space. */
-export function skipSpace(body: Uint8Array, from: number): number {
-  const length = body.length;
+/** @returns the first offset from `from` on, before `until`, that is no JSON white space; else `until`. */
+export function skipSpace(body: Uint8Array, from: number, until: number): number {
   let i = from;
-  while (i < length) {
+  while (i < until) {
     const c = byteAt(body, i);
     if (c > 0x20 || (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09)) break;
     i++;
@@ -57,11 +58,11 @@ export function skipSpace(body: Uint8Array, from: number): number {
   return i;
 }
 
-function digitsEnd(body: Uint8Array, from: number): number {
+function digitsEnd(body: Uint8Array, from: number, until: number): number {
   let i = from;
-  while (i < body.length) {
-    const c = byteAt(body, i);
-    if (c < 0x30 || c > 0x39) break;
+  while (i < until) {
+    const c = body[i];
+    if (c === undefined || c < 0x30 || c > 0x39) break;
     i++;
   }
   return i;
@@ -69,21 +70,22 @@ function digitsEnd(body: Uint8Array, from: number): number {
 
 /**
  * @param from the minus sign or first digit.
+ * @param until where its digits are no longer looked at: a number that reaches it is too long.
  * @returns the offset after the number; `~offset` (negative) where it goes wrong.
  */
-export function numberEnd(body: Uint8Array, from: number): number {
+export function numberEnd(body: Uint8Array, from: number, until: number): number {
   const start = body[from] === 0x2d ? from + 1 : from;
-  let i = body[start] === 0x30 ? start + 1 : digitsEnd(body, start);
+  let i = body[start] === 0x30 ? start + 1 : digitsEnd(body, start, until);
   if (i === start) return ~start;
-  if (body[i] === 0x2e) {
-    const fraction = digitsEnd(body, i + 1);
+  if (i < until && body[i] === 0x2e) {
+    const fraction = digitsEnd(body, i + 1, until);
     if (fraction === i + 1) return ~fraction;
     i = fraction;
   }
-  if (body[i] === 0x65 || body[i] === 0x45) {
+  if (i < until && (body[i] === 0x65 || body[i] === 0x45)) {
     const sign = body[i + 1];
     const digits = sign === 0x2b || sign === 0x2d ? i + 2 : i + 1;
-    const exponent = digitsEnd(body, digits);
+    const exponent = digitsEnd(body, digits, until);
     if (exponent === digits) return ~digits;
     i = exponent;
   }

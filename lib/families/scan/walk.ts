@@ -1,65 +1,36 @@
 import type { Found, JsonType, LongString } from '#lib/families/scan';
-import { dataUrl, isBase64, isMediaKey, LONG_STRING_BYTES } from '#lib/families/scan/media';
+import { Collection } from '#lib/families/scan/collection';
+import { elementOf, type Frame, frameAt, framesFor, levelInside, MAX_LEVELS } from '#lib/families/scan/frame';
+import { dataUrl, isMediaKey, LONG_STRING_BYTES, MAX_MEDIA_KEY_BYTES } from '#lib/families/scan/media';
 import type { Level, Rule, Spelling } from '#lib/families/scan/spec';
 import { spellingOf } from '#lib/families/scan/spec';
 import { textOf } from '#lib/families/scan/text';
 
-/** Levels of objects and arrays that a body may have (decisions §4). */
-export const MAX_LEVELS = 512;
+/** A value that is read may have this many bytes, as a text part of a multipart body may. */
+const MAX_VALUE_BYTES = 64 * 1024;
 
-/** An object or array that is open at the moment. */
-interface Frame {
-  isObject: boolean;
-  start: number;
-  /** Names read in this object, or in each object of this array. */
-  level: Level | null;
-  /** Which field this object or array is the value of. */
-  spelling: Spelling | null;
-  /** Bits of the guarded names seen. */
-  seen: number;
-  keyStart: number;
-  keyEnd: number;
-  /** Field that the current key names. */
-  current: Spelling | null;
-  mediaStart: number;
-  mediaEnd: number;
-  firstLong: number;
-}
+type OpenLongString = { -readonly [K in keyof LongString]: LongString[K] } & {
+  readonly depth: number;
+  /** Where what may be base64 starts: behind the comma of a data URL. */
+  readonly dataStart: number;
+};
 
-type OpenLongString = { -readonly [K in keyof LongString]: LongString[K] } & { depth: number };
-
-// The pass is synchronous, so one set of frames serves every body.
-const frames: Frame[] = Array.from({ length: MAX_LEVELS + 1 }, () => ({
-  isObject: false,
-  start: 0,
-  level: null,
-  spelling: null,
-  seen: 0,
-  keyStart: 0,
-  keyEnd: 0,
-  current: null,
-  mediaStart: 0,
-  mediaEnd: 0,
-  firstLong: 0,
-}));
-
-/** `depth` never leaves 0 … MAX_LEVELS: `open` refuses to. */
-function frameAt(depth: number): Frame {
-  return frames[depth] as Frame;
-}
-
-/** What the pass knows and has found; the grammar itself is in `scan`. */
+/** What the pass knows and has found; the grammar itself is in `read`. */
 export class Walk {
   readonly body: Buffer;
   readonly found = new Map<string, Found>();
   readonly nulls = new Map<string, Found>();
-  readonly collected: Found[] = [];
+  readonly collection = new Collection();
   readonly longStrings: OpenLongString[] = [];
   depth = 0;
-  frame: Frame = frameAt(0);
+  frame: Frame;
+  readonly #frames: Frame[];
 
-  constructor(body: Buffer) {
+  /** @param interrupted whether other passes run before this one has ended. */
+  constructor(body: Buffer, interrupted: boolean) {
     this.body = body;
+    this.#frames = framesFor(interrupted);
+    this.frame = frameAt(this.#frames, 0);
     this.frame.current = null;
     this.frame.level = null;
   }
@@ -68,7 +39,7 @@ export class Walk {
   open(isObject: boolean, start: number, root: Level | null): boolean {
     if (this.depth >= MAX_LEVELS) return false;
     const outer = this.frame;
-    const frame = frameAt(++this.depth);
+    const frame = frameAt(this.#frames, ++this.depth);
     frame.isObject = isObject;
     frame.start = start;
     frame.spelling = outer.current ?? elementOf(outer, isObject);
@@ -80,19 +51,27 @@ export class Walk {
     frame.mediaStart = 0;
     frame.mediaEnd = 0;
     frame.firstLong = this.longStrings.length;
+    frame.firstKept = this.collection.kept.length;
     this.frame = frame;
     return true;
   }
 
-  /** Leaves it; `end` is the offset after its bracket. */
-  close(end: number, empty: boolean): void {
+  /** Leaves it; `end` is the offset after its bracket. @returns what is wrong with it, or null. */
+  close(end: number, empty: boolean): string | null {
     const frame = this.frame;
     if (frame.mediaEnd > 0 && this.longStrings.length > frame.firstLong) this.nameMedia(frame);
     this.depth--;
-    this.frame = frameAt(this.depth);
-    if (frame.spelling !== null) {
-      this.record(frame.spelling, frame.isObject ? 'object' : 'array', frame.start, end, null, empty);
+    this.frame = frameAt(this.#frames, this.depth);
+    const { spelling } = frame;
+    if (spelling === null) return null;
+    const { keep, collected, members, elements } = spelling.rule;
+    if (keep !== null) {
+      if (!this.collection.prune(frame.firstKept, keep)) return null;
+    } else if (collected && (members !== null || elements !== null)) {
+      // Of what is collected the leaves say all.
+      return null;
     }
+    return this.record(spelling, frame.isObject ? 'object' : 'array', frame.start, end, null, empty);
   }
 
   /** A key of the open object, without its quotes. @returns what is wrong with it, or null. */
@@ -114,8 +93,8 @@ export class Walk {
     return null;
   }
 
-  /** A string, number, true, false or null. */
-  scalar(type: JsonType, start: number, end: number): void {
+  /** A string, number, true, false or null. @returns what is wrong with it, or null. */
+  scalar(type: JsonType, start: number, end: number): string | null {
     const frame = this.frame;
     if (type === 'string') {
       if (end - start > LONG_STRING_BYTES + 2) this.keepLong(start + 1, end - 1);
@@ -125,13 +104,21 @@ export class Walk {
       }
     }
     const spelling = frame.current;
-    if (spelling === null) return;
+    if (spelling === null) return null;
+    const { rule } = spelling;
     let value: Found['value'] = null;
-    if (spelling.rule.unread) value = null;
-    else if (type === 'string') value = textOf(this.body, start + 1, end - 1);
-    else if (type === 'number') value = Number(this.body.toString('latin1', start, end));
-    else if (type === 'boolean') value = this.body[start] === 0x74;
-    this.record(spelling, type, start, end, value, false);
+    if (!rule.unread) {
+      if (end - start > MAX_VALUE_BYTES) {
+        // Where an object or a list is looked for, a text is a prompt or a picture, and never read.
+        if (rule.members === null && rule.elements === null) {
+          return `field "${rule.path}" is over ${MAX_VALUE_BYTES / 1024} KiB; send a shorter value`;
+        }
+      } else if (type === 'string') value = textOf(this.body, start + 1, end - 1);
+      else if (type === 'number') value = Number(this.body.toString('latin1', start, end));
+      else if (type === 'boolean') value = this.body[start] === 0x74;
+    }
+    if (rule.only !== null && (typeof value !== 'string' || !rule.only.test(value))) return null;
+    return this.record(spelling, type, start, end, value, false);
   }
 
   private record(
@@ -141,24 +128,28 @@ export class Walk {
     end: number,
     value: Found['value'],
     empty: boolean,
-  ): void {
+  ): string | null {
+    if (rule.collected && type === 'null') return null;
     const found: Found = { path: rule.path, spelling: text, type, value, start, end, empty };
-    if (rule.collected) {
-      if (type !== 'null') this.collected.push(found);
-    } else if (type === 'null') this.nulls.set(rule.path, found);
+    if (rule.collected) return this.collection.add(found);
+    if (type === 'null') this.nulls.set(rule.path, found);
     else this.found.set(rule.path, found);
+    return null;
   }
 
+  /** Whether it is base64 is read afterwards, piece by piece. */
   private keepLong(start: number, end: number): void {
     const { keyStart, keyEnd } = this.frame;
     const url = dataUrl(this.body, start, end);
+    const named = keyEnd > 0 && keyEnd - keyStart <= MAX_MEDIA_KEY_BYTES;
     this.longStrings.push({
       start,
       end,
-      key: keyEnd > 0 ? textOf(this.body, keyStart, keyEnd) : '',
+      key: named ? textOf(this.body, keyStart, keyEnd) : '',
       mediaType: url?.mediaType ?? null,
-      base64: isBase64(this.body, url?.dataStart ?? start, end),
+      base64: false,
       depth: this.depth,
+      dataStart: url?.dataStart ?? start,
     });
   }
 
@@ -171,19 +162,6 @@ export class Walk {
       }
     }
   }
-}
-
-function levelInside(outer: Frame, isObject: boolean): Level | null {
-  if (outer.current !== null) {
-    const { members, elements } = outer.current.rule;
-    return isObject ? members : elements;
-  }
-  return isObject && !outer.isObject ? outer.level : null;
-}
-
-/** What an object that stands in an array is collected as. */
-function elementOf(outer: Frame, isObject: boolean): Spelling | null {
-  return isObject && !outer.isObject ? (outer.spelling?.rule.element ?? null) : null;
 }
 
 function twice(frame: Frame, rule: Rule): string | null {

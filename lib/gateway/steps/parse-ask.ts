@@ -1,7 +1,7 @@
 import { checkBudget, checkModel } from '#lib/admission/decide';
 import { isRefusal, Refused } from '#lib/errors';
 import type { Family, Operation } from '#lib/families/family';
-import type { Scan } from '#lib/families/scan';
+import { dropFindings, type Scan } from '#lib/families/scan';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { readBody } from '#lib/gateway/upload/read-body';
@@ -29,6 +29,7 @@ function takeAsk(
   scanned: Scan,
 ): void {
   const ask = family.readAsk(operation, call.params, scanned);
+  dropFindings(scanned);
   if (isRefusal(ask)) throw new Refused(ask);
   call.ask = ask;
   const catalogue = runtime.catalogue();

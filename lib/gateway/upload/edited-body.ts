@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { applyEdits } from '#lib/families/edits';
 import type { Edit } from '#lib/families/family';
-import type { Scan, Upload } from '#lib/families/scan';
+import type { Scan } from '#lib/families/scan';
 
 /**
  * Longer bodies go up piece by piece, as the provider takes them. Handed over at once, they would count as
@@ -20,45 +20,49 @@ export interface EditedBody {
 
 /**
  * The client's own bytes with the edited ranges replaced (decisions §4). An upload is streamed from its
- * file anew for every attempt, and a long body from memory.
+ * file anew for every attempt, and a long body from memory, of which no copy is made.
  * @throws RangeError when edits overlap or leave the body.
  */
 export function editedBody(scan: Scan, edits: readonly Edit[]): EditedBody {
-  if (scan.upload) return uploadBody(scan.upload, edits);
-  const body = applyEdits(scan.body, edits);
-  if (body.length <= AT_ONCE_BYTES) return { body, contentLength: null };
-  return { body: Readable.from(cut(body), { objectMode: false }), contentLength: body.length };
+  const { upload, body } = scan;
+  if (upload) return streamed(upload.bytes, edits, (start, end) => upload.read(start, end));
+  if (body.length > AT_ONCE_BYTES) return streamed(body.length, edits, (start, end) => cut(body, start, end));
+  return { body: applyEdits(body, edits), contentLength: null };
 }
 
-function* cut(body: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
+function* cut(body: Uint8Array, start: number, end: number): Generator<Uint8Array> {
+  for (let at = start; at < end; at += PIECE_BYTES) yield body.subarray(at, Math.min(end, at + PIECE_BYTES));
 }
 
-function uploadBody(upload: Upload, edits: readonly Edit[]): EditedBody {
+/** Reads the bytes [start, end) of the client's body, piece by piece. */
+type Source = (start: number, end: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+function streamed(bytes: number, edits: readonly Edit[], source: Source): EditedBody {
   const sorted = edits.map(({ start, end, text }) => ({ start, end, text: Buffer.from(text) }));
   sorted.sort((a, b) => a.start - b.start || a.end - b.end);
-  let length = upload.bytes;
+  let length = bytes;
   let kept = 0;
   for (const { start, end, text } of sorted) {
-    if (start < kept || end < start || end > upload.bytes) {
-      throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the upload`);
+    if (start < kept || end < start || end > bytes) {
+      throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the body`);
     }
     kept = end;
     length += text.length - (end - start);
   }
-  return { body: Readable.from(pieces(upload, sorted), { objectMode: false }), contentLength: length };
+  return { body: Readable.from(pieces(bytes, sorted, source), { objectMode: false }), contentLength: length };
 }
 
 /** Ends with whoever reads it: a stream that is destroyed reads no further. */
 async function* pieces(
-  upload: Upload,
+  bytes: number,
   edits: readonly { readonly start: number; readonly end: number; readonly text: Buffer }[],
+  source: Source,
 ): AsyncGenerator<Uint8Array> {
   let kept = 0;
   for (const { start, end, text } of edits) {
-    yield* upload.read(kept, start);
+    yield* source(kept, start);
     if (text.length > 0) yield text;
     kept = end;
   }
-  yield* upload.read(kept, upload.bytes);
+  yield* source(kept, bytes);
 }

@@ -1,10 +1,12 @@
 import { Refused, refusal } from '#lib/errors';
 import type { Operation } from '#lib/families/family';
 import { isMultipart } from '#lib/families/multipart/boundary';
-import { type FieldSpec, type Scan, scan } from '#lib/families/scan';
+import { type FieldSpec, type Scan, type ScanFault, scan, scanInSlices } from '#lib/families/scan';
+import { FREE_BYTES } from '#lib/gateway/body-budget';
 import type { Arrival } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import { readUpload } from '#lib/gateway/upload/read-upload';
+import { takeTurn } from '#lib/gateway/upload/turns';
 
 /**
  * Reads the body of a call, JSON or, where the operation takes it, multipart: what a family sees of
@@ -28,10 +30,14 @@ export function readBody(
     return readForm(runtime, arrival, contentType, fields);
   }
   return body.read(runtime.limits.maxBodyBytes).then((bytes) => {
-    const scanned = scan(bytes, fields);
-    if ('fault' in scanned) throw invalid(scanned.fault);
-    return scanned;
+    if (bytes.length > FREE_BYTES) return scanInSlices(bytes, fields, takeTurn).then(sound);
+    return sound(scan(bytes, fields));
   });
+}
+
+function sound(scanned: Scan | ScanFault): Scan {
+  if ('fault' in scanned) throw invalid(scanned.fault);
+  return scanned;
 }
 
 async function readForm(
