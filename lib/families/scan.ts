@@ -92,7 +92,7 @@ export interface Scan {
   readonly found: ReadonlyMap<string, Found>;
   /** Guarded names that stand with an explicit null: replaced in place when something is injected. */
   readonly nulls: ReadonlyMap<string, Found>;
-  /** Values under `each`, in order, at most `MAX_KEPT_VALUES`. Only `Family.readAsk` needs them. */
+  /** Values under `each`, in order, at most 50,000. Only `Family.readAsk` needs them. */
   collected: readonly Found[];
   /** As many as the body has; only `Family.readAsk` needs them. */
   longStrings: readonly LongString[];

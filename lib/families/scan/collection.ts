@@ -1,7 +1,7 @@
 import type { Found } from '#lib/families/scan';
 
 /** Values of arrays that may be kept of one body (decisions §4). */
-export const MAX_KEPT_VALUES = 50_000;
+const MAX_KEPT_VALUES = 50_000;
 /** Bytes of text that they may hold together: strings in memory take up to twice as much. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
