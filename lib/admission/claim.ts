@@ -76,10 +76,13 @@ export interface Coordinator {
   posted(calls: readonly Posted[]): void;
   /** A lease was recalled or a limit changed elsewhere (change feed). */
   recall(kind: 'workspace' | 'key', subjectId: string): void;
-  /** Whether new calls may be admitted at all: false once the journal or the money store is lost. */
+  /** Whether new calls may be admitted at all: false while the journal or the money store is lost. */
   ready(): boolean;
-  /** Stops admission at once with this reason (journal not writable, disk full). */
+  /** Stops admission at once and for good with this reason: the process is stopping. */
   halt(reason: string): void;
+  /** Stops admission at once with this reason, until `resume`: the disk refuses the journal. */
+  suspend(reason: string): void;
+  resume(): void;
   /** Gives every lease back; for an orderly stop. */
   close(): Promise<void>;
 }

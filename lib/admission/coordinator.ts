@@ -60,6 +60,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   const unwanted = new UnwantedRows(money, report);
   const desks = new Map<string, Desk>();
   let halted: string | null = null;
+  let suspended: string | null = null;
   let timer: NodeJS.Timeout | null = null;
   let tending: Promise<void> | null = null;
 
@@ -109,7 +110,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     const { snapshot, callId, holdNano } = request;
     const means = from === 'row' ? byRow : meansFor(snapshot, holdNano);
     if (!means) return null;
-    const admitted = halted === null ? admit(request, means) : stopped(halted);
+    const reason = halted ?? suspended;
+    const admitted = reason === null ? admit(request, means) : stopped(reason);
     if (from === 'lease') return admitted;
     // A refused request leaves nothing behind: its row goes before it is answered.
     if ('code' in admitted) return unwanted.remove([callId]).then(() => admitted);
@@ -157,7 +159,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
   return {
     claim(request) {
-      if (halted !== null) return stopped(halted);
+      if (halted !== null || suspended !== null) return stopped(halted ?? suspended ?? '');
       if (request.need !== 'generate') return admit(request, free);
       const leased = !request.durable && owner.lives(clock.mono());
       const means = leased ? meansFor(request.snapshot, request.holdNano) : null;
@@ -191,10 +193,18 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       deskOf(lease.workspaceId).giveBack([lease]).catch(report);
     },
 
-    ready: () => halted === null && owner.lives(clock.mono()),
+    ready: () => halted === null && suspended === null && owner.lives(clock.mono()),
 
     halt(reason) {
       halted ??= reason;
+    },
+
+    suspend(reason) {
+      suspended = reason;
+    },
+
+    resume() {
+      suspended = null;
     },
 
     openCalls: () => calls.running,

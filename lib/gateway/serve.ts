@@ -50,7 +50,7 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
     ending = refuseCall(runtime, call, error);
   }
   try {
-    await account(runtime, call);
+    await account(runtime, call, reply);
     ending(reply);
   } catch (error) {
     runtime.report(error, call.id);

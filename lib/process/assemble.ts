@@ -78,10 +78,17 @@ export async function assemble(
 
   const journal = openJournal(journalDir, ownerId, {
     report: (error) => report(error, null),
-    onFailure: (error) =>
-      coordinator.halt(
-        `The gateway cannot write its journal (${error.message}); its operator must free the disk and restart it.`,
-      ),
+    onFailure: (error) => {
+      report(error, null);
+      const code = 'code' in error ? ` (${error.code})` : '';
+      coordinator.suspend(
+        `its journal cannot be written${code}; its operator must free the disk, then retry`,
+      );
+    },
+    onWritable: () => {
+      log.warn('the journal can be written again: new calls are admitted');
+      coordinator.resume();
+    },
   });
   const coordinator = createCoordinator({
     clock,

@@ -51,19 +51,21 @@ export class Backlog {
     return this.#held + this.#left;
   }
 
-  /** Whether memory takes so many more entries; what no file holds it always takes. */
-  holdsMore(file: JournalFile | null, count: number, bytes: number): boolean {
-    if (file === null) return true;
+  /** Whether memory takes so many more entries. */
+  holdsMore(count: number, bytes: number): boolean {
     const { entries: mostEntries, bytes: mostBytes } = this.#most;
     if (this.#spilled !== null || this.#held + count > mostEntries) return false;
     return this.#heldBytes + bytes <= mostBytes;
   }
 
-  /** @param file null when the write failed. @param page holds the entries' rows until they are dropped. */
-  add(file: JournalFile | null, entries: readonly DrainedEntry[], page: Page, bytes: number): void {
+  /**
+   * @param file null when no file has them: their write failed.
+   * @param page holds the entries' rows until they are dropped; null: each has its own.
+   */
+  add(file: JournalFile | null, entries: readonly DrainedEntry[], page: Page | null, bytes: number): void {
     if (entries.length === 0) return;
     if (file) file.undrained += entries.length;
-    page.hold();
+    page?.hold();
     this.#runs.push({ file, entries, page, bytes, drained: 0 });
     this.#held += entries.length;
     this.#heldBytes += bytes;

@@ -191,11 +191,17 @@ export function isDrained(entry: Entry): entry is Extract<Entry, DrainedEntry> {
   return entry.kind !== 'open' && entry.kind !== 'checkpoint';
 }
 
-/**
- * The append-only file of this process (architecture §3). Appends of one tick share one write(2).
- * `append` resolves when its bytes are with the kernel (a SIGKILL loses nothing after that) and
- * rejects when the write failed, which also stops admission.
- */
+/** The append-only file of this process (architecture §3). */
 export interface Journal {
+  /**
+   * Writes an entry; the appends of one tick share one write(2). Resolves when its bytes are with the kernel: a
+   * SIGKILL loses nothing after that. Rejects when the write failed, which also stops admission: nobody has
+   * the entry then.
+   */
   append(entry: Entry): Promise<void>;
+  /**
+   * Keeps the end of a call whose append failed in memory, for the drain: what its client was told in the end.
+   * Of refused calls no more than the memory for the drain takes.
+   */
+  remember(entry: CloseEntry | RefusedEntry): void;
 }

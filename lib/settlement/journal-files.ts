@@ -10,10 +10,13 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const syncData = promisify(fdatasync);
+/** Room that a probe asks for: less would be used up again by the next calls. */
+const probeBytes = 1024 * 1024;
 
 /** One file of a journal, and what still stands in it. */
 export interface JournalFile {
@@ -76,6 +79,20 @@ export class JournalFiles {
       throw error;
     }
     file.size += bytes.length;
+  }
+
+  /** Whether a megabyte can be written beside the journal and reaches the disk. @throws Error of the file system. */
+  async probe(): Promise<void> {
+    const path = join(this.#dir, `.probe-${process.pid}`);
+    const file = await open(path, 'w', 0o600);
+    try {
+      // Without a name it goes with its process, however that ends.
+      await rm(path);
+      await file.writeFile(Buffer.alloc(probeBytes, 1));
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
   }
 
   /** Goes on in a new file. @throws Error of the file system; the old file then stays in use. */

@@ -3,10 +3,12 @@ import { CallTable } from '#lib/call-table';
 import { Backlog } from '#lib/settlement/backlog';
 import {
   type CheckpointEntry,
+  type CloseEntry,
   type DrainedEntry,
   type Entry,
   type Journal,
   type OpenEntry,
+  type RefusedEntry,
   writtenOf,
 } from '#lib/settlement/entry';
 import { appendWhole, type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
@@ -14,8 +16,10 @@ import { encodeEntry } from '#lib/settlement/record/encode';
 import { RecordBuffer, recordsOf } from '#lib/settlement/record/frame';
 
 export interface JournalOptions {
-  /** The disk refused a write: admission must stop at once. Called once per spell of failures. */
+  /** The disk refused a write: admission must stop at once. Called once until `onWritable`. */
   onFailure(error: Error): void;
+  /** The disk takes writes again, into a new file. */
+  onWritable(): void;
   /** A file was damaged while it was in use: what it held in those bytes is left to the next start. */
   report(error: Error): void;
   /** Bytes after which a new file begins; default 16 MiB. */
@@ -24,6 +28,8 @@ export interface JournalOptions {
   mostHeld?: number;
   /** Bytes of their rows, and of what was written between them; default 128 MiB. */
   mostHeldBytes?: number;
+  /** Time between two tries to write while the disk refuses it, ms; default 1 s. */
+  probeMs?: number;
 }
 
 // Taken before Next is loaded, which wraps it.
@@ -68,15 +74,15 @@ interface Running {
  * @throws Error when no file can be made there.
  */
 export function openJournal(dir: string, ownerId: string, options: JournalOptions): OwnJournal {
-  const { onFailure, rotateBytes = 16 * 1024 * 1024, mostHeld = 50_000 } = options;
-  const { mostHeldBytes = 128 * 1024 * 1024 } = options;
+  const { onFailure, onWritable, rotateBytes = 16 * 1024 * 1024, mostHeld = 50_000 } = options;
+  const { mostHeldBytes = 128 * 1024 * 1024, probeMs = 1_000 } = options;
   const files = new JournalFiles(dir, ownerId);
   const backlog = new Backlog(files, { entries: mostHeld, bytes: mostHeldBytes }, options.report);
   const running = new CallTable<Running>();
   const buffer = new RecordBuffer();
   let tick: Written[] = [];
   let waiting: PromiseWithResolvers<void> | null = null;
-  let failing = false;
+  let probing: NodeJS.Timeout | null = null;
   let closed = false;
   let rejected = 0;
 
@@ -105,34 +111,55 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       if (files.current.size > rotateBytes) rotate();
       const at = files.current.size;
       files.write(bytes);
-      failing = false;
       note(entries, bytes.length, files.current, at);
       promise.resolve();
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      note(entries, bytes.length, null, 0);
       promise.reject(failure);
-      if (!failing) onFailure(failure);
-      failing = true;
+      fail(failure);
     }
     buffer.clear();
   }
 
-  /** Keeps account of what a write held; of a failed one the ended calls, which the drain can still post. */
-  function note(entries: readonly Written[], size: number, file: JournalFile | null, at: number): void {
+  function fail(failure: Error): void {
+    if (probing) return;
+    onFailure(failure);
+    probeLater();
+  }
+
+  function probeLater(): void {
+    probing = setTimeout(probe, probeMs);
+    probing.unref();
+  }
+
+  /** Tries whether the disk takes writes again, until it does; the next write begins a new file. */
+  function probe(): void {
+    files
+      .probe()
+      .then(() => {
+        if (closed) return;
+        rotate();
+        probing = null;
+        onWritable();
+      })
+      .catch(probeLater);
+  }
+
+  /** Keeps account of what was written. @param at where in the file. */
+  function note(entries: readonly Written[], size: number, file: JournalFile, at: number): void {
     const settled: DrainedEntry[] = [];
     const { page, at: begin } = buffer.page();
-    const held = backlog.holdsMore(file, entries.length, size);
+    const held = backlog.holdsMore(entries.length, size);
     let ended = 0;
     for (const { entry, start, end } of entries) {
       if (entry.kind === 'open') {
-        if (file) running.set(entry.callId, { file, open: entry, checkpoint: null });
-        if (file) file.opens++;
+        running.set(entry.callId, { file, open: entry, checkpoint: null });
+        file.opens++;
         continue;
       }
       if (entry.kind === 'checkpoint') {
         const call = running.get(entry.callId);
-        if (call && file) call.checkpoint = entry;
+        if (call) call.checkpoint = entry;
         continue;
       }
       ended++;
@@ -143,11 +170,17 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
         continue;
       }
       if (held) settled.push(writtenOf(entry, page.bytes, begin + start, begin + end));
-      // Until the drain has it, an end that is in no file leaves its `open` to recovery.
-      if (file) leave(entry.callId);
+      leave(entry.callId);
     }
     if (held) backlog.add(file, settled, page, size);
-    else if (file) backlog.spill(file, at, ended);
+    else backlog.spill(file, at, ended);
+  }
+
+  /** Until the drain has it, an end that is in no file leaves its `open` to recovery. */
+  function remember(entry: CloseEntry | RefusedEntry): void {
+    const row = Buffer.from(encodeEntry(entry).row);
+    if (entry.kind === 'refused' && !backlog.holdsMore(1, row.length)) return;
+    backlog.add(null, [writtenOf(entry, row, 0, row.length)], null, row.length);
   }
 
   function leave(callId: string): void {
@@ -186,6 +219,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       return backlog.size;
     },
     append,
+    remember,
     next: (limit) => backlog.next(limit),
     drop(count) {
       for (const entry of backlog.drop(count)) if (entry.kind !== 'keep') leave(entry.callId);
@@ -201,6 +235,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     async close() {
       flush();
       closed = true;
+      if (probing) clearTimeout(probing);
       await files.close();
     },
   };

@@ -32,6 +32,8 @@ export interface StackOptions {
   /** Which lane serves /v1*; the web lane needs a production build. */
   readonly lane?: 'node' | 'web';
   readonly env?: Readonly<Record<string, string>>;
+  /** DATA_DIR; a directory of its own unless given. */
+  readonly dataDir?: string;
   /** Largest file that the gateway may write, KiB: the next write is refused as on a full disk. */
   readonly fileKiB?: number;
   /** Told of each connection of the gateway to its database; gets what the gateway sends there. */
@@ -74,7 +76,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
   const [database, sandbox] = await Promise.all([createDatabase(), startSandboxProcess()]);
   const db = openDb(database.url, { onError: () => {} });
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'));
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'gateway-test-'));
   const direct = new URL(database.url);
   const databaseProxy = await tcpProxy(
     { host: direct.hostname, port: Number(direct.port) },
@@ -169,7 +171,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       await databaseProxy.close();
       await db.close();
       await database.drop();
-      rmSync(dataDir, { recursive: true, force: true });
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

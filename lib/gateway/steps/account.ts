@@ -1,33 +1,40 @@
+import { statusOf, unaccountable } from '#lib/errors';
 import { type Call, recordOf } from '#lib/gateway/call';
+import { chargeNothing } from '#lib/gateway/charge';
+import type { Reply } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import { countedTokens } from '#lib/metering/usage';
+import type { CallRecord, CloseEntry, RefusedEntry } from '#lib/settlement/entry';
 
 /**
  * The one accounting call, for success and failure alike: the journal learns how the call ended before
  * the last byte of the answer goes out; then slot, hold and tokens are free again. A caller whose key
  * never resolved leaves no row.
- * @throws when the journal cannot be written: the answer must then not end as if it were whole.
+ * @throws when the charge of an answer cannot be written: it must not end as if it were whole. The call is
+ * accounted for then as its client sees it.
  */
-export async function account(runtime: Runtime, call: Call): Promise<void> {
-  if (!call.snapshot || !runtime.journal) {
+export async function account(runtime: Runtime, call: Call, reply: Reply): Promise<void> {
+  const { journal } = runtime;
+  if (!call.snapshot || !journal) {
     if (call.refusal) runtime.tally.turnedAway(call.refusal.code);
     return;
   }
   const { claim } = call;
-  const record = recordOf(call, runtime.clock.mono());
-  if (call.operation) runtime.tally.ended(call.operation, record);
+  let record = recordOf(call, runtime.clock.mono());
   try {
-    await runtime.journal.append(
-      claim
-        ? { kind: 'close', callId: call.id, funding: claim.funding, call: record }
-        : { kind: 'refused', callId: call.id, call: record },
-    );
+    await journal.append(entryOf(call, record));
     if (call.refusal && !claim) await pace(runtime, call.snapshot.key.id);
   } catch (error) {
-    // Our own error answer is whole without the journal: its row waits in memory for the drain.
-    if (!call.refusal) throw error;
-    runtime.report(error, call.id);
+    // Who left, or was refused anyway, hears nothing else; without a charge nothing depends on the disk.
+    const withheld = record.costNano > 0n && call.refusal === null && !call.gone;
+    if (withheld) {
+      withholdAnswer(call, reply);
+      record = recordOf(call, runtime.clock.mono());
+    }
+    journal.remember(entryOf(call, record));
+    if (withheld) throw error;
   } finally {
+    if (call.operation) runtime.tally.ended(call.operation, record);
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),
@@ -38,6 +45,25 @@ export async function account(runtime: Runtime, call: Call): Promise<void> {
       });
     }
   }
+}
+
+function entryOf({ id, claim }: Call, record: CallRecord): CloseEntry | RefusedEntry {
+  return claim
+    ? { kind: 'close', callId: id, funding: claim.funding, call: record }
+    : { kind: 'refused', callId: id, call: record };
+}
+
+/**
+ * The charge could not be written, so the answer may not end: its client gets an error instead, or, where the
+ * answer has begun, sees it cut off. An answer without its end is worth nothing unless it was a stream, whose
+ * parts were delivered.
+ */
+function withholdAnswer(call: Call, reply: Reply): void {
+  const begun = reply.started();
+  call.refusal = unaccountable('could not account for the call');
+  if (!begun) call.status = statusOf(call.refusal);
+  call.endReason = 'interrupted';
+  if (!begun || call.ask?.stream !== true) chargeNothing(call);
 }
 
 /** What TPM counts in the end; null, the estimate, of a job: what it uses is not known within the window. */

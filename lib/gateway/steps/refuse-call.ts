@@ -25,8 +25,7 @@ export function breakOff(call: Call, reply: Reply): void {
     reply.cut();
     return;
   }
-  const refused = unaccountable('could not account for the call');
-  send(call, refused, reply);
+  send(call, call.refusal ?? unaccountable('could not account for the call'), reply);
 }
 
 function send(call: Call, refused: Refusal, reply: Reply): void {

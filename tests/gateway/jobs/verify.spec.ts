@@ -126,6 +126,7 @@ describe('a process that dies while it creates a job', () => {
     const { rows } = await stage.db.pool.query<{ id: string }>('SELECT id FROM owner LIMIT 1');
     const journal = openJournal(dir, rows[0]?.id ?? '', {
       report: () => {},
+      onWritable: () => {},
       onFailure: (error) => stage.errors.push(error),
     });
     const customer = { workspaceId: job.workspaceId, keyId: job.keyId };

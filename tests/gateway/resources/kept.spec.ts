@@ -51,7 +51,7 @@ interface Process {
 /** What one gateway process has of resources; its drain runs only when asked. */
 function startProcess(): Process {
   const dir = newDirectory();
-  const journal = openJournal(dir, newId(), { report: () => {}, onFailure: fails });
+  const journal = openJournal(dir, newId(), { report: () => {}, onWritable: () => {}, onFailure: fails });
   const drain = startDrain({ pool, journal, onPosted: () => {}, report: fails, schedule: () => () => {} });
   const resources = createResources({
     clock: systemClock,
@@ -270,7 +270,7 @@ describe('the entry that keeps it', () => {
     const customer = await createCustomer(pool);
     const reports: (string | null)[] = [];
     const dir = newDirectory();
-    const journal = openJournal(dir, newId(), { report: () => {}, onFailure: fails });
+    const journal = openJournal(dir, newId(), { report: () => {}, onWritable: () => {}, onFailure: fails });
     const orphan = callOf({ workspaceId: newId(), keyId: customer.keyId });
     const call = callOf(customer);
     const entries: Entry[] = [keepOf(orphan, {}), keepOf(orphan, {}), keepOf(call, {}), closeOf(call)];

@@ -50,6 +50,7 @@ function createSettler(given: { pool?: Pool; dir?: string; schedule?: boolean } 
   const reports: Settler['reports'] = [];
   const journal = openJournal(given.dir ?? newDirectory(), newId(), {
     report: () => {},
+    onWritable: () => {},
     onFailure: (error) => {
       throw error;
     },
@@ -322,7 +323,11 @@ describe('a drain', () => {
       connectionString: 'postgresql://nobody@127.0.0.1:9/none',
       connectionTimeoutMillis: 500,
     });
-    const journal = openJournal(newDirectory(), newId(), { report: () => {}, onFailure: () => {} });
+    const journal = openJournal(newDirectory(), newId(), {
+      report: () => {},
+      onWritable: () => {},
+      onFailure: () => {},
+    });
     await journal.append(closeOf(callOf({ workspaceId: newId(), keyId: newId() })));
     const pauses: number[] = [];
     await new Promise<void>((done) => {

@@ -44,6 +44,7 @@ async function leaveBehind(dir: string, entries: readonly Entry[]): Promise<stri
   const ownerId = newId();
   const journal = openJournal(dir, ownerId, {
     report: () => {},
+    onWritable: () => {},
     onFailure: (error) => {
       throw error;
     },

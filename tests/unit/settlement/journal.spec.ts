@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { usageOf } from '#lib/metering/usage';
 import type { Entry } from '#lib/settlement/entry';
-import { type JournalOptions, openJournal } from '#lib/settlement/journal';
+import { type JournalOptions, type OwnJournal, openJournal } from '#lib/settlement/journal';
 import { piecesOf, readJournal } from '#lib/settlement/record/read';
 import { callOf, closeOf, keepOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
 
 const customer = { workspaceId: newId(), keyId: newId() };
 const neverFails: JournalOptions = {
   report: () => {},
+  onWritable: () => {},
   onFailure: (error) => {
     throw error;
   },
@@ -314,25 +315,66 @@ describe('the journal', () => {
     expect(filesOf(dir)).toHaveLength(1);
   });
 
-  it('rejects an append that cannot be written, says so once, and still has the ended call for the drain', async () => {
-    const dir = newDirectory();
-    const failures: Error[] = [];
-    const journal = openJournal(dir, newId(), {
-      rotateBytes: 1,
-      report: () => {},
-      onFailure: (error) => failures.push(error),
+  describe('on a disk that refuses it', () => {
+    /** A journal whose next write begins a new file, in a directory that is gone until `free`. */
+    async function fullDisk(mostHeld = 10) {
+      const dir = newDirectory();
+      const failures: Error[] = [];
+      const writable = Promise.withResolvers<void>();
+      const onWritable = () => writable.resolve();
+      const onFailure = (error: Error) => failures.push(error);
+      const options = { ...neverFails, rotateBytes: 1, probeMs: 5, mostHeld, onFailure, onWritable };
+      const journal = openJournal(dir, newId(), options);
+      const call = callOf(customer);
+      await journal.append(openOf(call));
+      rmSync(dir, { recursive: true });
+      return { dir, journal, call, failures, free: () => mkdirSync(dir), writable: writable.promise };
+    }
+    const waiting = (journal: OwnJournal) => journal.next(100).map((entry) => entry.callId);
+
+    it('rejects an append and keeps nothing of it, so that whoever is refused is not charged', async () => {
+      const { journal, call, failures } = await fullDisk();
+      await expect(journal.append(closeOf(call))).rejects.toThrow('ENOENT');
+      await expect(journal.append(openOf(callOf(customer)))).rejects.toThrow('ENOENT');
+      expect(failures).toHaveLength(1);
+      expect(waiting(journal)).toEqual([]);
+      await journal.close().catch(() => {});
     });
-    const call = callOf(customer);
-    await journal.append(openOf(call));
-    // The next write must begin a new file, in a directory that is gone.
-    rmSync(dir, { recursive: true });
-    await expect(journal.append(closeOf(call))).rejects.toThrow('ENOENT');
-    await expect(journal.append(openOf(callOf(customer)))).rejects.toThrow('ENOENT');
-    expect(failures).toHaveLength(1);
-    expect(journal.next(10).map((entry) => entry.callId)).toEqual([call.id]);
-    mkdirSync(dir);
-    await journal.append(openOf(callOf(customer)));
-    expect(filesOf(dir)).toHaveLength(1);
-    await journal.close().catch(() => {});
+
+    it('has for the drain what it was told to remember, and of refused calls as many as memory takes', async () => {
+      const { journal, call } = await fullDisk(3);
+      await expect(journal.append(closeOf(call))).rejects.toThrow('ENOENT');
+      journal.remember(closeOf({ ...call, status: 500, costNano: 0n }));
+      const refused = Array.from({ length: 5 }, () => refusedOf(customer));
+      for (const entry of refused) journal.remember(entry);
+      expect(waiting(journal)).toEqual([call.id, ...refused.slice(0, 2).map((entry) => entry.callId)]);
+      const [first] = journal.next(1);
+      if (first?.kind !== 'close' || !first.written) throw new Error('the row of a close was expected');
+      expect(JSON.parse(first.written.toString())).toMatchObject({
+        id: call.id,
+        status: 500,
+        cost_nano: '0',
+      });
+      journal.drop(3);
+      expect(journal.backlog).toBe(0);
+      await journal.close().catch(() => {});
+    });
+
+    it('tries by itself until the disk takes writes again, and goes on in a new file', async () => {
+      const { dir, journal, free, writable, failures } = await fullDisk();
+      await expect(journal.append(openOf(callOf(customer)))).rejects.toThrow('ENOENT');
+      free();
+      await writable;
+      const after = callOf(customer);
+      await journal.append(closeOf(after));
+      expect(filesOf(dir).flatMap((name) => readAll(join(dir, name)).entries)).toMatchObject([
+        { kind: 'close', callId: after.id },
+      ]);
+      // The next spell of failures is told again.
+      rmSync(dir, { recursive: true });
+      await expect(journal.append(openOf(callOf(customer)))).rejects.toThrow('ENOENT');
+      expect(failures).toHaveLength(2);
+      await journal.close().catch(() => {});
+    });
   });
 });

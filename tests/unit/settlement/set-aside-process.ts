@@ -3,7 +3,7 @@ import { openJournal } from '#lib/settlement/journal';
 import { callOf, closeOf, newId } from '#tests/support/settlement';
 
 const [dir = '', ownerId = ''] = process.argv.slice(2);
-const journal = openJournal(dir, ownerId, { report: () => {}, onFailure: () => {} });
+const journal = openJournal(dir, ownerId, { report: () => {}, onWritable: () => {}, onFailure: () => {} });
 const customer = { workspaceId: newId(), keyId: newId() };
 try {
   for (;;) {

@@ -17,7 +17,7 @@ it('what was set aside behind a write that the disk cut short can be read again'
   const kept = cut.stdout.trim().split('\n');
   expect(kept).toHaveLength(2);
 
-  const journal = openJournal(dir, ownerId, { report: () => {}, onFailure: () => {} });
+  const journal = openJournal(dir, ownerId, { report: () => {}, onWritable: () => {}, onFailure: () => {} });
   const next = closeOf(callOf({ workspaceId: newId(), keyId: newId() }));
   journal.setAside(next);
   await journal.close();
