@@ -1,8 +1,7 @@
 import { type NextRequest, NextResponse } from 'next/server';
+import { hasSession, plainPath, publicPages } from '#lib/console/addresses';
 import { isDevelopment } from '#lib/env';
-
-const sessionCookies = ['next-auth.session-token', '__Secure-next-auth.session-token'];
-const publicPaths = ['/sign-in'];
+import { isForGateway, routedTarget } from '#lib/process/dispatch';
 
 /** Scripts run only with this request's nonce; styles may be inline, as menus and toasts place themselves. */
 function contentSecurityPolicy(nonce: string): string {
@@ -23,20 +22,27 @@ function contentSecurityPolicy(nonce: string): string {
 /**
  * Console pages only: a nonce for the content security policy, the page's own address for the way back
  * from the sign-in page, and an early redirect for whoever has no session cookie at all. It authorises
- * nothing: every page and action does that by itself.
+ * nothing: every page and action does that by itself. On a host that runs only Next it also hands calls
+ * without a version to the gateway's routes, as server.ts does elsewhere.
  */
 export function proxy(request: NextRequest): NextResponse {
-  const { pathname, search } = request.nextUrl;
-  const signedIn = request.cookies
-    .getAll()
-    .some(({ name }) => sessionCookies.some((cookie) => name === cookie || name.startsWith(`${cookie}.`)));
+  const { pathname, search, origin } = request.nextUrl;
+  const head = {
+    method: request.method,
+    url: pathname + search,
+    headers: Object.fromEntries(request.headers),
+  };
+  if (isForGateway(head)) {
+    return NextResponse.rewrite(new URL(routedTarget(head) ?? `/v1${pathname}${search}`, origin));
+  }
   // An action answers by itself that the session has ended; redirected, its page could only fail.
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  if (!signedIn && reads && !publicPaths.includes(pathname)) {
-    const target = request.nextUrl.clone();
-    target.pathname = '/sign-in';
-    target.search = pathname === '/' ? '' : `?callbackUrl=${encodeURIComponent(pathname + search)}`;
-    return NextResponse.redirect(target);
+  const plain = plainPath(pathname);
+  if (reads && plain !== pathname) return NextResponse.redirect(new URL(plain + search, origin), 308);
+  const signedIn = hasSession(request.cookies.getAll().map(({ name }) => name));
+  if (!signedIn && reads && !publicPages.includes(pathname)) {
+    const back = pathname === '/' ? '' : `?callbackUrl=${encodeURIComponent(pathname + search)}`;
+    return NextResponse.redirect(new URL(`/sign-in${back}`, origin));
   }
   const nonce = Buffer.from(crypto.randomUUID()).toString('base64');
   const policy = contentSecurityPolicy(nonce);

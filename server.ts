@@ -3,9 +3,10 @@ import { pino } from 'pino';
 import { loadEnv } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
-import { isGatewayTarget, nodeLane, reachesRoutes } from '#lib/gateway/node-lane';
+import { nodeLane } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
 import { openConsole } from '#lib/process/console';
+import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import { orExplain } from '#lib/process/explain';
 import { isMetricsTarget, openMetrics } from '#lib/process/metrics';
 import { checkPort } from '#lib/process/port';
@@ -30,8 +31,9 @@ await orExplain(() => checkPort(env));
 const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;
 const upstreams = await openUpstreams(env, log);
 const running = await assemble(env, store.db, upstreams, log);
+const dev = process.argv.includes('--dev');
 const metrics = await openMetrics(env, store.db.pool, running);
-const pages = await openConsole(env, store.db, running, log, process.argv.includes('--dev'));
+const pages = await openConsole(env, store.db, running, log, dev);
 let stopping = false;
 
 const server = createServer(
@@ -43,8 +45,8 @@ const server = createServer(
     connectionsCheckingInterval: 2_000,
     // Node would answer a request without Host itself, without an id.
     requireHostHeader: false,
-    // Nothing under the gateway's paths is upgraded: such a request is answered as if it had not asked.
-    shouldUpgradeCallback: (request) => !isGatewayTarget(request.url ?? '/'),
+    // The gateway upgrades nothing: such a request is answered as if it had not asked.
+    shouldUpgradeCallback: (request) => dev && !isForGateway(request),
   },
   serve,
 );
@@ -80,11 +82,21 @@ server.on('error', fail);
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
   if (stopping) response.setHeader('connection', 'close');
-  if (request.url === '/api/health') health(response);
+  if (/^\/api\/health(?:\?|$)/.test(request.url ?? '')) health(response);
   else if (isMetricsTarget(request.url ?? '')) metrics(request, response);
-  else if (isGatewayTarget(request.url ?? '/') && (env.lane === 'node' || !reachesRoutes(request)))
-    nodeLane(running.runtime, request, response);
+  else if (isForGateway(request)) answerCall(request, response);
   else pages.serve(request, response);
+}
+
+/** In the lane that is chosen; what Next would not hand to a route is answered here either way. */
+function answerCall(request: IncomingMessage, response: ServerResponse): void {
+  const routed = env.lane === 'web' ? routedTarget(request) : null;
+  if (routed === null) {
+    nodeLane(running.runtime, request, response);
+    return;
+  }
+  request.url = routed;
+  pages.serve(request, response);
 }
 
 function health(response: ServerResponse): void {

@@ -43,6 +43,8 @@ export interface Refusal {
   readonly shouldRetry?: boolean;
   /** The `Allow` header of a 405. */
   readonly allow?: string;
+  /** Overrides the status of the code: a WebSocket handshake is refused with 426 (decisions §11). */
+  readonly status?: 426;
 }
 
 /** A refusal on its way to the one error exit of `serve`. */
@@ -87,7 +89,7 @@ export function isRefusal(value: unknown): value is Refusal {
 }
 
 export function statusOf(refused: Refusal): number {
-  return errorTable[refused.code].status;
+  return refused.status ?? errorTable[refused.code].status;
 }
 
 /** `x-should-retry`: 400, 401, 402 and 403 say no (decisions §3); null leaves the client's own rule. */
@@ -100,4 +102,20 @@ export function shouldRetry(refused: Refusal): boolean | null {
 /** The body of service.md "Errors / Shape": `message` and `code` alone. */
 export function errorBody(refused: Pick<Refusal, 'code' | 'message'>): string {
   return JSON.stringify({ error: { message: refused.message, code: refused.code } });
+}
+
+const LONGEST_REASON = 200;
+
+/**
+ * The message as HTTP/1.1 reason phrase (decisions §3), which is all that some clients show of an error:
+ * printable ASCII, at most 200 bytes.
+ */
+export function reasonOf({ message }: Pick<Refusal, 'message'>): string {
+  const plain = message.replace(/…/g, '...').replace(/[^\x20-\x7e]+/g, '?');
+  return plain.length > LONGEST_REASON ? `${plain.slice(0, LONGEST_REASON - 3)}...` : plain;
+}
+
+/** Seconds to wait in the words that clients look for in the message, beside `Retry-After` (decisions §3). */
+export function retryIn(seconds: number): string {
+  return `Please retry in ${seconds}s.`;
 }

@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from '#lib/errors';
+import { type Refusal, refusal, retryIn } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 
@@ -153,16 +153,14 @@ export function decideLimits(key: LimitWaits, workspace: LimitWaits): Refusal | 
   for (const [who, level, waits] of levels) {
     const { rpm, tpm, concurrency } = waits.limits;
     if (waits.rpmMs > 0) {
-      return refusal(
-        `${level}_rpm_exceeded`,
-        `${who} allows ${rpm} requests a minute; retry in ${seconds} s.`,
-        { retryAfterSeconds: seconds },
-      );
+      return refusal(`${level}_rpm_exceeded`, `${who} allows ${rpm} requests a minute. ${retryIn(seconds)}`, {
+        retryAfterSeconds: seconds,
+      });
     }
     if (waits.tpmMs > 0) {
       return refusal(
         `${level}_tpm_exceeded`,
-        `${who} allows ${tpm} tokens a minute, which this request would pass; retry in ${seconds} s.`,
+        `${who} allows ${tpm} tokens a minute, which this request would pass. ${retryIn(seconds)}`,
         { retryAfterSeconds: seconds },
       );
     }

@@ -1,5 +1,11 @@
 import { Prisma } from '#generated/client';
-import { compare, type Difference, type OfferChange, type StoredOffer } from '#lib/catalogue/difference';
+import {
+  compare,
+  type Difference,
+  type OfferChange,
+  type StoredCatalogue,
+  type StoredOffer,
+} from '#lib/catalogue/difference';
 import type { CatalogueSet } from '#lib/catalogue/files';
 import { readStored } from '#lib/catalogue/stored';
 import { publish, sqlOf } from '#lib/data/change';
@@ -43,6 +49,7 @@ export async function applyCatalogue(db: Db, wanted: CatalogueSet, options: Appl
         wanted,
         new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])),
       );
+      refuseTakenNames(wanted, stored.models);
       const difference = compare(wanted, stored);
       const withdrawn = options.prune ? difference.leftOut : [];
       const changes = [
@@ -79,6 +86,24 @@ function refuseUnknown(wanted: CatalogueSet, stored: ReadonlyMap<string, readonl
       });
     }
   }
+  if (faults.length > 0) throw new FileRefused(faults);
+}
+
+/** A name means one model of the whole catalogue, those of other files included. */
+function refuseTakenNames(wanted: CatalogueSet, stored: StoredCatalogue['models']): void {
+  const inFiles = new Set(wanted.models.map((model) => model.id));
+  const taken = new Map<string, string>();
+  for (const model of stored.values()) {
+    if (!inFiles.has(model.id)) for (const name of [model.id, ...model.aliases]) taken.set(name, model.id);
+  }
+  const faults = wanted.models.flatMap((model) =>
+    [model.id, ...model.aliases]
+      .filter((name) => taken.has(name))
+      .map((name) => ({
+        ...wanted.whereModel(model.id),
+        message: `"${name}" already names ${taken.get(name)} in the database: leave it out, or apply that model too`,
+      })),
+  );
   if (faults.length > 0) throw new FileRefused(faults);
 }
 

@@ -8,12 +8,19 @@ import {
 } from '#lib/schemas/catalogue';
 import { type Checked, type Fault, FileRefused, readDocument } from '#lib/schemas/document';
 
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
 /** One or more catalogue files, checked on their own and against each other. */
 export interface CatalogueSet {
   readonly providers: readonly FileProvider[];
   readonly models: readonly FileModel[];
   /** Where an offer stands, for faults that only the database shows. */
-  whereOffer(modelId: string, providerId: string): { readonly file: string; readonly line: number };
+  whereOffer(modelId: string, providerId: string): Place;
+  /** Where a model stands, as above. */
+  whereModel(modelId: string): Place;
 }
 
 /**
@@ -54,7 +61,7 @@ export async function readCatalogue(path: string, skip: readonly string[] = []):
 export function joinCatalogues(files: readonly Checked<CatalogueFile>[]): CatalogueSet {
   const faults: Fault[] = [];
   const seen = new Map<string, string>();
-  const places = new Map<string, { file: string; line: number }>();
+  const places = new Map<string, Place>();
   const providers = new Map<string, FileProvider>();
   const claim = (what: string, id: string, file: string, line: number): boolean => {
     const first = seen.get(`${what} ${id}`);
@@ -72,6 +79,9 @@ export function joinCatalogues(files: readonly Checked<CatalogueFile>[]): Catalo
   for (const { file, value, lineOf } of files) {
     for (const [at, model] of value.models.entries()) {
       claim('model', model.id, file, lineOf(['models', at]));
+      places.set(model.id, { file, line: lineOf(['models', at]) });
+      for (const [nth, alias] of model.aliases.entries())
+        claim('model', alias, file, lineOf(['models', at, 'aliases', nth]));
       for (const [nth, offer] of model.offers.entries()) {
         const line = lineOf(['models', at, 'offers', nth]);
         claim(`offer of ${model.id} at`, offer.provider, file, line);
@@ -88,10 +98,11 @@ export function joinCatalogues(files: readonly Checked<CatalogueFile>[]): Catalo
     }
   }
   if (faults.length > 0) throw new FileRefused(faults);
+  const start = { file: files[0]?.file ?? '', line: 1 };
   return {
     providers: [...providers.values()],
     models: files.flatMap((one) => one.value.models),
-    whereOffer: (modelId, providerId) =>
-      places.get(`${modelId} ${providerId}`) ?? { file: files[0]?.file ?? '', line: 1 },
+    whereOffer: (modelId, providerId) => places.get(`${modelId} ${providerId}`) ?? start,
+    whereModel: (modelId) => places.get(modelId) ?? start,
   };
 }

@@ -6,6 +6,7 @@ import type { Catalogue, OfferFacts } from '#lib/snapshot/snapshot';
 export interface ListedModel {
   id: string;
   name: string;
+  aliases: string[];
   contextTokens: number;
   maxOutputTokens: number;
   input: string[];
@@ -30,6 +31,7 @@ export function listModels(catalogue: Catalogue): ListedModel[] {
     .map((model) => ({
       id: model.id,
       name: model.name,
+      aliases: [...model.aliases],
       contextTokens: model.contextTokens,
       maxOutputTokens: model.maxOutputTokens,
       input: [...model.input],

@@ -73,6 +73,7 @@ function openCredential(id: string, json: unknown, sealingKey: Uint8Array | null
 type ModelRow = {
   id: string;
   name: string;
+  aliases: string[];
   contextTokens: number;
   maxOutputTokens: number;
   input: string[];
@@ -86,6 +87,7 @@ function modelFacts(row: ModelRow): Omit<FileModel, 'offers'> {
   return {
     id: row.id,
     name: row.name,
+    aliases: row.aliases,
     contextTokens: row.contextTokens,
     maxOutputTokens: row.maxOutputTokens,
     input: row.input as FileModel['input'],

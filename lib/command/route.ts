@@ -6,6 +6,7 @@ import { getWorkspaceId } from '#lib/command/workspace';
 import type { Db } from '#lib/data/db';
 import { formatUsd } from '#lib/money';
 import { type Candidate, explain } from '#lib/routing/explain';
+import { resolveName, resolveNames } from '#lib/routing/names/resolve';
 import { parsePolicy } from '#lib/schemas/policy';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import type { KeySnapshot, Policy } from '#lib/snapshot/snapshot';
@@ -22,16 +23,21 @@ export const route: readonly Command[] = [
       const db = await context.db();
       const { id, slug } = await getWorkspaceId(db, workspace);
       const catalogue = await loadCatalogue(db.pool, context.catalogueSources());
-      const model = catalogue.models.get(modelId);
+      const snapshot = anyKey(id, slug, await readPolicies(db, id));
+      const named = resolveName(modelId, snapshot, catalogue, null);
+      if ('code' in named) throw new CommandRefused(named.message);
+      const model = catalogue.models.get(named.slug);
       if (!model) {
         throw new CommandRefused(`no model "${modelId}" in the catalogue; "gateway catalogue list" has them`);
       }
       const family = chooseFamily(model, wanted);
+      const ask = resolveNames(await readAsk(family, modelId, body), family.id, snapshot, catalogue);
+      if ('code' in ask) throw new CommandRefused(ask.message);
       const health = await readHealth(context.env().dataDir);
       const found = explain({
-        ask: await readAsk(family, modelId, body),
+        ask,
         family: family.id,
-        snapshot: anyKey(id, slug, await readPolicies(db, id)),
+        snapshot,
         catalogue,
         healthOf: health.of,
         callId: context.newId(),
@@ -40,7 +46,8 @@ export const route: readonly Command[] = [
       const failure = found.failure && { code: found.failure.code, message: found.failure.message };
       const json = {
         workspace: slug,
-        model: modelId,
+        model: ask.model,
+        requestedModel: modelId,
         family: family.id,
         candidates: found.candidates.map(candidateOf),
         skipped: found.skipped,

@@ -1,9 +1,10 @@
-import { notFound } from 'next/navigation';
+import { headers } from 'next/headers';
+import { notFound, redirect } from 'next/navigation';
 import { cache } from 'react';
 import { getConsoleHost } from '#lib/console/db';
 import { may, type Permission, type Role, roleOf } from '#lib/console/role';
 import { type ConsoleUser, findUser, requireUser } from '#lib/console/session';
-import { findMembership } from '#lib/queries/members';
+import { findMembership, findRenamed } from '#lib/queries/members';
 
 /** A signed-in user in a workspace that they belong to. */
 export interface Membership {
@@ -35,8 +36,17 @@ export async function findMember(slug: string): Promise<Membership | null> {
  * a role without the permission are one and the same not-found page, so that nobody can probe names.
  */
 export async function requireMember(slug: string, permission: Permission): Promise<Membership> {
-  await requireUser();
+  const user = await requireUser();
   const member = await findMember(slug);
+  if (!member) await leadOn(slug, user.id);
   if (!member || !may(member.role, permission)) notFound();
   return member;
+}
+
+/** From an address that a workspace of the user had before it was renamed to the same page under its new one. */
+async function leadOn(slug: string, userId: string): Promise<void> {
+  const renamed = await findRenamed(getConsoleHost().db, { slug, userId });
+  if (renamed === null) return;
+  const rest = ((await headers()).get('x-console-path') ?? '').replace(/^\/[^/?#]+/, '');
+  redirect(`/${renamed}${rest}`);
 }

@@ -2,8 +2,8 @@ import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { getServerSession } from 'next-auth';
 import { cache } from 'react';
+import { safeCallback } from '#lib/console/addresses';
 import { authOptions } from '#lib/console/auth';
-import { safeCallback } from '#lib/console/callback-url';
 import { getConsoleHost } from '#lib/console/db';
 
 export interface ConsoleUser {

@@ -56,8 +56,12 @@ export interface Ask {
   readonly operation: Operation;
   /** Path parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** The slug as asked. */
+  /** The model's slug; until names are resolved, the name as sent. */
   readonly model: string;
+  /** The name as sent, where it is not the slug (decisions §11 "Names"). */
+  readonly requestedModel?: string;
+  /** Slugs that the name gives as fallbacks, in place of the policy's `fallbackModels`. */
+  readonly chain?: readonly string[];
   readonly stream: boolean;
   /** Largest output budget that the request names, tokens; null: silent. */
   readonly budget: number | null;

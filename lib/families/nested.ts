@@ -33,7 +33,7 @@ export function nestedEdits(
 ): readonly Edit[] {
   return (ask.nested ?? []).flatMap(({ slug, at }) => {
     const offer = offers?.get(slug);
-    return offer && offer.upstreamModel !== slug
+    return offer && offer.upstreamModel !== at.value
       ? [replaceValue(at, JSON.stringify(offer.upstreamModel))]
       : [];
   });

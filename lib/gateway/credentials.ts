@@ -4,8 +4,9 @@ import { isWellFormedKey } from '#lib/secrets';
 const otherHeaders = ['x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
 /**
- * The key that a request presents (decisions §2). `Authorization: Bearer` decides when present; else
- * the native headers and `?key=` of the families, which must agree.
+ * The key that a request presents (decisions §2). A key of ours in `Authorization: Bearer` decides; another
+ * credential there is a placeholder of the client's where the native headers and `?key=` of the families,
+ * which must agree, hold a key of ours.
  * @param request header names in lower case; `query` is the raw text after "?", "" when there is none.
  * @returns the secret as sent, not yet checked for its form; or the refusal, which quotes nothing.
  */
@@ -17,13 +18,18 @@ export function readCredential(request: {
   const authorization = request.headers.authorization;
   if (authorization === undefined) return single(others);
   const secret = /^bearer[ \t]+([^\s,]+)[ \t]*$/i.exec(authorization)?.[1];
+  const ours = others.filter(isWellFormedKey);
+  if (ours.length > 0) {
+    if (secret === undefined || !isWellFormedKey(secret)) return single(ours);
+    return ours.every((other) => other === secret) ? { secret } : twoKeys();
+  }
   if (secret === undefined) {
     return refusal(
       'invalid_api_key',
       'The Authorization header does not hold a Bearer key; send "Authorization: Bearer <API key>".',
     );
   }
-  return others.some((other) => other !== secret && isWellFormedKey(other)) ? twoKeys() : { secret };
+  return { secret };
 }
 
 function single(found: readonly string[]): { secret: string } | Refusal {

@@ -42,7 +42,8 @@ export function hasHeader(headers: HeaderList, name: string): boolean {
 
 /** Where the answer goes. `start` once, then `write`s, then exactly one of `end` and `cut`. */
 export interface Reply {
-  start(status: number, headers: HeaderList): void;
+  /** @param reason the HTTP/1.1 reason phrase, printable ASCII; the status's own when left out. */
+  start(status: number, headers: HeaderList, reason?: string): void;
   started(): boolean;
   /** False when the client is slower than we are: wait for `onDrain` before the next one. */
   write(chunk: Uint8Array): boolean;

@@ -20,32 +20,6 @@ export function nodeLane(runtime: Runtime, request: IncomingMessage, response: S
   );
 }
 
-/** Whether a request target belongs to the gateway rather than to the console. */
-export function isGatewayTarget(target: string): boolean {
-  return /^(?!\/)|^\/+(?:\.{1,2}\/+)*v1(?:beta|alpha)?(?:[/?%#\\]|$)/.test(target);
-}
-
-const routedMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH']);
-
-/**
- * Whether Next hands a request to its route as it came. It answers, redirects or rewrites others by
- * itself: methods that it does not know, doubled slashes, dot segments, escapes that are none.
- */
-export function reachesRoutes({ method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
-  const path = url.split('?', 1)[0] ?? '';
-  if (!routedMethods.has(method) || !path.startsWith('/')) return false;
-  return !/\/\/|[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path) && isDecodable(path);
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 class NodeArrival implements Arrival {
   readonly method: string;
   readonly target: string;
@@ -99,9 +73,11 @@ class NodeReply implements Reply {
     this.#body = body;
   }
 
-  start(status: number, headers: HeaderList): void {
+  start(status: number, headers: HeaderList, reason?: string): void {
     if (this.#response.headersSent) return;
-    this.#response.writeHead(status, this.#body.unread() ? [...headers, 'connection', 'close'] : headers);
+    const sent = this.#body.unread() ? [...headers, 'connection', 'close'] : headers;
+    if (reason === undefined) this.#response.writeHead(status, sent);
+    else this.#response.writeHead(status, reason, sent);
   }
 
   started(): boolean {

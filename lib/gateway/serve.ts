@@ -5,7 +5,7 @@ import type { Runtime } from '#lib/gateway/runtime';
 import { account } from '#lib/gateway/steps/account';
 import { answerHere } from '#lib/gateway/steps/answer-here';
 import { attemptTargets } from '#lib/gateway/steps/attempt-targets';
-import { authenticate } from '#lib/gateway/steps/authenticate';
+import { authenticate, refuseAddress } from '#lib/gateway/steps/authenticate';
 import { claimCall } from '#lib/gateway/steps/claim-call';
 import { watchClient } from '#lib/gateway/steps/client-gone';
 import { matchOperation } from '#lib/gateway/steps/match-operation';
@@ -28,7 +28,8 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
   const client = watchClient(runtime, call);
   let ending: Ending;
   try {
-    matchOperation(call);
+    const missing = matchOperation(call);
+    if (missing) await refuseAddress(runtime, call, missing);
     const known = authenticate(runtime, call);
     if (known) await known;
     if (call.operation?.resource) await ownResource(runtime, call);

@@ -49,7 +49,7 @@ function webReply(
   let cutting = false;
   let ended = false;
   const encoder = new TextEncoder();
-  const start = (status: number, headers: HeaderList) => {
+  const start = (status: number, headers: HeaderList, reason?: string) => {
     if (controller) return;
     const answer = new ReadableStream<Uint8Array>({
       start: (made) => {
@@ -66,18 +66,19 @@ function webReply(
       },
     });
     try {
-      resolve(respond(status, headers, answer));
+      resolve(respond(status, headers, answer, reason));
     } catch (error) {
       // Nothing has gone out: its client can still be told.
       controller = null;
       throw error;
     }
   };
-  const respond = (status: number, headers: HeaderList, answer: ReadableStream) => {
+  const respond = (status: number, headers: HeaderList, answer: ReadableStream, reason = '') => {
     const sent = new Headers();
     for (let at = 0; at + 1 < headers.length; at += 2) sent.set(headers[at] ?? '', headers[at + 1] ?? '');
     if (body.unread()) sent.set('connection', 'close');
-    return new Response(bodiless.has(status) ? null : answer, { status, headers: sent });
+    const init = { status, statusText: reason, headers: sent };
+    return new Response(bodiless.has(status) ? null : answer, init);
   };
   // An error throws away what was not pulled yet; and the host needs a turn to write what was.
   const breakOff = () => setImmediate(() => controller?.error(new BrokenOff()));

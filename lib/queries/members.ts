@@ -26,6 +26,16 @@ export async function findMembership(
   });
 }
 
+/** The slug that a workspace of the user has now, by one that it had before; null when there is none. */
+export async function findRenamed(db: Db, was: { slug: string; userId: string }): Promise<string | null> {
+  if (was.slug.includes('\0')) return null;
+  const found = await db.prisma.formerSlug.findFirst({
+    where: { slug: was.slug, workspace: { members: { some: { userId: was.userId } } } },
+    select: { workspace: { select: { slug: true } } },
+  });
+  return found?.workspace.slug ?? null;
+}
+
 /** All workspaces of a user with their role there, by name. */
 export async function listMemberships(db: Db, userId: string): Promise<FoundMembership[]> {
   return db.prisma.member.findMany({

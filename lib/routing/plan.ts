@@ -5,7 +5,7 @@ import { arrange } from '#lib/routing/arrange';
 import { exclude, tellOffer, type WhyOffer } from '#lib/routing/exclude';
 import { misfit, type WhyModel } from '#lib/routing/fit';
 import type { OfferHealth } from '#lib/routing/health';
-import { nestedAt, noProviderOfAll } from '#lib/routing/nested';
+import { nestedAt, noProviderOfAll } from '#lib/routing/names/nested';
 import { type Rules, rulesFor } from '#lib/routing/rules';
 import type { Plan, Target } from '#lib/routing/target';
 import { timeLimitsOf } from '#lib/routing/time-limits';
@@ -72,9 +72,10 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
   const inputTokens = estimateInput(ask.weight);
   const model = catalogue.models.get(ask.model);
   const first = model ? fromModel(input, rules, model, inputTokens, left) : [];
-  if (rules.fallbackModels.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
+  const fallbacks = ask.chain ?? rules.fallbackModels;
+  if (fallbacks.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
   const all = [...first];
-  for (const slug of rules.fallbackModels) {
+  for (const slug of fallbacks) {
     if (slug === ask.model) continue;
     const other = catalogue.models.get(slug);
     const why = misfit(other, ask, input.family, input.snapshot.key.models, slug);

@@ -69,6 +69,8 @@ const tokens = z.int('is no whole number of tokens').min(0).max(MOST);
 const model = z.strictObject({
   id: modelId,
   name: z.string().min(1).max(200),
+  /** Further names that clients send; each names one model of the whole catalogue. */
+  aliases: z.array(modelId).max(50).default([]),
   contextTokens: tokens,
   maxOutputTokens: tokens,
   input: z.array(z.enum(modalities)).min(1),

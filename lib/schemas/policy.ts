@@ -35,6 +35,15 @@ export const policyShape = z
       .strictObject({ input: usdPerMillion.optional(), output: usdPerMillion.optional() })
       .optional(),
     maxAttempts: z.int('is 1, 2, 3 or 4').min(1, 'is at least 1').max(4, 'is at most 4').optional(),
+    aliases: z
+      .record(
+        z.string().regex(/^[\x21-\x7e]{1,200}$/, 'is no name: use printable characters without spaces'),
+        z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)], {
+          error: 'is neither a model id nor a list of 1 to 20 of them',
+        }),
+      )
+      .refine((map) => Object.keys(map).length <= 200, 'has more than 200 names')
+      .optional(),
     timeouts: z
       .strictObject({
         connectMs: ms(MINUTE_MS).optional(),

@@ -11,7 +11,7 @@ import type {
 } from '#lib/snapshot/snapshot';
 
 const providerRows = 'SELECT id, name, families, credential, on_disconnect FROM provider ORDER BY id';
-const modelRows = `SELECT id, name, context_tokens, max_output_tokens, input, output, reasoning, created_at FROM model
+const modelRows = `SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, created_at FROM model
   ORDER BY created_at, id`;
 /** Each offer in force with the newest price that is effective now. */
 const offerRows = `
@@ -49,6 +49,7 @@ export async function loadCatalogue(pool: Pool, sources: CatalogueSources): Prom
 interface ModelRow {
   id: string;
   name: string;
+  aliases: string[] | null;
   context_tokens: number;
   max_output_tokens: number;
   input: string[] | null;
@@ -91,6 +92,7 @@ function modelOf(row: ModelRow, offers: readonly OfferFacts[]): ModelFacts {
   return {
     id: row.id,
     name: row.name,
+    aliases: row.aliases ?? [],
     contextTokens: row.context_tokens,
     maxOutputTokens: row.max_output_tokens,
     input: row.input ?? [],

@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from '#lib/errors';
+import { type Refusal, refusal, retryIn } from '#lib/errors';
 
 export const malformed = refusal(
   'invalid_api_key',
@@ -25,7 +25,7 @@ export const unresolved = refusal(
 export function coolingDown(waitSeconds: number): Refusal {
   return refusal(
     'hydrate_cooldown',
-    `Look-ups of API keys are paused for a moment; retry after ${waitSeconds} s.`,
+    `Look-ups of API keys are paused for a moment. ${retryIn(waitSeconds)}`,
     { retryAfterSeconds: waitSeconds },
   );
 }

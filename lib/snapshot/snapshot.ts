@@ -71,6 +71,8 @@ export interface Policy {
     | { readonly input?: string | undefined; readonly output?: string | undefined }
     | undefined;
   readonly maxAttempts?: number | undefined;
+  /** Of the default policy alone: other names of models; a list is a chain, tried in its order. */
+  readonly aliases?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly timeouts?:
     | {
         readonly connectMs?: number | undefined;
@@ -121,6 +123,8 @@ export interface OfferFacts {
 export interface ModelFacts {
   readonly id: string;
   readonly name: string;
+  /** Further names that clients send for it. */
+  readonly aliases: readonly string[];
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
   readonly input: readonly string[];

@@ -76,6 +76,7 @@ export async function rollBackPolicy(
 /** Checks a policy against the catalogue and its neighbours, and adds it as the newest version. */
 async function write(tx: Tx, actor: string, workspaceId: string, model: string, policy: Policy) {
   await refuseUnknown(tx, model, policy);
+  await refuseUnusedAliases(tx, model, policy);
   const rows = await tx.policy.findMany({
     where: { workspaceId },
     distinct: ['modelId'],
@@ -94,7 +95,8 @@ async function write(tx: Tx, actor: string, workspaceId: string, model: string, 
 async function refuseUnknown(tx: Tx, model: string, policy: Policy): Promise<void> {
   const { order = [], only = [], ignore = [], weights = {}, fallbackModels = [] } = policy;
   const providers = [...new Set([...order, ...only, ...ignore, ...Object.keys(weights)])];
-  const models = [...new Set(model === '' ? fallbackModels : [model, ...fallbackModels])];
+  const named = [...fallbackModels, ...Object.values(policy.aliases ?? {}).flat()];
+  const models = [...new Set(model === '' ? named : [model, ...named])];
   const known = await tx.provider.findMany({ where: { id: { in: providers } }, select: { id: true } });
   const found = await tx.model.findMany({ where: { id: { in: models } }, select: { id: true } });
   const unknown = [
@@ -107,6 +109,25 @@ async function refuseUnknown(tx: Tx, model: string, policy: Policy): Promise<voi
     `there is no ${unknown.join(', no ')}; "gateway catalogue list" has what the catalogue holds`,
     field,
   );
+}
+
+/** A call is known by its alias before any model's policy applies, and a slug is never taken for an alias. */
+async function refuseUnusedAliases(tx: Tx, model: string, { aliases = {} }: Policy): Promise<void> {
+  const names = Object.keys(aliases);
+  if (names.length === 0) return;
+  if (model !== '') {
+    throw new VerbRefused(
+      "aliases stand in the workspace's default policy: set them without a model",
+      'policy',
+    );
+  }
+  const [slug] = await tx.model.findMany({ where: { id: { in: names } }, select: { id: true }, take: 1 });
+  if (slug) {
+    throw new VerbRefused(
+      `alias "${slug.id}" is the id of a model, which comes first: choose another`,
+      'policy',
+    );
+  }
 }
 
 /** Each alone may be sound while a model's policy over the default is not (decisions §12). */

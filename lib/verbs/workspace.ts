@@ -27,11 +27,15 @@ const setSchema = z.strictObject({
 export type CreateWorkspaceInput = z.input<typeof createSchema>;
 export type SetWorkspaceInput = z.input<typeof setSchema>;
 
-/** Addresses that stand beside the workspaces' own (operations.md "Console addresses"). */
+/**
+ * First segments of addresses that are no workspace's: of the console (operations.md "Console addresses")
+ * and of calls, which are served without their version too (decisions §3 "Addresses").
+ */
 const reserved = new Set(
-  'api account docs forgot-password invite models new operator reset sign-in sign-out sign-up static v1 v1alpha v1beta verify welcome'.split(
-    ' ',
-  ),
+  (
+    'account docs favicon forgot-password invite logo new operator reset robots sign-in sign-out sign-up static status verify welcome ' +
+    'api audio chat embeddings files images messages models operations responses v1 v1alpha v1beta videos'
+  ).split(' '),
 );
 
 /** A slug from a name: "Ünited Labs!" → "united-labs". */

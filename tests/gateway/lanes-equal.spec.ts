@@ -42,7 +42,14 @@ function comparable(answer: Wire | undefined) {
   const body = answer.body
     .toString()
     .replace(/chatcmpl-[0-9a-f]+|req_[0-9a-f]+|"created":\d+|"created_at":"[^"]+"/g, '…');
-  return { status: answer.status, whole: answer.whole, headers: headers.sort(), names: names.sort(), body };
+  return {
+    status: answer.status,
+    reason: answer.reason,
+    whole: answer.whole,
+    headers: headers.sort(),
+    names: names.sort(),
+    body,
+  };
 }
 
 async function send(url: string, bytes: string | Buffer): Promise<Wire | undefined> {

@@ -27,7 +27,13 @@ export async function askChat(
   const body = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content }], ...rest });
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...options.headers };
   const talked = await talk(url, requestText('POST', '/v1/chat/completions', headers, body), options);
-  const answer = talked.answers[0] ?? { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
+  const answer = talked.answers[0] ?? {
+    status: 0,
+    reason: '',
+    headers: [],
+    body: Buffer.alloc(0),
+    whole: false,
+  };
   return { ...talked, body, mark, answer, id: headerOf(answer, 'x-request-id') ?? '' };
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { type ErrorCode, errorTable } from '#lib/errors';
+import { record } from '#lib/sandbox/content/tool-call';
 import { jsonOf } from '#tests/support/chat-call';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, type Wire } from '#tests/support/wire';
@@ -32,9 +33,14 @@ export function expectRefusal(answer: Wire, code: ErrorCode, secret = '', retrie
   expect(headerOf(answer, 'request-id')).toBe(id);
   expect(headerOf(answer, 'content-type')).toBe('application/json; charset=utf-8');
   expect(headerOf(answer, 'x-should-retry')).toBe(final.has(answer.status) ? String(retries) : undefined);
+  const message = String(record(body.error).message);
+  expect(answer.reason).toMatch(/^[\x20-\x7e]{1,200}$/);
+  if (/^[\x20-\x7e]{1,200}$/.test(message)) expect(answer.reason).toBe(message);
   const retryAfter = headerOf(answer, 'retry-after');
-  if (waits.has(code)) expect(retryAfter).toMatch(/^([1-9]|[1-5]\d|60)$/);
-  else expect(retryAfter).toBeUndefined();
+  if (waits.has(code)) {
+    expect(retryAfter).toMatch(/^([1-9]|[1-5]\d|60)$/);
+    expect(message).toContain(`Please retry in ${retryAfter}s.`);
+  } else expect(retryAfter).toBeUndefined();
   if (secret) expect(JSON.stringify(answer.headers) + answer.body).not.toContain(secret);
   return id;
 }

@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 /** One HTTP/1.1 answer as the bytes on the wire tell it. */
 export interface Wire {
   readonly status: number;
+  /** The reason phrase. */
+  readonly reason: string;
   /** Lower-case names, in order, repeated ones kept. */
   readonly headers: readonly (readonly [string, string])[];
   /** Without chunk framing; as much as came. */
@@ -133,7 +135,9 @@ function readAnswers(bytes: Buffer, closed: boolean, bodyless: boolean): Wire[] 
     const headEnd = bytes.indexOf('\r\n\r\n', at);
     if (headEnd < 0) break;
     const [line = '', ...rest] = bytes.toString('latin1', at, headEnd).split('\r\n');
-    const status = Number(line.split(' ')[1]);
+    const [, code = '', ...words] = line.split(' ');
+    const status = Number(code);
+    const reason = words.join(' ');
     const headers = rest.map((text): [string, string] => {
       const colon = text.indexOf(':');
       return [text.slice(0, colon).toLowerCase(), text.slice(colon + 1).trim()];
@@ -144,17 +148,17 @@ function readAnswers(bytes: Buffer, closed: boolean, bodyless: boolean): Wire[] 
     const length = value('content-length');
     // Neither has a body, whatever length it tells.
     if (bodyless || status === 204 || status === 304) {
-      answers.push({ status, headers, body: Buffer.alloc(0), whole: true });
+      answers.push({ status, reason, headers, body: Buffer.alloc(0), whole: true });
     } else if (value('transfer-encoding') === 'chunked') {
       const read = unchunk(bytes, at);
-      answers.push({ status, headers, body: read.body, whole: read.whole });
+      answers.push({ status, reason, headers, body: read.body, whole: read.whole });
       at = read.end;
     } else if (length !== undefined) {
       const body = bytes.subarray(at, at + Number(length));
-      answers.push({ status, headers, body, whole: body.length === Number(length) });
+      answers.push({ status, reason, headers, body, whole: body.length === Number(length) });
       at += Number(length);
     } else {
-      answers.push({ status, headers, body: bytes.subarray(at), whole: closed });
+      answers.push({ status, reason, headers, body: bytes.subarray(at), whole: closed });
       break;
     }
   }

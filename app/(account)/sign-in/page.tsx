@@ -2,7 +2,7 @@ import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
 import { SignInForm } from '#components/account/sign-in-form';
 import { Wordmark } from '#components/brand';
-import { safeCallback } from '#lib/console/callback-url';
+import { safeCallback } from '#lib/console/addresses';
 import { findUser } from '#lib/console/session';
 
 export const metadata: Metadata = { title: 'Sign in' };

@@ -16,7 +16,7 @@ export function chatEdits(ask: Ask, offer: OfferFacts, injectBudget: number | nu
   const { scan } = ask;
   const edits: Edit[] = [];
   const model = scan.found.get('model');
-  if (model && offer.upstreamModel !== ask.model) {
+  if (model && offer.upstreamModel !== model.value) {
     edits.push(replaceValue(model, JSON.stringify(offer.upstreamModel)));
   }
   if (injectsUsage(ask, offer)) edits.push(usageEdit(ask));

@@ -3,7 +3,7 @@ import type { Ask, Edit } from '#lib/families/family';
 import type { OfferFacts } from '#lib/snapshot/snapshot';
 
 /** Only the model's name may differ: this family has no budget, and its streams always tell their usage. */
-export function imagesEdits({ scan, model }: Ask, { upstreamModel }: OfferFacts): readonly Edit[] {
+export function imagesEdits({ scan }: Ask, { upstreamModel }: OfferFacts): readonly Edit[] {
   const found = scan.found.get('model');
-  return found && upstreamModel !== model ? [replaceValue(found, JSON.stringify(upstreamModel))] : [];
+  return found && upstreamModel !== found.value ? [replaceValue(found, JSON.stringify(upstreamModel))] : [];
 }

@@ -96,8 +96,8 @@ export function routeOf(
  */
 export function verbRouteOf(table: RouteTable, segments: readonly string[]): ReturnType<typeof routeOf> {
   const [prefix = '', ...slug] = segments;
-  const doubled = table.patterns.has(`${slug[0]}/models`);
-  if (doubled || slug.length < 2 || !slug.at(-1)?.includes(':')) return null;
+  // Behind some other prefix ("v2/models/x"), "models" is no part of a slug.
+  if (slug.includes('models') || slug.length < 2 || !slug.at(-1)?.includes(':')) return null;
   const hit = routeOf(table, [prefix, 'models', ...slug]);
   return hit?.route.verb ? hit : null;
 }

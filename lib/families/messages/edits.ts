@@ -11,7 +11,7 @@ export function messagesEdits(
   const { scan } = ask;
   const edits: Edit[] = [];
   const model = scan.found.get('model');
-  if (model && offer.upstreamModel !== ask.model) {
+  if (model && offer.upstreamModel !== model.value) {
     edits.push(replaceValue(model, JSON.stringify(offer.upstreamModel)));
   }
   if (injectBudget !== null) edits.push(setRootField(scan, 'max_tokens', String(injectBudget)));

@@ -4,13 +4,13 @@ import type { OfferFacts } from '#lib/snapshot/snapshot';
 
 /** The in-place changes that one target needs (decisions §4, §5). */
 export function responsesEdits(
-  { scan, model }: Ask,
+  { scan }: Ask,
   { upstreamModel }: Pick<OfferFacts, 'upstreamModel'>,
   injectBudget: number | null,
 ): readonly Edit[] {
   const edits: Edit[] = [];
   const named = scan.found.get('model');
-  if (named && upstreamModel !== model) edits.push(replaceValue(named, JSON.stringify(upstreamModel)));
+  if (named && upstreamModel !== named.value) edits.push(replaceValue(named, JSON.stringify(upstreamModel)));
   if (injectBudget !== null) edits.push(setRootField(scan, 'max_output_tokens', String(injectBudget)));
   return edits;
 }

@@ -6,7 +6,7 @@ const USUAL = 20;
 const MOST = 100;
 
 /**
- * One page of a workspace's jobs of the operation's family, as its SDKs page: `limit` (1 to 100, 20 when
+ * One page of a workspace's jobs of the operation's family, as its SDKs page: `limit` (0 to 100, 20 when
  * silent), `order` (`desc` when silent), `after` (the last id of the page before).
  * @throws Refused `invalid_body` for a query that names none of these; `local_quota_not_configured`.
  */
@@ -35,9 +35,9 @@ export async function listJobs(runtime: Runtime, call: Call): Promise<object> {
 function limitIn(query: URLSearchParams): number {
   const given = query.get('limit') ?? '';
   if (given === '') return USUAL;
-  const limit = /^\d{1,3}$/.test(given) ? Number(given) : 0;
-  if (limit >= 1 && limit <= MOST) return limit;
-  throw new Refused(refusal('invalid_body', `The query's limit must be a whole number from 1 to ${MOST}.`));
+  const limit = /^\d{1,3}$/.test(given) ? Number(given) : Number.NaN;
+  if (limit <= MOST) return limit;
+  throw new Refused(refusal('invalid_body', `The query's limit must be a whole number from 0 to ${MOST}.`));
 }
 
 function orderIn(query: URLSearchParams): 'asc' | 'desc' {

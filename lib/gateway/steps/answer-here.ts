@@ -5,6 +5,7 @@ import { listJobs } from '#lib/gateway/relay/job-list';
 import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { isAvailable } from '#lib/routing/exclude';
+import { resolveName } from '#lib/routing/names/resolve';
 
 /**
  * Operations that the gateway answers by itself (decisions §11): the models lists, and lists of a family's
@@ -24,7 +25,9 @@ function listModels(runtime: Runtime, call: Call): object {
   const models = [...runtime.catalogue().models.values()].filter(
     (model) => (scope === null || scope.has(model.id)) && model.offers.some(isAvailable),
   );
-  const answer = modelsAnswer(operation, call.params, call.arrival.headers, call.query, models);
+  const named = resolveName(call.params.model ?? '', snapshot, runtime.catalogue(), null);
+  const params = 'code' in named ? call.params : { ...call.params, model: named.slug };
+  const answer = modelsAnswer(operation, params, call.arrival.headers, call.query, models);
   if (!answer) {
     throw new Refused(
       refusal('not_found', 'No such model is available to this key; GET /v1/models lists those that are.'),

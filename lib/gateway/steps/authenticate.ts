@@ -28,6 +28,20 @@ export function authenticate(runtime: Runtime, call: Call): Promise<void> | unde
   return undefined;
 }
 
+/**
+ * 404 and 405 come before authentication, and are in the log of whoever's key it is all the same
+ * (decisions §3): whether the key could be used does not matter, nor whether it can be looked up now.
+ * @throws Refused always.
+ */
+export async function refuseAddress(runtime: Runtime, call: Call, refused: Refusal): Promise<never> {
+  const credential = readCredential({ headers: call.arrival.headers, query: call.query });
+  if (!isRefusal(credential) && runtime.keys) {
+    const snapshot = await runtime.keys.read(credential.secret);
+    if (!isRefusal(snapshot)) call.snapshot = snapshot;
+  }
+  throw new Refused(refused);
+}
+
 function admitKey(runtime: Runtime, call: Call, snapshot: KeySnapshot | Refusal): void {
   if (isRefusal(snapshot)) throw new Refused(snapshot);
   call.snapshot = snapshot;

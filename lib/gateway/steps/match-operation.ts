@@ -1,10 +1,14 @@
-import { Refused, refusal } from '#lib/errors';
+import { type Refusal, Refused, refusal } from '#lib/errors';
 import { familyOf } from '#lib/families/index';
 import { match } from '#lib/families/match';
 import type { Call } from '#lib/gateway/call';
 
-/** Steps 1 and 2 of decisions §3: the id, then path and method; both before authentication. */
-export function matchOperation(call: Call & { readonly idFailed: boolean }): void {
+/**
+ * Steps 1 and 2 of decisions §3: the id, then path and method; both before authentication.
+ * @returns the refusal of an address that is not served; null when the operation is known.
+ * @throws Refused `identifier_generation_failed`.
+ */
+export function matchOperation(call: Call & { readonly idFailed: boolean }): Refusal | null {
   if (call.idFailed) {
     throw new Refused(
       refusal(
@@ -18,8 +22,22 @@ export function matchOperation(call: Call & { readonly idFailed: boolean }): voi
   const path = mark < 0 ? target : target.slice(0, mark);
   call.query = mark < 0 ? '' : target.slice(mark + 1);
   const matched = match(method, path);
-  if ('code' in matched) throw new Refused(matched);
+  if ('code' in matched) return asksForSocket(call, matched) ? noSocket(matched) : matched;
   call.operation = matched.operation;
   call.params = matched.params;
   call.family = familyOf(matched.operation.family);
+  return null;
+}
+
+/** A WebSocket handshake is a GET, and so 405 on what is only posted to. */
+function asksForSocket({ arrival }: Call, { code }: Refusal): boolean {
+  return code === 'method_not_allowed' && /\bwebsocket\b/i.test(arrival.headers.upgrade ?? '');
+}
+
+/** 426 rather than 405: clients that prefer a socket then turn to HTTP at once, where 405 makes them retry. */
+function noSocket({ allow }: Refusal): Refusal {
+  return refusal('method_not_allowed', 'WebSockets are not served here; send the request by HTTP POST.', {
+    status: 426,
+    ...(allow === undefined ? {} : { allow }),
+  });
 }

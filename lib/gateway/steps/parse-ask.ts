@@ -6,7 +6,8 @@ import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { readBody } from '#lib/gateway/upload/read-body';
 import { checkFamily } from '#lib/routing/check-family';
-import { checkNested } from '#lib/routing/nested';
+import { checkNested } from '#lib/routing/names/nested';
+import { resolveNames } from '#lib/routing/names/resolve';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
 /**
@@ -33,10 +34,13 @@ function takeAsk(
   if (isRefusal(ask)) throw new Refused(ask);
   call.ask = ask;
   const catalogue = runtime.catalogue();
+  const named = resolveNames(ask, family.id, snapshot, catalogue);
+  if ('code' in named) throw new Refused(named);
+  call.ask = named;
   const refused =
-    checkModel(ask.model, snapshot, catalogue) ??
-    checkFamily(catalogue.models.get(ask.model), family.id) ??
-    checkNested(ask, family.id, snapshot, catalogue) ??
-    (operation.steps === 'generate' ? checkBudget(ask, snapshot.key) : null);
+    checkModel(named.model, snapshot, catalogue) ??
+    checkFamily(catalogue.models.get(named.model), family.id) ??
+    checkNested(named, family.id, snapshot, catalogue) ??
+    (operation.steps === 'generate' ? checkBudget(named, snapshot.key) : null);
   if (refused) throw new Refused(refused);
 }

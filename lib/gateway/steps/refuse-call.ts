@@ -1,4 +1,13 @@
-import { errorBody, type Refusal, Refused, refusal, shouldRetry, statusOf, unaccountable } from '#lib/errors';
+import {
+  errorBody,
+  type Refusal,
+  Refused,
+  reasonOf,
+  refusal,
+  shouldRetry,
+  statusOf,
+  unaccountable,
+} from '#lib/errors';
 import { type Call, CLIENT_GONE } from '#lib/gateway/call';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
@@ -31,7 +40,8 @@ export function breakOff(call: Call, reply: Reply): void {
 function send(call: Call, refused: Refusal, reply: Reply): void {
   const text = errorBody(refused);
   const length = String(Buffer.byteLength(text));
-  reply.start(statusOf(refused), [...call.headers, ...refusalHeaders(refused), 'content-length', length]);
+  const headers = [...call.headers, ...refusalHeaders(refused), 'content-length', length];
+  reply.start(statusOf(refused), headers, reasonOf(refused));
   reply.end(call.arrival.method === 'HEAD' ? undefined : text);
 }
 

@@ -37,7 +37,13 @@ export async function askContent(
   const headers = { 'x-goog-api-key': key, 'Content-Type': 'application/json', ...options.headers };
   const target = options.target ?? `/v1beta/models/${model}:${methods[shape]}`;
   const talked = await talk(url, requestText('POST', target, headers, body), options);
-  const answer = talked.answers[0] ?? { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
+  const answer = talked.answers[0] ?? {
+    status: 0,
+    reason: '',
+    headers: [],
+    body: Buffer.alloc(0),
+    whole: false,
+  };
   return { ...talked, body, mark, answer, id: headerOf(answer, 'x-request-id') ?? '' };
 }
 

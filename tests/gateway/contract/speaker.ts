@@ -82,7 +82,13 @@ export async function askAs(
   };
   const text = requestText('POST', options.target ?? speaker.target(model), headers, body);
   const talked = await talk(url, text, options);
-  const answer = talked.answers[0] ?? { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
+  const answer = talked.answers[0] ?? {
+    status: 0,
+    reason: '',
+    headers: [],
+    body: Buffer.alloc(0),
+    whole: false,
+  };
   return { ...talked, body, mark, answer, id: headerOf(answer, 'x-request-id') ?? '' };
 }
 

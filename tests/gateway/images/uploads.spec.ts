@@ -251,7 +251,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
   });
 });
 
-const none = { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
+const none = { status: 0, reason: '', headers: [], body: Buffer.alloc(0), whole: false };
 
 /** Memory of a process that is really there, bytes. */
 function residentBytes(pid: number | undefined): number {

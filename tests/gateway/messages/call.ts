@@ -20,7 +20,13 @@ export async function askMessages(
   const body = JSON.stringify(asked);
   const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01', ...options.headers };
   const talked = await talk(url, requestText('POST', options.path ?? '/v1/messages', headers, body), options);
-  const answer = talked.answers[0] ?? { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
+  const answer = talked.answers[0] ?? {
+    status: 0,
+    reason: '',
+    headers: [],
+    body: Buffer.alloc(0),
+    whole: false,
+  };
   return { ...talked, body, mark, answer, id: headerOf(answer, 'x-request-id') ?? '' };
 }
 

@@ -19,7 +19,13 @@ export async function askResponses(
   const body = JSON.stringify({ model: 'sandbox/echo', input, ...rest });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...options.headers };
   const talked = await talk(url, requestText('POST', '/v1/responses', headers, body), options);
-  const answer = talked.answers[0] ?? { status: 0, headers: [], body: Buffer.alloc(0), whole: false };
+  const answer = talked.answers[0] ?? {
+    status: 0,
+    reason: '',
+    headers: [],
+    body: Buffer.alloc(0),
+    whole: false,
+  };
   return { ...talked, body, mark, answer, id: headerOf(answer, 'x-request-id') ?? '' };
 }
 

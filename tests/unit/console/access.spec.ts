@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { safeCallback } from '#lib/console/callback-url';
+import { safeCallback } from '#lib/console/addresses';
 import { clientOf, trustForwarded } from '#lib/console/forwarded';
 import { withoutSecret } from '#lib/console/key-filters';
 import { may, roleOf, roles, rolesThatMay } from '#lib/console/role';

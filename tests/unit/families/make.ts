@@ -35,6 +35,7 @@ export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
   return {
     id: 'vendor/name',
     name: 'Name',
+    aliases: [],
     contextTokens: 100_000,
     maxOutputTokens: 8_000,
     input: ['text'],

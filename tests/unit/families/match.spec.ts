@@ -63,6 +63,21 @@ describe('a request finds its operation', () => {
     ['DELETE', '/v1/videos/v1', 'DELETE videos/{video} video=v1'],
     ['GET', '/v1/videos/v1/content', 'GET videos/{id}/content id=v1'],
     ['GET', '/v1/%6dodels', 'models.list'],
+    ['POST', '/chat/completions', 'chat.create'],
+    ['POST', '/responses', 'responses.create'],
+    ['POST', '/messages', 'messages.create'],
+    ['GET', '/models', 'models.list'],
+    ['GET', '/models/vendor/name', 'models.read model=vendor/name'],
+    ['GET', '/videos/v1/content', 'GET videos/{id}/content id=v1'],
+    ['POST', '/models/a/b:generateContent', 'POST models/{model+}:generateContent model=a/b'],
+    ['GET', '/files/abc:download', 'content.file id=abc'],
+    ['POST', '/v1/v1/messages', 'messages.create'],
+    ['POST', '/v1/v1/messages/count_tokens', 'messages.count_tokens'],
+    ['GET', '/v1/v1/models', 'models.list'],
+    ['POST', '/v1beta/v1beta/models/a:generateContent', 'POST models/{model+}:generateContent model=a'],
+    ['POST', '/v1/v1beta/models/a:generateContent', 'POST models/{model+}:generateContent model=a'],
+    ['POST', '/v1beta/v1/chat/completions', 'chat.create'],
+    ['POST', '/v1/v1beta/chat/completions', 'chat.create'],
   ])('%s %s', (method, path, expected) => expect(hit(method, path)).toBe(expected));
 });
 
@@ -97,7 +112,8 @@ describe('a path that does not exist is 404, a malformed one 400', () => {
     ['/v1beta/vendor/name', 'not_found'],
     ['/v1beta/vendor/name:free', 'not_found'],
     ['/v1beta/name:generateContent', 'not_found'],
-    ['/v1beta/v1beta/models/name:generateContent', 'not_found'],
+    ['/v1/v1/v1/models', 'not_found'],
+    ['/v1beta/v1beta/chat/completions', 'not_found'],
     ['/v1/videos/a%2Fb', 'not_found'],
     ['/v1%2Fmodels', 'not_found'],
     ['/v1/__proto__', 'not_found'],
@@ -116,8 +132,11 @@ describe('a path that does not exist is 404, a malformed one 400', () => {
   ])('GET %s', (path, expected) => expect(hit('GET', path)).toBe(expected));
 
   it.each([
-    ['/v1/v1/chat/completions', '/v1/chat/completions'],
-    ['/chat/completions', '/v1/chat/completions'],
+    ['/v1/v1/v1/chat/completions', '/v1/chat/completions'],
+    ['/openai/v1/chat/completions', '/v1/chat/completions'],
+    ['/completions', '/v1/chat/completions'],
+    ['/v1/messages/batches', '/v1/messages'],
+    ['/v2/models/name:generateContent', '/v1beta/models/{model}:generateContent'],
     ['/v1/chat/completions/', '/v1/chat/completions'],
     ['/v1/Chat/Completions', '/v1/chat/completions'],
     ['/v1beta/chat/completions', '/v1/chat/completions'],
@@ -149,8 +168,8 @@ describe('the table of the service', () => {
   });
 
   it.each([
-    ['POST', '/v1/videos/generations', 'method_not_allowed'],
-    ['POST', '/v1/videos/edits', 'method_not_allowed'],
+    ['POST', '/v1/videos/video_1', 'method_not_allowed'],
+    ['POST', '/v1/videos/abc/content', 'method_not_allowed'],
     ['POST', '/v1/videos/a/b', 'not_found'],
     ['GET', '/v1beta/videos', 'not_found'],
     ['GET', '/v1beta/files', 'not_found'],
@@ -159,6 +178,20 @@ describe('the table of the service', () => {
     ['DELETE', '/v1beta/operations/op1', 'method_not_allowed'],
     ['GET', '/v1beta/models/x:predictLongRunning', 'method_not_allowed'],
   ])('%s %s is %s', (method, path, code) => expect(match(method, path)).toMatchObject({ code }));
+
+  it.each([
+    ['/v1/responses/compact', 'POST /v1/responses/compact; use POST /v1/responses, '],
+    ['/v1/responses/input_tokens', 'POST /v1/responses/input_tokens; use POST /v1/responses, '],
+    ['/responses/compact', 'POST /responses/compact; use '],
+    ['/v1/videos/generations', 'POST /v1/videos/generations; use POST /v1/videos, '],
+    ['/v1/videos/edits', 'POST /v1/videos/edits; use POST /v1/videos, '],
+    ['/v1beta/models/x:embedContent', 'POST :embedContent on models; use :generateContent, '],
+    ['/v1/models/vendor/x:batchEmbedContents', 'POST :batchEmbedContents on models; use :generateContent, '],
+  ])('POST %s is 404 and names what is missing', (path, named) => {
+    const refused = match('POST', path);
+    expect(refused).toMatchObject({ code: 'not_found' });
+    expect(isRefusal(refused) && refused.message).toContain(`There is no ${named}`);
+  });
 
   it('has one operation for a method and path, each of a family that is registered', () => {
     const seen = operations.flatMap((o) => o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path}`));

@@ -1,0 +1,17 @@
+/** Version segments that a base address may end in. */
+const versions = /^((?:\/(?:v1beta|v1alpha|v1)(?=\/))*)(\/.+)$/;
+
+/**
+ * The paths that a client meant whose base address lacks the version, or carries one where its SDK adds
+ * another (decisions §3 "Addresses"): "/chat/completions" is "/v1/chat/completions", and so is
+ * "/v1/v1/chat/completions". Of two different versions the SDK's own, the last, is tried first.
+ * @returns the likelier path first; none for a path that has exactly one version.
+ */
+export function spellingsOf(path: string): readonly string[] {
+  const [, prefix = '', rest] = versions.exec(path) ?? [];
+  if (rest === undefined) return [];
+  const [, first, last, third] = prefix.split('/');
+  if (first === undefined) return [`/v1${rest}`, `/v1beta${rest}`];
+  if (last === undefined || third !== undefined) return [];
+  return first === last ? [`/${last}${rest}`] : [`/${last}${rest}`, `/${first}${rest}`];
+}

@@ -1,0 +1,93 @@
+import { hasSession, takesStrangersForms } from '#lib/console/addresses';
+import { match, withVersion } from '#lib/families/match';
+import { isWellFormedKey } from '#lib/secrets';
+
+/** The head of a request, before anything of its body is read. */
+export interface RequestHead {
+  readonly method?: string | undefined;
+  /** Raw request target. */
+  readonly url?: string | undefined;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The console's own routes under `/api`; everything else there is answered 404 by the gateway. */
+const consoleRoutes = /^\/api\/(?:auth\/|v1(?:\/|$)|(?:health|metrics|stripe\/webhook)$)/;
+/** What Next serves for its pages: scripts, styles and, in development, its own tools. */
+const pageParts = /^\/__?next/;
+const formTypes = /^\s*(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i;
+const credentialHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
+
+/**
+ * Whether the gateway answers a request rather than the console (decisions §3 "Addresses"): the versioned
+ * prefixes; operations without their version; whatever carries a key of ours in a header; and what is
+ * neither read nor an action of the console, so that no prompt or key meets a page or a redirect.
+ */
+export function isForGateway(head: RequestHead): boolean {
+  const target = head.url ?? '/';
+  if (isVersioned(target)) return true;
+  const { method = 'GET' } = head;
+  const [path = '', query = ''] = divide(target);
+  if (path === '/api' || path.startsWith('/api/')) return !consoleRoutes.test(path);
+  if (pageParts.test(path)) return false;
+  if (carriesKey(head.headers)) return true;
+  if (method === 'GET' || method === 'HEAD') return keyInQuery(query) && !('code' in match(method, path));
+  return !('code' in match(method, path)) || !isAction(method, path, head.headers);
+}
+
+/** A target under one of the gateway's prefixes, or none that a page could have. */
+function isVersioned(target: string): boolean {
+  return /^(?!\/)|^\/+(?:\.{1,2}\/+)*v1(?:beta|alpha)?(?:[/?%#\\]|$)/.test(target);
+}
+
+const routedMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH']);
+
+/**
+ * The target under which Next hands a request of the gateway to its route as it came; null for what Next
+ * would answer, redirect or rewrite by itself: methods that it does not know, doubled slashes, dot
+ * segments, escapes that are none, and addresses without a route.
+ */
+export function routedTarget({ method = '', url = '' }: RequestHead): string | null {
+  const [path = '', query = ''] = divide(url);
+  if (!routedMethods.has(method) || !path.startsWith('/')) return null;
+  if (/\/\/|[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || !isDecodable(path)) return null;
+  if (isVersioned(url)) return url;
+  const versioned = withVersion(method, path);
+  return versioned === null ? null : `${versioned}${query === '' ? '' : `?${query}`}`;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function divide(target: string): readonly [path: string, query: string] {
+  const mark = target.indexOf('?');
+  return mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
+}
+
+function carriesKey(headers: RequestHead['headers']): boolean {
+  return credentialHeaders.some((name) => {
+    const value = headers[name];
+    return typeof value === 'string' && isWellFormedKey(value.replace(/^bearer[ \t]+/i, '').trim());
+  });
+}
+
+function keyInQuery(query: string): boolean {
+  return query !== '' && new URLSearchParams(query).getAll('key').some(isWellFormedKey);
+}
+
+/** A server action, or a form that a page sends without scripts. */
+function isAction(method: string, path: string, headers: RequestHead['headers']): boolean {
+  if (method !== 'POST') return false;
+  if (headers['next-action'] !== undefined) return true;
+  if (!formTypes.test(String(headers['content-type'] ?? ''))) return false;
+  const cookies = String(headers.cookie ?? '')
+    .split(';')
+    .map((pair) => pair.split('=', 1)[0]?.trim() ?? '');
+  return takesStrangersForms(path) || hasSession(cookies);
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { chatEdits } from '#lib/families/chat/edits';
+import { resolveName, resolveNames } from '#lib/routing/names/resolve';
+import type { Catalogue, KeySnapshot, ModelFacts, Policy } from '#lib/snapshot/snapshot';
+import { askChat, makeModel, makeOffer } from '#tests/unit/families/make';
+
+function catalogueOf(...models: readonly ModelFacts[]): Catalogue {
+  return { models: new Map(models.map((model) => [model.id, model])), providers: new Map() };
+}
+
+const modelOf = (id: string, part: Partial<ModelFacts> = {}) =>
+  makeModel({ id, offers: [makeOffer({ modelId: id, upstreamModel: id })], ...part });
+
+const catalogue = catalogueOf(
+  modelOf('a/opus', { aliases: ['opus-latest', 'opus-2026-01-01'] }),
+  modelOf('a/mini'),
+  modelOf('b/mini'),
+  modelOf('b/deep/name'),
+  modelOf('b/film', { offers: [makeOffer({ families: new Set(['videos']) })] }),
+  modelOf('bare'),
+  modelOf('c/opus', { offers: [] }),
+);
+
+function snapshotOf(policy: Policy = {}, scope: readonly string[] | null = null): KeySnapshot {
+  const limits = { rpm: null, tpm: null, concurrency: null };
+  return {
+    key: {
+      id: 'key',
+      name: 'key',
+      status: 'active',
+      quotaExhausted: false,
+      models: scope && new Set(scope),
+      maxOutputTokens: null,
+      caps: { dayNano: null, d7Nano: null, d30Nano: null, quotaNano: null },
+      limits,
+      expiresAtMs: null,
+      ownerRemoved: false,
+    },
+    workspace: { id: 'w', slug: 'w', timeZone: 'UTC', strict: false, suspended: false, limits },
+    policies: new Map([['', policy]]),
+    secretUntilMs: null,
+  };
+}
+
+const resolved = (name: string, policy?: Policy, scope?: readonly string[]) =>
+  resolveName(name, snapshotOf(policy, scope ?? null), catalogue, 'chat');
+
+describe('a model is named', () => {
+  it.each([
+    ['its slug', 'a/opus', 'a/opus'],
+    ['a slug without a slash', 'bare', 'bare'],
+    ['an alias of the catalogue', 'opus-2026-01-01', 'a/opus'],
+    ['the part after the slash', 'opus', 'a/opus'],
+    ['the part after the first slash', 'deep/name', 'b/deep/name'],
+    ['nothing that is known', 'name', 'name'],
+    ['a word of every object', 'constructor', 'constructor'],
+    ['another word of every object', '__proto__', '__proto__'],
+  ])('by %s', (_by, name, slug) => expect(resolved(name)).toEqual({ slug }));
+
+  it('by an alias of the workspace, before any of the catalogue and after slugs', () => {
+    const aliases = { smart: 'a/mini', 'opus-latest': 'a/mini', opus: 'a/mini', 'a/opus': 'a/mini' };
+    for (const name of ['smart', 'opus-latest', 'opus'])
+      expect(resolved(name, { aliases })).toEqual({ slug: 'a/mini' });
+    expect(resolved('a/opus', { aliases })).toEqual({ slug: 'a/opus' });
+  });
+
+  it('by the part after the slash only where that is one model in the scope of the key', () => {
+    expect(resolved('mini')).toMatchObject({
+      code: 'model_not_allowed',
+      message: 'Model "mini" may be any of a/mini, b/mini; name one of them in full.',
+    });
+    expect(resolved('mini', {}, ['b/mini', 'a/opus'])).toEqual({ slug: 'b/mini' });
+    expect(resolved('opus', {}, ['a/mini'])).toEqual({ slug: 'a/opus' });
+  });
+});
+
+describe('a list of an alias is a chain', () => {
+  const aliases = { chain: ['a/opus', 'b/film', 'a/mini', 'bare'] };
+
+  it('whose first model comes first, the rest in its order', () => {
+    expect(resolved('chain', { aliases })).toEqual({ slug: 'a/opus', chain: ['b/film', 'a/mini', 'bare'] });
+  });
+
+  it('from the first model that the key allows and the family serves', () => {
+    expect(resolved('chain', { aliases }, ['bare'])).toEqual({ slug: 'bare', chain: [] });
+    expect(resolveName('chain', snapshotOf({ aliases }), catalogue, 'videos')).toEqual({
+      slug: 'b/film',
+      chain: ['a/mini', 'bare'],
+    });
+  });
+
+  it('whose first model is refused when the key allows none', () => {
+    expect(resolved('chain', { aliases }, ['b/mini'])).toMatchObject({ slug: 'a/opus' });
+  });
+});
+
+describe('an ask', () => {
+  it('stays as it is when it names a slug', () => {
+    const ask = askChat({ model: 'a/opus', messages: [] });
+    expect(resolveNames(ask, 'chat', snapshotOf(), catalogue)).toBe(ask);
+  });
+
+  it('is of the slug, keeps the name as sent, and goes up under the name of the provider', () => {
+    const ask = askChat({ model: 'opus', messages: [] });
+    const named = resolveNames(ask, 'chat', snapshotOf(), catalogue);
+    if ('code' in named) throw new Error(named.message);
+    expect(named).toMatchObject({ model: 'a/opus', requestedModel: 'opus' });
+    expect(chatEdits(named, makeOffer({ upstreamModel: 'opus' }), null)).toEqual([]);
+    // What the provider calls the slug is not what was sent: it must be replaced all the same.
+    expect(chatEdits(named, makeOffer({ upstreamModel: 'a/opus' }), null)).toMatchObject([
+      { text: '"a/opus"' },
+    ]);
+  });
+});
