@@ -147,6 +147,8 @@ export interface Family {
   upstreamPath(ask: Ask, offer: OfferFacts): string;
   /** What of the client's query, credentials already gone, may travel upstream; absent: all of it. */
   upstreamQuery?(query: string, operation: Operation): string;
+  /** A header that its providers require, and what goes up when the client sends none. */
+  readonly requiredHeader?: readonly [name: string, value: string];
   /** The header that carries the operator's credential. */
   credentialHeader(secret: string): readonly [name: string, value: string];
   /** Usage of a whole answer (parsed JSON); null when it has none. */

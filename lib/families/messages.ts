@@ -51,6 +51,7 @@ export const messages: Family = {
   edits: messagesEdits,
   injectsUsage: () => false,
   upstreamPath: (ask) => `/${ask.operation.path}`,
+  requiredHeader: ['anthropic-version', '2023-06-01'],
   credentialHeader: (secret) => ['x-api-key', secret],
   readUsage: readMessageUsage,
   outputBytes: messageOutputBytes,

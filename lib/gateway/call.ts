@@ -13,8 +13,8 @@ import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
 /** Status in the log of a call whose client left before any answer, as it is usual among proxies. */
 export const CLIENT_GONE = 499;
 
-/** Family and operation in the log of a call to an address that is not served. */
-const UNSERVED = 'unknown';
+/** What the log and the metrics say of a call to an address that is not served. */
+export const unserved = { family: 'unknown', name: 'unknown' } as const;
 
 /** One gateway request on its way: each step of `serve` fills in its own part, once. */
 export interface Call {
@@ -129,8 +129,8 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     atMs: call.startMs,
     workspaceId: call.snapshot?.workspace.id ?? '',
     keyId: call.snapshot?.key.id ?? '',
-    family: call.operation?.family ?? UNSERVED,
-    operation: call.operation?.name ?? UNSERVED,
+    family: (call.operation ?? unserved).family,
+    operation: (call.operation ?? unserved).name,
     requestedModel: call.ask?.requestedModel ?? call.ask?.model ?? call.params.model ?? null,
     answeringModel: call.target?.model.id ?? null,
     provider: call.target?.offer.provider.id ?? null,

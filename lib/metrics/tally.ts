@@ -1,5 +1,4 @@
 import type { ErrorCode } from '#lib/errors';
-import type { Operation } from '#lib/families/family';
 import type { CallRecord, EndReason } from '#lib/settlement/entry';
 
 /** Upper bounds of the overhead's buckets, ms; one more bucket takes what is above. */
@@ -25,6 +24,12 @@ const reasonAt: Readonly<Record<EndReason, number>> = {
 
 /** The hundreds of a status; `other` is none of HTTP's. */
 const statusClasses = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+
+/** What calls are counted by. */
+interface Operation {
+  readonly family: string;
+  readonly name: string;
+}
 
 /** How many calls ended alike. */
 export interface CallCount {

@@ -152,7 +152,8 @@ describe('when the wall clock is outside 2025 to 2100', () => {
     const answer = await webLane(new Request(`${url}/v1/models`));
     const body = Buffer.from(await answer.arrayBuffer());
     const headers = [...answer.headers];
-    expectRefusal({ status: answer.status, headers, body, whole: true }, 'identifier_generation_failed');
+    const { status, statusText: reason } = answer;
+    expectRefusal({ status, reason, headers, body, whole: true }, 'identifier_generation_failed');
   });
 });
 

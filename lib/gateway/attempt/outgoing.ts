@@ -20,6 +20,8 @@ export function outgoing(call: Call, ask: Ask, family: Family, target: Target): 
     target.offer.denyBetas,
     call.snapshot?.workspace.id ?? '',
   );
+  const required = family.requiredHeader;
+  if (required && !call.arrival.headers[required[0]]) headers.push(...required);
   if (contentLength !== null) headers.push('content-length', String(contentLength));
   const { method, download } = ask.operation;
   return {

@@ -1,5 +1,5 @@
 import { statusOf, unaccountable } from '#lib/errors';
-import { type Call, recordOf } from '#lib/gateway/call';
+import { type Call, recordOf, unserved } from '#lib/gateway/call';
 import { chargeNothing } from '#lib/gateway/charge';
 import type { Reply } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
@@ -34,7 +34,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     journal.remember(entryOf(call, record));
     if (withheld) throw error;
   } finally {
-    if (call.operation) runtime.tally.ended(call.operation, record);
+    runtime.tally.ended(call.operation ?? unserved, record);
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),

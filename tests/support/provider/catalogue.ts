@@ -60,6 +60,7 @@ type Offer = Readonly<Record<string, unknown>> & { readonly provider: string };
 const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/drained': [{ provider: 'drained', price }],
   'test/closed': [{ provider: 'closed', price }],
+  'test/named': [{ provider: 'drained', price }],
   'test/picture-drained': [{ provider: 'drained', ...pictures, price: perKind }],
   'test/picture-scripted': [{ provider: 'scripted', ...pictures }],
   'test/picture-falls-back': [
@@ -142,6 +143,11 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   ],
 };
 
+/** Further names of the models above. */
+const aliases: Readonly<Record<string, readonly string[]>> = {
+  'test/named': ['named-latest', 'named-2026-01-01'],
+};
+
 /** Providers and models of the tests alone, beside the simulated provider's own catalogue. */
 export function testCatalogue(): CatalogueSet {
   const file = {
@@ -149,6 +155,7 @@ export function testCatalogue(): CatalogueSet {
     models: Object.entries(offers).map(([id, list]) => ({
       id,
       name: id,
+      aliases: aliases[id] ?? [],
       contextTokens: 1_000_000,
       maxOutputTokens: 65_536,
       input: ['text'],
