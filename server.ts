@@ -20,6 +20,8 @@ import { seedFirstRun } from '#prisma/seed';
 
 /** The process: environment → database → runtime → one listener with two lanes. */
 keepTickShape();
+// Files, sockets and children of this process are its user's alone.
+process.umask(0o077);
 const env = await orExplain(loadEnv);
 // A log that cannot be written (the terminal closed, the disk full) must not end what it tells of.
 const sink = pino.destination(2).on('error', () => undefined);

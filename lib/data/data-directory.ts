@@ -1,10 +1,22 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { makePrivate } from '#lib/data/private-files';
 
 /** DATA_DIR cannot be made or written; the message says why and what to do. */
 export class DataDirUnusable extends Error {
-  constructor(dataDir: string, cause: NodeJS.ErrnoException) {
-    super(`DATA_DIR: ${dataDir} ${remedyOf(cause)}`);
+  /** @param cause what the file system said, or what is wrong with it and how to mend that. */
+  constructor(dataDir: string, cause: NodeJS.ErrnoException | string) {
+    super(`DATA_DIR: ${dataDir} ${typeof cause === 'string' ? cause : remedyOf(cause)}`);
     this.name = 'DataDirUnusable';
   }
 }
@@ -26,9 +38,13 @@ function remedyOf(cause: NodeJS.ErrnoException): string {
 
 const probe = Buffer.alloc(4096, 1);
 
+/** Everything that the gateway puts into DATA_DIR. */
+const ownNames =
+  /^(?:db|db\.new|journal|run|tmp|lock\.db(?:-journal)?|secrets\.json(?:\.\d+\.[0-9a-f]+)?|\.probe-\d+)$/;
+
 /**
  * Makes `dataDir` (0700) where it is missing and writes a page there: what refuses that would refuse the
- * journal or the database later, in the middle of something.
+ * journal or the database later, in the middle of something. What is there already becomes the owner's alone.
  * @throws DataDirUnusable.
  */
 export function makeDataDirectory(dataDir: string): void {
@@ -42,7 +58,43 @@ export function makeDataDirectory(dataDir: string): void {
       closeSync(descriptor);
       rmSync(file, { force: true });
     }
+    closeToOthers(dataDir);
   } catch (error) {
+    if (error instanceof DataDirUnusable) throw error;
     throw error instanceof Error ? new DataDirUnusable(dataDir, error) : error;
+  }
+}
+
+/**
+ * A directory that holds nothing else is closed to others itself; of one that is shared only our entries are.
+ * The database's files are left to the process that holds the lock on them: their directory is enough.
+ */
+function closeToOthers(dataDir: string): void {
+  const { mode, uid } = statSync(dataDir);
+  const names = readdirSync(dataDir);
+  const ours = names.filter((name) => ownNames.test(name));
+  for (const name of ours) {
+    const path = join(dataDir, name);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found && found.uid !== uid && found.uid !== process.getuid?.()) {
+      throw new DataDirUnusable(
+        dataDir,
+        `holds ${name} of another user: give it to this user, or remove it.`,
+      );
+    }
+    if (name.startsWith('db')) chmodSync(path, 0o700);
+    else makePrivate(path);
+  }
+  if ((mode & 0o077) === 0) return;
+  if (uid === process.getuid?.() && ours.length === names.length) {
+    chmodSync(dataDir, 0o700);
+    return;
+  }
+  const sticky = (mode & 0o1000) !== 0;
+  if ((mode & 0o022) !== 0 && !sticky) {
+    throw new DataDirUnusable(
+      dataDir,
+      `may be changed by other users: run "chmod go-w" on it, or set another DATA_DIR.`,
+    );
   }
 }

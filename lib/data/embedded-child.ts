@@ -3,6 +3,8 @@ import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
+import { listen } from '#lib/data/embedded/socket';
+import { type Engine, Turns } from '#lib/data/embedded/turns';
 import {
   findHolder,
   type Holder,
@@ -11,9 +13,8 @@ import {
   socketPath,
   writeHolder,
 } from '#lib/data/embedded-directory';
-import { listen } from '#lib/data/embedded-socket';
-import { type Engine, Turns } from '#lib/data/embedded-turns';
 import { type FileLock, takeLock } from '#lib/data/lock';
+import { makePrivate } from '#lib/data/private-files';
 
 // The process that owns DATA_DIR/db: `node embedded-child.ts <data dir> <role> <pid of the asker>`.
 // Two processes in one PGlite directory lose data without a word, hence the lock; the owner is a
@@ -23,6 +24,9 @@ import { type FileLock, takeLock } from '#lib/data/lock';
 export type Report = { state: 'waiting'; holder: Holder | null } | { state: 'ready' };
 
 const idleInTransactionMs = 15_000;
+
+// Whatever this process makes, socket and lock included, is its user's alone.
+process.umask(0o077);
 
 const [dataDir = '', role = 'server', asker = '0'] = process.argv.slice(2);
 const stopped = Promise.withResolvers<void>();
@@ -61,7 +65,18 @@ async function open(): Promise<PGlite> {
     await (await PGlite.create(draft)).close();
     renameSync(draft, place);
   }
-  return PGlite.create(place);
+  const database = await PGlite.create(place);
+  keepPrivate(database);
+  // What it has unpacked, or made until now.
+  makePrivate(place);
+  return database;
+}
+
+/** Its file system gives each new file the mode that was asked for, whatever the umask says. */
+function keepPrivate(database: PGlite): void {
+  const files: { chmod(file: unknown, mode: number, ...rest: unknown[]): void } = database.Module.FS;
+  const chmod = files.chmod.bind(files);
+  files.chmod = (file, mode, ...rest) => chmod(file, mode & 0o700, ...rest);
 }
 
 const roleOf = (text: string): Role => (text === 'command' ? 'command' : 'server');

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FrameReader } from '#lib/data/embedded-frames';
+import { FrameReader } from '#lib/data/embedded/frames';
 import { Client } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
 import { type Stack, startStack } from '#tests/support/stack';

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { type Frame, FrameReader, startupKind } from '#lib/data/embedded-frames';
-import type { Client, Turns } from '#lib/data/embedded-turns';
+import { type Frame, FrameReader, startupKind } from '#lib/data/embedded/frames';
+import type { Client, Turns } from '#lib/data/embedded/turns';
 
 /** The messages after which the server answers and is ready for the next. */
 const ending = new Set(['S', 'Q', 'F']);

@@ -1,4 +1,4 @@
-import { frameOf } from '#lib/data/embedded-frames';
+import { frameOf } from '#lib/data/embedded/frames';
 
 /** The one session that the embedded database has: what PGlite offers of itself. */
 export interface Engine {
