@@ -1,8 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Clock } from '#lib/clock';
+import { lookAtClock } from '#lib/data/seen-time';
 import { idFloor } from '#lib/ids';
 
 const weekMs = 7 * 24 * 3_600_000;
 const dayMs = 24 * 3_600_000;
+const hourMs = 3_600_000;
 /** A Monday, 00:00 UTC. */
 const firstMondayMs = Date.UTC(1970, 0, 5);
 const weeksBehind = 1;
@@ -19,34 +22,46 @@ export interface PartitionCare {
   stop(): void;
 }
 
+interface CareOptions {
+  readonly clock: Clock;
+  /** Of the call log, default 90 (decisions §13). */
+  readonly retentionDays?: number;
+  report(error: Error): void;
+}
+
 /**
- * Makes the weeks around now and drops those older than the retention: once before it returns, then
- * every day. A round that fails is reported and not fatal: rows without a week go to the default one.
- * @param options `retentionDays`: of the call log, default 90 (decisions §13).
+ * Makes the weeks around now and drops those older than the retention: once before it returns, then every
+ * hour. A clock that ran ahead must not delete the log: what is dropped is old by the last time that was
+ * seen before. A round that fails is reported and not fatal: rows without a week go to the default one.
  */
-export async function keepPartitions(
-  pool: Pool,
-  options: { nowMs(): number; retentionDays?: number; report(error: Error): void },
-): Promise<PartitionCare> {
+export async function keepPartitions(pool: Pool, options: CareOptions): Promise<PartitionCare> {
+  const { clock, report, retentionDays = defaultRetentionDays } = options;
+  let lookedMono = clock.mono();
+  let told = false;
   const round = async () => {
     try {
-      await makePartitions(pool, options.nowMs());
-      // A clock that ran ahead must not delete the log: of two clocks the earlier one decides.
-      const earlierMs = Math.min(options.nowMs(), await databaseNowMs(pool));
-      await dropPartitions(pool, earlierMs, options.retentionDays ?? defaultRetentionDays);
+      await makePartitions(pool, clock.now());
+      const mono = clock.mono();
+      const { allowedMs, believed } = await lookAtClock(pool, clock.now(), mono - lookedMono);
+      lookedMono = mono;
+      await dropPartitions(pool, allowedMs, retentionDays);
+      if (!believed && !told) report(leapt(allowedMs));
+      told = !believed;
     } catch (error) {
-      options.report(error instanceof Error ? error : new Error(String(error)));
+      report(error instanceof Error ? error : new Error(String(error)));
     }
   };
   await round();
-  const timer = setInterval(round, dayMs);
+  const timer = setInterval(round, hourMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }
 
-async function databaseNowMs(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ now: Date }>('SELECT now()');
-  return rows[0]?.now.getTime() ?? 0;
+function leapt(seenMs: number): Error {
+  return new Error(
+    `the clock is more than a day ahead of ${new Date(seenMs).toISOString()}, the last time that was seen: ` +
+      'if it is wrong, set it; until it has run so for a day, retention drops nothing that is newer by that time',
+  );
 }
 
 /** Makes the weekly partitions of `call` and `attempt` from the last week to four weeks ahead. */

@@ -71,10 +71,7 @@ export async function assemble(
   const left = await recover({ pool: db.pool, dir: journalDir, nowMs: clock.now(), report });
   if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
   const setAside = countSetAside(journalDir);
-  const partitions = await keepPartitions(db.pool, {
-    nowMs: () => clock.now(),
-    report: (error) => report(error, null),
-  });
+  const partitions = await keepPartitions(db.pool, { clock, report: (error) => report(error, null) });
 
   const journal = openJournal(journalDir, ownerId, {
     report: (error) => report(error, null),

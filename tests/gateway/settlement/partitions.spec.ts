@@ -22,6 +22,9 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** A clock that stands still. */
+const clockAt = (ms: number) => ({ now: () => ms, mono: () => 0 });
+
 async function partitions(parent: string): Promise<string[]> {
   const found = await pool.query<{ name: string }>(
     'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1',
@@ -91,14 +94,80 @@ describe('the weeks of the call log', () => {
 
   it('are kept at start; a failure is reported and stops nothing', async () => {
     const reports: Error[] = [];
-    const care = await keepPartitions(pool, { nowMs: () => nowMs, report: (error) => reports.push(error) });
+    const care = await keepPartitions(pool, {
+      clock: clockAt(nowMs),
+      report: (error) => reports.push(error),
+    });
     care.stop();
     expect(reports).toEqual([]);
     expect(await partitions('call')).toContain('call_w20261109');
     const away = new Pool({ connectionString: 'postgresql://nobody@127.0.0.1:9/none' });
-    const failed = await keepPartitions(away, { nowMs: () => nowMs, report: (error) => reports.push(error) });
+    const failed = await keepPartitions(away, {
+      clock: clockAt(nowMs),
+      report: (error) => reports.push(error),
+    });
     failed.stop();
     expect(reports).toHaveLength(1);
     await away.end();
+  });
+
+  describe('at a start with a wrong clock', () => {
+    // Long ago: the clock of the database, which is right, must not be what saves the log.
+    const rightMs = nowMs - 400 * dayMs;
+    const day = (days: number) => rightMs + days * dayMs;
+
+    /** Starts of processes, one after the other. @returns what was reported. */
+    async function start(...clocks: readonly number[]): Promise<string[]> {
+      const reports: string[] = [];
+      for (const ms of clocks) {
+        const report = (error: Error) => reports.push(error.message);
+        const care = await keepPartitions(pool, { clock: clockAt(ms), report });
+        care.stop();
+      }
+      return reports;
+    }
+    /** An installation with a log of its own in which nobody has looked at the clock yet. */
+    async function installed(...atMs: readonly number[]): Promise<string[]> {
+      await pool.query('DELETE FROM seen_time');
+      await pool.query('DELETE FROM call');
+      await pool.query('DELETE FROM attempt');
+      return Promise.all(atMs.map(log));
+    }
+    const kept = async (ids: readonly string[]) => {
+      const places = await Promise.all(ids.map(placeOf));
+      return places.map((place) => place.length > 0);
+    };
+
+    it('keeps the log when it is ahead, once or again and again, and drops what is old when it is right', async () => {
+      const ids = await installed(day(-95), day(-50), day(-1));
+      expect(await start(rightMs)).toEqual([]);
+      expect(await kept(ids)).toEqual([false, true, true]);
+      const reports = await start(day(120), day(121), day(5_000));
+      expect(await kept(ids)).toEqual([false, true, true]);
+      expect(reports).toHaveLength(3);
+      expect(reports[0]).toContain(`more than a day ahead of ${new Date(rightMs).toISOString()}`);
+      expect(await start(day(0.5))).toEqual([]);
+      expect(await kept(ids)).toEqual([false, true, true]);
+    });
+
+    it('keeps the log of an installation that never looked at the clock before', async () => {
+      const ids = await installed(day(-80), day(-1));
+      await start(day(120));
+      expect(await kept(ids)).toEqual([true, true]);
+    });
+
+    it('keeps the log when the first clock of all was ahead, the next one right, and a later one ahead again', async () => {
+      await installed();
+      await start(day(120));
+      const ids = await Promise.all([day(0), day(1)].map(log));
+      await start(day(1), day(119));
+      expect(await kept(ids)).toEqual([true, true]);
+    });
+
+    it('keeps the log when it is behind, and when it is right after that', async () => {
+      const ids = await installed(day(-80), day(-1));
+      await start(rightMs, day(-300), rightMs, day(1));
+      expect(await kept(ids)).toEqual([true, true]);
+    });
   });
 });
