@@ -70,6 +70,8 @@ export interface Coordinator {
    * (a strict workspace then ends the stream; others go on and the excess is recorded).
    */
   grow(claim: Claim, holdNano: bigint): boolean | Promise<boolean>;
+  /** The client of a running call has left: its slot is free, its hold stays. Idempotent by call id. */
+  leave(claim: Claim): void;
   /** Frees the slot, corrects TPM, turns the hold into a debt until the drain has posted it. Idempotent by call id. */
   release(claim: Claim, outcome: Outcome): void;
   /** The drain's transaction committed: the debts of these calls now stand in the ledger. */

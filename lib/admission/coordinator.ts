@@ -176,6 +176,10 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       return waitForMore(claim, holdNano, moreNano);
     },
 
+    leave(claim) {
+      calls.leave(claim.callId);
+    },
+
     release(claim, outcome) {
       const ended = calls.release(claim.callId, outcome, clock.mono());
       // The drain removes the row of a call with a charge, together with posting it.

@@ -63,6 +63,7 @@ export class Gate {
         lease,
         keyLease,
         holdNano,
+        left: false,
         posted: false,
       },
       nowMs,

@@ -65,9 +65,13 @@ export class Counters {
     };
   }
 
-  /** Ends a claim: the slot is free; `actual` tokens replace the estimate (decisions §8). */
-  end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMs: number): void {
+  /** The claim's call has ended, or its client has left. */
+  freeSlot(need: Need): void {
     if (need !== 'models' && this.inFlight > 0) this.inFlight--;
+  }
+
+  /** Ends a claim whose slot is free: `actual` tokens replace the estimate (decisions §8). */
+  end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMs: number): void {
     if (undone) this.rpm.giveBack(booked.rpmSlot, 1, nowMs);
     if (need !== 'generate') return;
     if (actual < estimate) this.tpm.giveBack(booked.tpmSlot, estimate - actual, nowMs);

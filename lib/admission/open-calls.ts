@@ -16,6 +16,8 @@ export interface OpenCall {
   readonly keyLease: Lease | null;
   /** As it has grown. */
   holdNano: bigint;
+  /** Its client has left: its slots are free already. */
+  left: boolean;
   /** The drain was faster than the release. */
   posted: boolean;
 }
@@ -78,6 +80,19 @@ export class OpenCalls {
     return true;
   }
 
+  /** Frees the slots of a running call whose client has left; its hold and tokens stay. */
+  leave(callId: string): void {
+    const call = this.#running.get(callId);
+    if (call) this.#free(call);
+  }
+
+  #free(call: OpenCall): void {
+    if (call.left) return;
+    call.left = true;
+    call.key.freeSlot(call.need);
+    call.workspace.freeSlot(call.need);
+  }
+
   /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns false the second time. */
   release(callId: string, outcome: Outcome, nowMs: number): boolean {
     const call = this.#running.get(callId);
@@ -86,6 +101,7 @@ export class OpenCalls {
     const { need, claim, lease, keyLease } = call;
     const actual = outcome.undone ? 0 : (outcome.tokens ?? claim.tokens);
     const undone = outcome.undone === true;
+    this.#free(call);
     call.key.end(need, call.keyBooked, claim.tokens, actual, undone, nowMs);
     call.workspace.end(need, call.workspaceBooked, claim.tokens, actual, undone, nowMs);
     const owed = claim.funding !== 'none' && !call.posted && outcome.chargeNano > 0n;

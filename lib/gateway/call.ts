@@ -57,8 +57,6 @@ export interface Call {
   upstreamMs: number;
   /** From the call's start to the answering attempt's without what earlier attempts took, ms: ours. */
   leadMs: number;
-  /** When the answering attempt began, monotonic ms. */
-  beganMono: number;
   report: UsageReport | null;
   usage: Usage;
   usageSource: UsageSource;
@@ -106,7 +104,6 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     firstByteMono: null,
     upstreamMs: 0,
     leadMs: 0,
-    beganMono: 0,
     report: null,
     usage: noUsage,
     usageSource: 'none',

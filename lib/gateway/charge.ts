@@ -9,10 +9,25 @@ import type { Target } from '#lib/routing/target';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /**
+ * How far an answer was seen: it goes on; the provider ended it, well or with an error in it; it broke off at the
+ * provider; or the gateway closed the connection before its end, because its client had left or a time limit
+ * ran out.
+ */
+export type Seen =
+  | { readonly end: 'open' | 'ended' | 'broken' }
+  | {
+      readonly end: 'closed';
+      /** The whole request had been sent: the provider was working on it. */
+      readonly sentWhole: boolean;
+      /** Output tokens that a model which reasons out of sight has made by then; else 0. */
+      readonly workedTokens: number;
+    };
+
+/**
  * What a call costs as far as its answer has been seen, written into the call (decisions §6 "What is
  * charged"): the reported usage; else an estimate, never above the hold; else nothing.
  */
-export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean): void {
+export function chargeCall(call: Call, meter: Meter | null, seen: Seen): void {
   const { target, ask, claim } = call;
   chargeNothing(call);
   call.flags = meter?.flags() ?? [];
@@ -20,13 +35,15 @@ export function chargeCall(call: Call, meter: Meter | null, sentWhole: boolean):
   // A job is charged when it ends, whatever its create answer already tells.
   if (call.jobOpened) return;
   const report = meter?.report() ?? null;
-  if (report && !report.outputOpen && !lacksTokens(report, target.price.price)) {
+  const workedTokens = seen.end === 'closed' ? seen.workedTokens : 0;
+  const told = report && !report.outputOpen && !lacksTokens(report, target.price.price);
+  if (told && !(report.soFar && workedTokens > report.usage.output)) {
     priceReport(call, report, 'reported');
     return;
   }
   const outputBytes = meter?.outputBytes() ?? 0;
-  if (!isOwed(call, outputBytes, sentWhole)) return;
-  priceReport(call, estimateUsage(ask, report, outputBytes), 'estimated');
+  if (!isOwed(call, seen, outputBytes, meter?.failed() ?? false)) return;
+  priceReport(call, estimateUsage(ask, report, outputBytes, workedTokens), 'estimated');
   if (call.costNano > call.holdNano) call.costNano = call.holdNano;
 }
 
@@ -39,12 +56,20 @@ export function chargeNothing(call: Call): void {
   call.uncappedNano = 0n;
 }
 
-/** Without reported usage: is anything owed? A 2xx that ended well or was left, or that broke after output. */
-function isOwed(call: Call, outputBytes: number, sentWhole: boolean): boolean {
-  const answered = call.status >= 200 && call.status < 300;
-  if (call.endReason === 'client_gone') return sentWhole && (call.status === 0 || answered);
-  if (!answered) return false;
-  return call.endReason === 'completed' || outputBytes > 0;
+/** Without reported usage: whether anything is owed (decisions §6 "What is charged"). */
+function isOwed({ status, gone }: Call, seen: Seen, outputBytes: number, failed: boolean): boolean {
+  const answered = status >= 200 && status < 300;
+  switch (seen.end) {
+    case 'open':
+      return answered;
+    case 'ended':
+      return answered && (!failed || outputBytes > 0);
+    case 'broken':
+      return answered && outputBytes > 0;
+    case 'closed':
+      // What its client no longer waits for is owed from the moment that the provider had all of it.
+      return gone ? seen.sentWhole && (answered || status === 0) : answered && outputBytes > 0;
+  }
 }
 
 function priceReport(call: Call, report: UsageReport, source: 'reported' | 'estimated'): void {

@@ -1,22 +1,28 @@
 import { type Call, conversationOf } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
+import type { Exchange } from '#lib/upstream/exchange';
+
+/** Share of the time that an answer may have waited for its client and still tell its offer's speed. */
+const MOST_PAUSED = 0.1;
 
 /**
- * What a finished answer teaches routing: how fast its offer writes, how much of the input it had in its
- * cache, and that this provider now holds the conversation's prompt cache.
- * @param events whether it came as an event stream: writing is then timed from the first byte.
+ * What an answer that was seen to its end teaches routing and estimates: how fast its offer writes (output with
+ * reasoning by the time from sent to end, decisions §6), how much of the input it had in its cache, and that
+ * this provider now holds the conversation's prompt cache. An answer that waited for a slow client tells
+ * nothing of the offer's speed.
  */
-export function learn(runtime: Runtime, call: Call, events: boolean): void {
+export function learn(runtime: Runtime, call: Call, exchange: Exchange): void {
   const { target, ask, snapshot, usage } = call;
-  if (!target || call.usageSource !== 'reported' || call.endReason !== 'completed') return;
-  const beganMono = events && call.firstByteMono !== null ? call.firstByteMono : call.beganMono;
+  const ended = call.endReason === 'completed' || call.endReason === 'client_gone';
+  if (!target || call.usageSource !== 'reported' || !ended) return;
+  const { workedMs, pausedMs } = exchange;
   const nowMs = runtime.clock.now();
   const cached = usage.cachedInput;
   runtime.health.measured(
     target.offer.id,
     {
-      outputTokens: usage.output,
-      tookMs: runtime.clock.mono() - beganMono,
+      outputTokens: pausedMs > workedMs * MOST_PAUSED ? 0 : usage.output,
+      tookMs: workedMs,
       inputTokens: usage.input + cached + usage.cacheWrite5m + usage.cacheWrite1h,
       cachedTokens: cached,
     },

@@ -2,6 +2,7 @@ import type { Coordinator } from '#lib/admission/claim';
 import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { RefusalPace } from '#lib/gateway/refusal-pace';
+import type { Drains } from '#lib/gateway/relay/drains';
 import type { SpoolRoom } from '#lib/gateway/upload/spool';
 import type { Jobs } from '#lib/jobs/job';
 import type { Tally } from '#lib/metrics/tally';
@@ -48,8 +49,8 @@ export interface Runtime {
   readonly refusals: RefusalPace;
   /** Counts how calls end, for metrics. */
   readonly tally: Tally;
-  /** Answers read to their end after the client left, at most 32 a process (decisions §6). */
-  readonly drains: { running: number; readonly most: number };
+  /** Answers that are read to their end after the client left (decisions §6). */
+  readonly drains: Drains;
   /** Unexpected errors: logged with the request id, never shown. */
   report(error: unknown, callId: string | null): void;
 }

@@ -1,6 +1,7 @@
 import { systemClock } from '#lib/clock';
 import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
+import { createDrains } from '#lib/gateway/relay/drains';
 import type { Runtime } from '#lib/gateway/runtime';
 import { createIds } from '#lib/ids';
 import { Tally } from '#lib/metrics/tally';
@@ -33,7 +34,7 @@ export function unconfiguredRuntime(): Runtime {
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyStallMs: 0 },
     uploads: null,
     bodies: createBodyBudget(0),
-    drains: { running: 0, most: 0 },
+    drains: createDrains(0),
     refusals: createRefusalPace(),
     tally: new Tally(),
     report: () => {},

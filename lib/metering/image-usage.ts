@@ -42,15 +42,26 @@ export function lacksTokens({ usage, nested, flags }: UsageReport, { base }: Pri
 }
 
 /**
- * Usage of an answer that told none, or not its output (decisions §6 "What is charged"): the input by its
- * weight, the output by what came. Of the images family all output is image.
+ * Usage of an answer that told none, or not all of its output (decisions §6 "What is charged"): the input by
+ * its weight, the output by what came. Of the images family all output is image.
  * @param told what it did tell.
+ * @param workedTokens output that the model has made by the time it worked; what exceeds the output that
+ * came is reasoning that nobody saw.
  */
-export function estimateUsage(ask: Ask, told: UsageReport | null, outputBytes: number): UsageReport {
-  const open = told?.outputOpen ? told.usage : null;
+export function estimateUsage(
+  ask: Ask,
+  told: UsageReport | null,
+  outputBytes: number,
+  workedTokens = 0,
+): UsageReport {
+  const open = told?.outputOpen || told?.soFar ? told.usage : null;
   const usage = { ...(open ?? usageOf(estimatedInput(ask.weight))) };
   usage.output = Math.max(usage.output, estimateOutputTokens(outputBytes));
   if (ask.operation.family === 'images') usage.imageOutput = usage.output;
   usage.images = told?.usage.images ?? 0;
+  if (workedTokens > usage.output) {
+    usage.reasoning += workedTokens - usage.output;
+    usage.output = workedTokens;
+  }
   return { serviceTier: null, nested: [], flags: [], ...told, usage };
 }

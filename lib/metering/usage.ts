@@ -54,6 +54,8 @@ export interface UsageReport {
    * input is the provider's, the output is estimated from what came.
    */
   readonly outputOpen?: boolean;
+  /** Told of an answer that goes on: its figures may have grown since. */
+  readonly soFar?: boolean;
   /**
    * Entries of a price's map by size, quality or resolution that fit what was made, the closest first
    * ("1024x1024/high", "1024x1024"); absent: its `default`.

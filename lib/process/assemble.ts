@@ -10,6 +10,7 @@ import { keepPartitions } from '#lib/data/partitions';
 import type { Env } from '#lib/env';
 import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
+import { createDrains } from '#lib/gateway/relay/drains';
 import { type Runtime, setRuntime } from '#lib/gateway/runtime';
 import { openSpoolRoom } from '#lib/gateway/upload/spool';
 import { createIds } from '#lib/ids';
@@ -44,8 +45,8 @@ const BODY_STALL_MS = 30_000;
 const FINISH_POLL_MS = 25;
 /** Uploads of the largest size that may lie on disk at once. */
 const MOST_UPLOADS = 16;
-/** Answers read to their end for clients that left, at the most (decisions §6). */
-const MOST_DRAINS = 32;
+/** What a stop leaves of its patience to close the books of answers that it no longer reads on, ms. */
+const CUT_DRAINS_MS = 2_000;
 
 /**
  * Puts the gateway of this process together: first what a dead process left behind is settled, then
@@ -209,7 +210,7 @@ export async function assemble(
     },
     uploads: openSpoolRoom(join(env.dataDir, 'tmp'), MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),
-    drains: { running: 0, most: MOST_DRAINS },
+    drains: createDrains(),
     refusals: createRefusalPace(),
     tally: new Tally(),
     report,
@@ -227,7 +228,11 @@ export async function assemble(
     finishCalls: async (patienceMs) => {
       coordinator.halt('it is stopping, send the request again');
       const untilMs = clock.mono() + patienceMs;
-      while (coordinator.openCalls() > 0 && clock.mono() < untilMs) await pause(FINISH_POLL_MS);
+      while (coordinator.openCalls() > 0 && clock.mono() < untilMs) {
+        // Clients that left wait for nothing, but an answer that the exit cuts off would be charged too little.
+        if (clock.mono() >= untilMs - CUT_DRAINS_MS) runtime.drains.stop();
+        await pause(FINISH_POLL_MS);
+      }
     },
     stop: async () => {
       setRuntime(null);

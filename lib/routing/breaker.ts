@@ -64,6 +64,9 @@ class Offer implements OfferHealth {
   breakerUntilMs = 0;
   retryUntilMs = 0;
   asideMs = ASIDE_MS;
+  /** Output of measured answers and the time that it took, older ones counting less. */
+  #outputTokens = 0;
+  #tookMs = 0;
 
   get openUntilMs(): number {
     return Math.max(this.breakerUntilMs, this.retryUntilMs);
@@ -113,7 +116,10 @@ class Offer implements OfferHealth {
 
   measure({ outputTokens, tookMs, inputTokens, cachedTokens }: Measure, nowMs: number): void {
     if (outputTokens > 0 && tookMs > 0) {
-      this.tokensPerSecond = smooth(this.tokensPerSecond, (outputTokens * 1000) / tookMs, nowMs);
+      // Summed apart: an answer of one token says as little about the speed as it was short.
+      this.#outputTokens = this.#outputTokens * (1 - NEWEST) + outputTokens;
+      this.#tookMs = this.#tookMs * (1 - NEWEST) + tookMs;
+      this.tokensPerSecond = { value: (this.#outputTokens * 1000) / this.#tookMs, atMs: nowMs };
     }
     if (inputTokens > 0) this.cachedShare += NEWEST * (cachedTokens / inputTokens - this.cachedShare);
   }

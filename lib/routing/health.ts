@@ -10,7 +10,7 @@ export interface OfferHealth {
   readonly streamFirstByteMs: Smoothed;
   /** The same of whole answers: nearly all of their generation. */
   readonly wholeMs: Smoothed;
-  /** Output tokens a second. */
+  /** Output tokens a second, reasoning included, from a request being sent whole to the end of its answer. */
   readonly tokensPerSecond: Smoothed;
   /** Share of the input that was read from the provider's cache, 0 to 1. */
   readonly cachedShare: number;
@@ -62,7 +62,7 @@ export interface Running {
 /** What a whole answer told of its offer. */
 export interface Measure {
   readonly outputTokens: number;
-  /** How long the output took, ms. */
+  /** From the request being sent whole to the end of the answer, ms. */
   readonly tookMs: number;
   readonly inputTokens: number;
   /** Part of the input that came from the provider's cache. */

@@ -51,7 +51,7 @@ const provider = z.strictObject({
       error: 'is neither { env: NAME } nor { value: … }',
     })
     .optional(),
-  onDisconnect: z.enum(['abort', 'drain']).default('abort'),
+  onDisconnect: z.enum(['abort', 'drain']).default('drain'),
 });
 
 const offer = z.strictObject({

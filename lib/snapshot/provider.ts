@@ -29,7 +29,7 @@ export function providerOf(row: ProviderRow, sources: CatalogueSources): Provide
     name: row.name,
     families: families.success ? addressesOf(families.data, sources) : new Map(),
     ...credentialOf(row, sources),
-    onDisconnect: row.on_disconnect === 'drain' ? 'drain' : 'abort',
+    onDisconnect: row.on_disconnect === 'abort' ? 'abort' : 'drain',
   };
 }
 

@@ -14,6 +14,14 @@ export function classify(status: number): 'answer' | 'next' | 'read' {
   return retryable.has(status) || operatorStatuses.has(status) ? 'next' : 'answer';
 }
 
+/** Failures that are the gateway's own doing: it closed the connection, and the provider may have gone on. */
+const ownClosings = new Set(['client_gone', 'idle_timeout', 'total_timeout']);
+
+/** Whether the gateway itself ended an answer that had begun. @param name as `failureName` gives it. */
+export function isOwnClosing(name: string): boolean {
+  return ownClosings.has(name);
+}
+
 /** Codes of certificates that a provider's address does not match or that nobody vouches for. */
 const certificateCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
 

@@ -50,9 +50,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   readonly ready: Promise<void>;
   status = 0;
   headers: HeaderBag = {};
-  /** The whole request is with the kernel: the provider may be working on it. */
-  sentWhole = false;
   place = -1;
+
+  /** When the whole request was with the kernel, and when the connection ended; monotonic ms, null: not yet. */
+  #sentMono: number | null = null;
+  #closedMono: number | null = null;
+  /** Since when nobody reads, and how long nobody did before; ms. */
+  #pausedMono: number | null = null;
+  #pausedMs = 0;
 
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null;
   #controller: Dispatcher.DispatchController | null = null;
@@ -95,6 +100,23 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     deadlines.watch(this);
   }
 
+  /** The whole request is with the kernel: the provider may be working on it. */
+  get sentWhole(): boolean {
+    return this.#sentMono !== null;
+  }
+
+  /** How long the provider could work on it: from the request being sent whole to the end of the connection, ms. */
+  get workedMs(): number {
+    if (this.#sentMono === null) return 0;
+    return (this.#closedMono ?? this.#deadlines.now()) - this.#sentMono;
+  }
+
+  /** How long the answer had to wait for its reader, ms. */
+  get pausedMs(): number {
+    const runningMs = this.#pausedMono === null ? 0 : this.#deadlines.now() - this.#pausedMono;
+    return this.#pausedMs + runningMs;
+  }
+
   get dueMono(): number {
     return Math.min(this.#nextMono, this.#totalMono);
   }
@@ -132,6 +154,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   }
 
   pause(): void {
+    this.#pausedMono ??= this.#deadlines.now();
     this.#controller?.pause();
     this.#decoder?.pause();
     this.#waitForNothing();
@@ -139,9 +162,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
 
   resume(): void {
     if (this.#ended || this.#failure) return;
+    if (this.#pausedMono !== null) {
+      this.#pausedMs = this.pausedMs;
+      this.#pausedMono = null;
+    }
     this.#decoder?.resume();
     if (!this.#decoder?.writableNeedDrain) this.#controller?.resume();
-    this.#waitForMore();
+    // Before the first byte its own limit holds.
+    if (this.#settle === null) this.#waitForMore();
   }
 
   /** Ends the exchange; its reader or `ready` learns of `error`. */
@@ -158,7 +186,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   }
 
   onRequestSent(): void {
-    this.sentWhole = true;
+    this.#sentMono = this.#deadlines.now();
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HeaderBag): void {
@@ -272,6 +300,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   }
 
   #over(): void {
+    this.#closedMono = this.#deadlines.now();
     this.#deadlines.forget(this);
     this.#onOver();
   }

@@ -44,11 +44,13 @@ class ChatStream implements StreamReader {
     this.#usage = usage ?? this.#usage;
     this.#serviceTier = tier ?? this.#serviceTier;
     if (this.#speaks) this.#hear(chunk);
+    const ended = this.#ended.size;
     for (const value of listIn(chunk.choices)) {
       const choice = objectIn(value);
       this.#outputBytes += choiceBytes(choice);
       if (choice && textIn(choice.finish_reason)) this.#ended.add(choice.index ?? 0);
     }
+    if (this.#ended.size !== ended) this.#report = null;
   }
 
   /** Every chunk of a spoken choice may repeat its id. */
@@ -62,8 +64,14 @@ class ChatStream implements StreamReader {
   }
 
   report(): UsageReport | null {
-    this.#report ??= this.#usage && reportOf(this.#usage, this.#serviceTier);
+    this.#report ??= this.#usage && this.#reportNow(this.#usage);
     return this.#report;
+  }
+
+  /** Some dialects tell usage with every chunk. */
+  #reportNow(usage: JsonObject): UsageReport | null {
+    const report = reportOf(usage, this.#serviceTier);
+    return report && this.#ended.size < this.#choices ? { ...report, soFar: true } : report;
   }
 
   outputBytes(): number {

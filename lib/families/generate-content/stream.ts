@@ -45,17 +45,24 @@ class ContentStream implements StreamReader {
     if (usage || this.#searches.size > found) this.#report = null;
     this.#usage = usage ?? this.#usage;
     this.#outputBytes += contentOutputBytes(chunk);
+    const finished = this.finished();
     if (objectIn(chunk.promptFeedback)?.blockReason) this.#blocked = true;
     for (const value of listIn(chunk.candidates)) {
       const candidate = objectIn(value);
       // A name, or a number where enums are told so; 0 is none.
       if (candidate?.finishReason) this.#ended.add(candidate.index ?? 0);
     }
+    if (this.finished() !== finished) this.#report = null;
   }
 
   report(): UsageReport | null {
-    this.#report ??= this.#usage && reportOf(this.#usage, this.#searches.size);
+    this.#report ??= this.#usage && this.#reportNow(this.#usage);
     return this.#report;
+  }
+
+  #reportNow(usage: JsonObject): UsageReport {
+    const report = reportOf(usage, this.#searches.size);
+    return this.finished() ? report : { ...report, soFar: true };
   }
 
   outputBytes(): number {

@@ -1,13 +1,14 @@
 import type { ErrorCode, Refused } from '#lib/errors';
 import type { Call } from '#lib/gateway/call';
-import { chargeCall, chargeNothing } from '#lib/gateway/charge';
+import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/charge';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import { learn } from '#lib/gateway/learn';
+import { closedEarly } from '#lib/gateway/relay/unread';
 import { NotKept, type Watch } from '#lib/gateway/relay/watch';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Meter } from '#lib/metering/meter';
 import type { Tap } from '#lib/relay/tap';
-import { failureName } from '#lib/upstream/classify';
+import { failureName, isOwnClosing } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
 
 /** What is left to send once the books are closed: the last byte. */
@@ -40,25 +41,34 @@ export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): b
   return false;
 }
 
-/** The answer has ended: the call learns how, and what it costs. */
-export function settleCall(parts: RelayParts, reason: Call['endReason'], streamed: boolean): void {
+/**
+ * The answer has ended: the call learns how, and what it costs.
+ * @param error why it broke off; null: the provider ended it.
+ */
+export function settleCall(parts: RelayParts, error: Error | null): void {
   const { call, runtime, meter, exchange } = parts;
-  call.endReason = reason;
+  call.endReason = endReasonOf(parts, error);
   call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
-  chargeCall(call, meter, exchange.sentWhole);
-  learn(runtime, call, streamed);
+  chargeCall(call, meter, seenOf(parts, error));
+  if (error === null) learn(runtime, call, exchange);
+}
+
+function endReasonOf({ call, tap }: RelayParts, error: Error | null): Call['endReason'] {
+  if (call.gone) return 'client_gone';
+  if (error === null) return tap.failed() ? 'upstream_error' : 'completed';
+  return failureName(error).endsWith('_timeout') ? 'timeout' : 'upstream_error';
+}
+
+function seenOf({ runtime, call, exchange }: RelayParts, error: Error | null): Seen {
+  if (error === null) return { end: 'ended' };
+  const own = error instanceof HoldExhausted || isOwnClosing(failureName(error));
+  return own ? closedEarly(runtime, call, exchange) : { end: 'broken' };
 }
 
 /** The client gets a refusal instead of the answer: what was not given is not charged. */
 export function withhold(parts: RelayParts, error: Refused): void {
   chargeNothing(parts.call);
   parts.reject(error);
-}
-
-/** How a call ends whose answer broke off. */
-export function brokenReason(call: Call, error: Error): Call['endReason'] {
-  if (call.gone) return 'client_gone';
-  return failureName(error).endsWith('_timeout') ? 'timeout' : 'upstream_error';
 }
 
 /** What an answer that broke off says of it, where its family can say something. */

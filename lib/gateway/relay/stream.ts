@@ -2,7 +2,6 @@ import { recordOf } from '#lib/gateway/call';
 import { chargeCall } from '#lib/gateway/charge';
 import {
   brokenNotice,
-  brokenReason,
   HoldExhausted,
   type RelayParts,
   sendPiece,
@@ -55,7 +54,7 @@ export class StreamRelay implements ExchangeReader {
     const { call, runtime, meter, watch } = this.#p;
     this.#checkpointMono = nowMono;
     if (!call.claim || call.claim.funding === 'none') return;
-    chargeCall(call, meter, true);
+    chargeCall(call, meter, { end: 'open' });
     const written = runtime.journal?.append({
       kind: 'checkpoint',
       callId: call.id,
@@ -107,7 +106,7 @@ export class StreamRelay implements ExchangeReader {
     if (!call.claim || !runtime.coordinator || call.uncappedNano <= call.holdNano) return;
     const wantedNano = call.uncappedNano;
     const grown = await runtime.coordinator.grow(call.claim, wantedNano);
-    if (grown) call.holdNano = wantedNano;
+    if (grown && wantedNano > call.holdNano) call.holdNano = wantedNano;
     if (!grown && call.snapshot?.workspace.strict) exchange.abort(new HoldExhausted());
   }
 
@@ -134,7 +133,7 @@ export class StreamRelay implements ExchangeReader {
       void this.#gate.then(() => this.end());
       return;
     }
-    const { call, meter, tap, watch } = this.#p;
+    const { meter, watch } = this.#p;
     // What an answer says at its very end is read only now.
     meter?.end();
     const kept = watch === null ? null : watch.keepNew();
@@ -144,7 +143,7 @@ export class StreamRelay implements ExchangeReader {
       return;
     }
     this.#done = true;
-    settleCall(this.#p, call.gone ? 'client_gone' : tap.failed() ? 'upstream_error' : 'completed', true);
+    settleCall(this.#p, null);
     if (watch) void this.#tell(watch).then(() => this.#finish());
     else this.#finish();
   }
@@ -188,7 +187,7 @@ export class StreamRelay implements ExchangeReader {
       return;
     }
     meter?.end();
-    settleCall(this.#p, brokenReason(call, error), true);
+    settleCall(this.#p, error);
     if (watch) void this.#tell(watch);
     const frame = call.family?.breakFrame(brokenNotice(error), tap.events()) ?? null;
     this.#p.resolve((reply) => {

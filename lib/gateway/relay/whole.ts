@@ -1,13 +1,6 @@
 import { Refused, refusal } from '#lib/errors';
 import { hasHeader } from '#lib/gateway/lane';
-import {
-  brokenNotice,
-  brokenReason,
-  type RelayParts,
-  sendPiece,
-  settleCall,
-  withhold,
-} from '#lib/gateway/relay/parts';
+import { brokenNotice, type RelayParts, sendPiece, settleCall, withhold } from '#lib/gateway/relay/parts';
 import { NotKept } from '#lib/gateway/relay/watch';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
 import type { ExchangeReader } from '#lib/upstream/exchange';
@@ -37,6 +30,7 @@ export class WholeRelay implements ExchangeReader {
       if (watch === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
       this.#held.push(piece);
     }
+    if (call.gone) this.#held = [];
   }
 
   #release(): void {
@@ -62,7 +56,7 @@ export class WholeRelay implements ExchangeReader {
       void this.#keep(watch);
       return;
     }
-    this.#settle();
+    settleCall(this.#p, null);
     this.#finish();
   }
 
@@ -71,7 +65,7 @@ export class WholeRelay implements ExchangeReader {
     try {
       // A job that is open costs its call nothing; of the rest, what the call used is kept with it.
       if (ask?.job) await watch.keepNew();
-      this.#settle();
+      settleCall(this.#p, null);
       await watch.keepNew();
       await watch.tellUsed();
     } catch (error) {
@@ -80,11 +74,6 @@ export class WholeRelay implements ExchangeReader {
     }
     await watch.over();
     this.#finish();
-  }
-
-  #settle(): void {
-    const { call, tap } = this.#p;
-    settleCall(this.#p, call.gone ? 'client_gone' : tap.failed() ? 'upstream_error' : 'completed', false);
   }
 
   #finish(): void {
@@ -109,7 +98,7 @@ export class WholeRelay implements ExchangeReader {
     this.#done = true;
     const { call, meter, watch, headers } = this.#p;
     meter?.end();
-    settleCall(this.#p, brokenReason(call, error), false);
+    settleCall(this.#p, error);
     if (watch !== null && !this.#started && !call.gone) {
       // Its client has seen nothing yet, so it can still be told.
       const { code, message } = brokenNotice(error);

@@ -1,3 +1,4 @@
+import type { Claim } from '#lib/admission/claim';
 import { statusOf, unaccountable } from '#lib/errors';
 import { type Call, recordOf, unserved } from '#lib/gateway/call';
 import { chargeNothing } from '#lib/gateway/charge';
@@ -20,6 +21,9 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     return;
   }
   const { claim } = call;
+  if (claim && call.usageSource === 'estimated' && call.uncappedNano > call.holdNano) {
+    await growHold(runtime, call, claim);
+  }
   let record = recordOf(call, runtime.clock.mono());
   try {
     await journal.append(entryOf(call, record));
@@ -64,6 +68,19 @@ function withholdAnswer(call: Call, reply: Reply): void {
   if (!begun) call.status = statusOf(call.refusal);
   call.endReason = 'interrupted';
   if (!begun || call.ask?.stream !== true) chargeNothing(call);
+}
+
+/** An estimate that exceeds its hold is charged as far as the hold can grow (decisions §6 "What is charged"). */
+async function growHold({ coordinator, report }: Runtime, call: Call, claim: Claim): Promise<void> {
+  const wantedNano = call.uncappedNano;
+  try {
+    if (!(await coordinator?.grow(claim, wantedNano))) return;
+  } catch (error) {
+    report(error, call.id);
+    return;
+  }
+  call.holdNano = wantedNano;
+  call.costNano = wantedNano;
 }
 
 /** What TPM counts in the end; null, the estimate, of a job: what it uses is not known within the window. */

@@ -4,6 +4,7 @@ import { outgoing } from '#lib/gateway/attempt/outgoing';
 import { followRedirects } from '#lib/gateway/attempt/redirects';
 import type { Call } from '#lib/gateway/call';
 import { chargeCall } from '#lib/gateway/charge';
+import { closedEarly } from '#lib/gateway/relay/unread';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import type { Target, TimeLimits } from '#lib/routing/target';
@@ -15,8 +16,7 @@ import type { Exchange } from '#lib/upstream/exchange';
 export function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch): Promise<Answer> {
   const run = new CallRun(call, client);
   return attempt(runtime, run).then((answer) => {
-    if (!answer) throw noAnswer(call, run);
-    call.beganMono = answer.beganMono;
+    if (!answer) throw noAnswer(runtime, call, run);
     call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
     const redirected = call.ask?.operation.download === 'redirected';
     return redirected ? followRedirects(runtime, call, client, answer) : answer;
@@ -24,14 +24,14 @@ export function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch):
 }
 
 /** No attempt got an answer: how the call ends, and what its client is told. */
-function noAnswer(call: Call, run: CallRun): Refused {
+function noAnswer(runtime: Runtime, call: Call, run: CallRun): Refused {
   call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   if (call.gone) {
     call.endReason = 'client_gone';
     call.target = run.target;
-    // An attempt that had failed before the client left costs nothing.
-    const left = call.attempts.at(-1)?.error === 'client_gone';
-    chargeCall(call, null, left && run.exchange?.sentWhole === true);
+    // An attempt that failed at the provider costs its client nothing, whether it waited or not.
+    const closed = call.attempts.at(-1)?.error === 'client_gone';
+    chargeCall(call, null, closed ? closedEarly(runtime, call, run.exchange) : { end: 'broken' });
   } else {
     call.endReason = call.attempts.at(-1)?.error?.endsWith('timeout') ? 'timeout' : 'upstream_error';
   }
@@ -85,7 +85,7 @@ class CallRun implements AttemptRun {
 
   underway(exchange: Exchange): void {
     this.exchange = exchange;
-    this.#client.underway(exchange, this.target?.offer.provider.onDisconnect ?? 'abort');
+    this.#client.underway(exchange, this.target?.offer.provider.onDisconnect ?? 'drain');
   }
 
   gone(): boolean {

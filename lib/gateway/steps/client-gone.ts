@@ -19,11 +19,11 @@ export interface GoneWatch {
 }
 
 /**
- * A client that leaves costs what its provider makes it cost: where the provider goes on working
- * (`onDisconnect: drain`), the answer is read to its end for the exact usage, at most 32 at once;
- * elsewhere the connection is cut. Not sent whole: cut, nothing is owed. What begins or ends something at
- * the provider is heard out wherever and however many there are: else nobody would know of a job, or that
- * it is gone.
+ * A client that leaves gives its slot back, and costs what its provider makes it cost: the answer is read to
+ * its end for the exact usage, unless the provider stops working for who is gone (`onDisconnect: abort`), the
+ * request was not sent whole, or there are too many such answers already; then the connection is closed. What
+ * begins or ends something at the provider is heard out wherever and however many there are: else nobody would
+ * know of a job, or that it is gone.
  */
 export function watchClient(runtime: Runtime, call: Call): GoneWatch {
   return new Watch(runtime, call);
@@ -35,6 +35,7 @@ class Watch implements GoneWatch {
   #exchange: Exchange | null = null;
   #policy: 'abort' | 'drain' = 'abort';
   #timer: NodeJS.Timeout | null = null;
+  #giveBack: (() => void) | null = null;
 
   constructor(runtime: Runtime, call: Call) {
     this.#runtime = runtime;
@@ -53,28 +54,36 @@ class Watch implements GoneWatch {
 
   done(): void {
     this.#exchange = null;
-    if (!this.#timer) return;
-    clearTimeout(this.#timer);
-    this.#runtime.drains.running -= 1;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#giveBack?.();
   }
 
   #leave(): void {
+    const { claim, ask } = this.#call;
+    if (claim) this.#runtime.coordinator?.leave(claim);
     const current = this.#exchange;
-    const { drains } = this.#runtime;
-    if (!current || this.#timer) return;
-    const { ask, operation } = this.#call;
-    const mustHear = ask?.job !== undefined || operation?.ends !== undefined;
-    // What only reads what is kept costs nothing: nobody needs the rest of it.
-    const mayHear = this.#policy === 'drain' && operation?.steps !== 'stored' && drains.running < drains.most;
-    if (!current.sentWhole || !(mustHear || mayHear)) {
-      current.abort(new ClientGone('the client left'));
+    if (!current || this.#giveBack) return;
+    this.#giveBack = current.sentWhole ? this.#beginDrain() : null;
+    if (!this.#giveBack) {
+      this.#close();
       return;
     }
-    drains.running += 1;
-    this.#timer = setTimeout(
-      () => current.abort(new ClientGone('the client left')),
-      this.#call.ask?.stream ? DRAIN_STREAM_MS : DRAIN_WHOLE_MS,
-    );
+    this.#timer = setTimeout(() => this.#close(), ask?.stream ? DRAIN_STREAM_MS : DRAIN_WHOLE_MS);
     current.resume();
+  }
+
+  /** @returns null when the answer is not worth reading on, or nobody has the time for it. */
+  #beginDrain(): (() => void) | null {
+    const { ask, operation, snapshot } = this.#call;
+    const must = ask?.job !== undefined || operation?.ends !== undefined;
+    // What only counts, or reads what is kept, costs nothing: nobody needs the rest of it.
+    const worth = this.#policy === 'drain' && operation?.steps === 'generate';
+    if (!snapshot || !(must || worth)) return null;
+    const { id, limits } = snapshot.key;
+    return this.#runtime.drains.begin(id, limits.concurrency, must, () => this.#close());
+  }
+
+  #close(): void {
+    this.#exchange?.abort(new ClientGone('the client left'));
   }
 }

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Answer, Dialect, Frame } from '#lib/sandbox/dialect';
+import type { Answer, Dialect, Frame, Truth } from '#lib/sandbox/dialect';
 import type { Behaviour, Stop } from '#lib/sandbox/scenario/behaviour';
 import { faultOf } from '#lib/sandbox/scenario/provider-fault';
 import type { Outlet } from '#lib/sandbox/wire/outlet';
@@ -35,6 +35,7 @@ export async function deliver(
   }
   if (content.kind !== 'stream') {
     const whole = content.kind === 'whole';
+    if (!(await think(outlet, truth, behaviour, delivery))) return delivery;
     delivery.outputTokens = truth.outputTokens;
     delivery.usageReported = whole ? (content.usage ?? null) : null;
     const body = whole ? Buffer.from(content.text) : content.bytes;
@@ -56,6 +57,23 @@ export async function deliver(
   const error = dialect.errorEvent(faultOf(500));
   await sendStream(outlet, content.frames, behaviour, wording, error, truth.reasoningTokens, delivery);
   return delivery;
+}
+
+/**
+ * A whole answer with reasoning takes its pace: it comes when all of it was made.
+ * @returns false when its client left before; the tokens made by then are counted.
+ */
+async function think(
+  outlet: Outlet,
+  { outputTokens, reasoningTokens }: Truth,
+  { gapMs }: Behaviour,
+  delivery: Delivery,
+): Promise<boolean> {
+  if (reasoningTokens === 0 || gapMs === 0) return true;
+  const startMs = performance.now();
+  await outlet.sleep(outputTokens * gapMs);
+  delivery.outputTokens = Math.min(outputTokens, Math.floor((performance.now() - startMs) / gapMs));
+  return !outlet.gone;
 }
 
 async function sendWhole(
@@ -117,7 +135,8 @@ async function sendStream(
   reasoning: number,
   delivery: Delivery,
 ): Promise<void> {
-  const startMs = performance.now() + reasoning * behaviour.gapMs;
+  const beganMs = performance.now();
+  const startMs = beganMs + reasoning * behaviour.gapMs;
   let stop = behaviour.stop;
   for (const frame of frames) {
     const first = outlet.bytesSent === 0;
@@ -134,7 +153,13 @@ async function sendStream(
     if (frame.content && behaviour.gapMs > 0) {
       await outlet.sleep(startMs + (delivery.chunksSent + 1) * behaviour.gapMs - performance.now());
     }
-    if (outlet.gone) return;
+    if (outlet.gone) {
+      // Reasoning stands on an event before the text, but is made at the pace of the text.
+      const unmade = reasoning - Math.floor((performance.now() - beganMs) / (behaviour.gapMs || 1));
+      if (behaviour.gapMs > 0 && unmade > 0)
+        delivery.outputTokens = Math.max(0, delivery.outputTokens - unmade);
+      return;
+    }
     delivery.outputTokens += frame.tokens;
     await outlet.write(bytes, behaviour.sliceBytes);
     if (frame.content) delivery.chunksSent++;

@@ -31,6 +31,12 @@ const providers = [
     onDisconnect: 'drain',
   },
   {
+    id: 'aborted',
+    families: { chat: here, responses: here, messages: here },
+    credential: right,
+    onDisconnect: 'abort',
+  },
+  {
     id: 'closed',
     families: {
       chat: closed,
@@ -56,9 +62,20 @@ const providers = [
 
 type Offer = Readonly<Record<string, unknown>> & { readonly provider: string };
 
+/** Reasoning out of sight costs more than what is said. */
+const thinks = {
+  upstreamModel: 'echo',
+  families: ['chat', 'responses', 'messages'],
+  price: { input: '1', output: '4', reasoning: '5' },
+};
+const reasoning = new Set(['test/thinks-aborted', 'test/thinks-drained', 'test/thinks-fast']);
+
 /** Each model shows one thing that an operator may choose or get wrong. */
 const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/drained': [{ provider: 'drained', price }],
+  'test/thinks-aborted': [{ provider: 'aborted', ...thinks }],
+  'test/thinks-drained': [{ provider: 'drained', ...thinks }],
+  'test/thinks-fast': [{ provider: 'aborted', ...thinks }],
   'test/closed': [{ provider: 'closed', price }],
   'test/named': [{ provider: 'drained', price }],
   'test/picture-drained': [{ provider: 'drained', ...pictures, price: perKind }],
@@ -160,6 +177,7 @@ export function testCatalogue(): CatalogueSet {
       maxOutputTokens: 65_536,
       input: ['text'],
       output: ['text'],
+      reasoning: reasoning.has(id),
       offers: list.map((offer) => ({ upstreamModel: 'echo', families: ['chat'], ...offer })),
     })),
   };

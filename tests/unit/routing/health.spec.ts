@@ -156,6 +156,17 @@ describe('figures', () => {
     expect(health.of('o')).toMatchObject({ tokensPerSecond: { value: 100 }, cachedShare: 0.1 });
   });
 
+  it('weigh the speed of an answer by its length: many short ones hide no long one', () => {
+    const health = createHealth();
+    const measure = (outputTokens: number, tookMs: number) =>
+      health.measured('o', { outputTokens, tookMs, inputTokens: 0, cachedTokens: 0 }, t0);
+    measure(1_000, 10_000);
+    for (let times = 0; times < 3; times += 1) measure(1, 500);
+    expect(health.of('o').tokensPerSecond.value).toBeGreaterThan(75);
+    for (let times = 0; times < 20; times += 1) measure(400, 2_000);
+    expect(health.of('o').tokensPerSecond.value).toBeCloseTo(200, -1);
+  });
+
   it('list every offer that was tried, with its error rate and what runs', () => {
     const health = createHealth();
     fail(health, 1, t0);

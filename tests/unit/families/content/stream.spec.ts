@@ -159,7 +159,7 @@ describe('a streamed array', () => {
   it('that is cut is read as far as its elements came', () => {
     const cut = array.slice(0, array.indexOf('"serviceTier"'));
     expect(read(cut)).toEqual([
-      { ...report, usage: usageOf({ input: 11, output: 9 }) },
+      { ...report, soFar: true, usage: usageOf({ input: 11, output: 9 }) },
       2,
       false,
       false,

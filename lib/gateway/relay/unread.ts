@@ -1,0 +1,24 @@
+import type { Call } from '#lib/gateway/call';
+import type { Seen } from '#lib/gateway/charge';
+import type { Runtime } from '#lib/gateway/runtime';
+import { estimateWorkedTokens } from '#lib/metering/estimate-output';
+import type { Exchange } from '#lib/upstream/exchange';
+
+/**
+ * What was seen of an answer whose connection the gateway closed before its end. A model that reasons out of
+ * sight has made output for as long as the provider worked, at the speed observed on its offer, up to the
+ * budget or the model's maximum, times `n` (decisions §6 "What is charged").
+ * @param exchange null: no attempt was under way.
+ */
+export function closedEarly(runtime: Runtime, call: Call, exchange: Exchange | null): Seen {
+  const { target, ask } = call;
+  const sentWhole = exchange?.sentWhole ?? false;
+  if (!target?.model.reasoning || !ask || !exchange) return { end: 'closed', sentWhole, workedTokens: 0 };
+  const budget = ask.budget ?? target.injectBudget ?? target.model.maxOutputTokens;
+  const workedTokens = estimateWorkedTokens({
+    workedMs: exchange.workedMs,
+    tokensPerSecond: runtime.health.of(target.offer.id).tokensPerSecond.value,
+    mostTokens: budget * ask.choices,
+  });
+  return { end: 'closed', sentWhole, workedTokens };
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setPolicy } from '#lib/verbs/policy';
+import { expectBalancedBooks } from '#tests/support/books';
+import { chargedShare, type Departure, depart, inTurns, type Way, ways } from '#tests/support/departures';
+import { type Stack, startStack } from '#tests/support/stack';
+
+/** 200 tokens of hidden reasoning, then 40 of text, 100 a second. */
+const paced = 'pace/10/40?reasoning=200';
+const lastsMs = 2_400;
+const [streamed, whole] = ways;
+if (!streamed || !whole) throw new Error('there are two ways to ask for a chat completion');
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(async () => {
+  await expectBalancedBooks(stack).finally(() => stack.close());
+  expect(stack.log()).toBe('');
+});
+
+async function own(credit = '100', concurrency?: number) {
+  const { slug } = await stack.workspace({ rpm: 10_000, concurrency: 200, credit });
+  const { key } = await stack.key(slug, concurrency === undefined ? {} : { concurrency });
+  return { slug, key };
+}
+
+/** Lets the gateway observe the speed of a model's offer. */
+async function observe(key: string, model: string, directive: string, way = whole): Promise<void> {
+  const told = await depart(stack, key, way as Way, { model, directive, afterMs: 20_000 });
+  expect(told).toMatchObject({ endReason: 'completed', source: 'reported' });
+}
+
+const within = (holds: readonly Departure[]) => holds.filter((one) => one.chargedNano > one.holdNano);
+
+describe('clients that leave a model which reasons out of sight', () => {
+  it('pay, where the provider stops then, what it would bill, on average within a quarter', async () => {
+    const { key } = await own();
+    await observe(key, 'test/thinks-aborted', paced);
+    const left = await inTurns(40, 20, (index) =>
+      depart(stack, key, ways[index % ways.length] as Way, {
+        model: 'test/thinks-aborted',
+        directive: paced,
+        // Spread evenly over the answer, not at its very end.
+        afterMs: 100 + ((index * 997) % 40) * ((lastsMs - 400) / 40),
+      }),
+    );
+    expect(left.filter((one) => one.source !== 'estimated')).toEqual([]);
+    expect(within(left)).toEqual([]);
+    expect(chargedShare(left)).toBeGreaterThan(0.75);
+    expect(chargedShare(left)).toBeLessThan(1.25);
+  });
+
+  it('pay, where the provider works on, exactly what it reports', async () => {
+    const { key } = await own();
+    const left = await inTurns(12, 12, (index) =>
+      depart(stack, key, ways[index % ways.length] as Way, {
+        model: 'test/thinks-drained',
+        directive: paced,
+        afterMs: 100 + index * 150,
+      }),
+    );
+    expect(left.filter((one) => one.endReason !== 'client_gone')).toEqual([]);
+    expect(left.filter((one) => one.chargedNano !== one.billedNano || one.source !== 'reported')).toEqual([]);
+  });
+
+  it('pay no more output than their request allows', async () => {
+    const { key } = await own();
+    const budget = { max_completion_tokens: 30 };
+    const asked = { model: 'test/thinks-fast', directive: paced, afterMs: 500 };
+    await observe(key, 'test/thinks-fast', 'pace/1/10?reasoning=500');
+    // At a thousand tokens a second, half a second is more than 30 tokens.
+    const left = await depart(stack, key, whole, { ...asked, more: budget });
+    expect(left).toMatchObject({ endReason: 'client_gone', outputTokens: 30 });
+    expect(within([left])).toEqual([]);
+  });
+
+  it('have their hold grow with the estimate, as far as the funds go', async () => {
+    const rich = await own();
+    const poor = await own('0.03');
+    // What comes at once makes the offer look faster than any model: 0.5 s of it exceeds a silent request's hold.
+    await observe(rich.key, 'test/thinks-fast', 'echo?tokens=4000&reasoning=4000');
+    const asked = { model: 'test/thinks-fast', directive: paced, afterMs: 500 };
+    const [grown, bounded] = await Promise.all([
+      depart(stack, rich.key, whole, asked),
+      depart(stack, poor.key, whole, asked),
+    ]);
+    expect(grown.outputTokens).toBeGreaterThan(8_192);
+    expect(grown.chargedNano).toBe(grown.holdNano);
+    expect(bounded.outputTokens).toBeGreaterThan(8_192);
+    expect(bounded.chargedNano).toBe(bounded.holdNano);
+    expect(bounded.chargedNano).toBeLessThan(grown.chargedNano);
+  });
+
+  it('pay by estimate where the provider stalls while their answer is read on', async () => {
+    const { slug, key } = await own();
+    await setPolicy(stack.db, 'test', { workspace: slug, policy: { timeouts: { idleMs: 400 } } });
+    await stack.announce();
+    const stalled = { model: 'test/thinks-drained', directive: 'fault/stall@3', afterMs: 150 };
+    const left = await depart(stack, key, streamed, stalled);
+    expect(left).toMatchObject({ endReason: 'client_gone', source: 'estimated', status: 200 });
+    expect(left.outputTokens).toBeGreaterThan(10);
+    expect(within([left])).toEqual([]);
+  });
+
+  it('pay nothing where the provider fails while their answer is read on', async () => {
+    const { slug, key } = await own();
+    await setPolicy(stack.db, 'test', { workspace: slug, policy: { timeouts: { firstByteWholeMs: 500 } } });
+    await stack.announce();
+    const failing = { model: 'test/thinks-drained', directive: 'fault/stall', afterMs: 150 };
+    expect(await depart(stack, key, whole, failing)).toMatchObject({
+      status: 499,
+      endReason: 'client_gone',
+      chargedNano: 0n,
+    });
+  });
+});
+
+describe('an editor that aborts ten calls a second', () => {
+  it('is never refused for concurrency, and pays what it caused', async () => {
+    const { key } = await own('100', 5);
+    await observe(key, 'test/thinks-aborted', paced);
+    const start = performance.now();
+    const left = await inTurns(40, 40, async (index) => {
+      await new Promise((resolve) => setTimeout(resolve, start + index * 100 - performance.now()));
+      const model = index % 2 === 0 ? 'test/thinks-aborted' : 'test/thinks-drained';
+      return depart(stack, key, streamed, { model, directive: paced, afterMs: 300 });
+    });
+    expect(left.filter((one) => one.status === 429)).toEqual([]);
+    expect(within(left)).toEqual([]);
+    expect(chargedShare(left)).toBeGreaterThan(0.75);
+    expect(chargedShare(left)).toBeLessThan(1.25);
+  });
+});

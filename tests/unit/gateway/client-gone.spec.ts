@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Call } from '#lib/gateway/call';
+import { createDrains } from '#lib/gateway/relay/drains';
+import type { Runtime } from '#lib/gateway/runtime';
+import { watchClient } from '#lib/gateway/steps/client-gone';
+import type { Exchange } from '#lib/upstream/exchange';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+interface Parts {
+  readonly steps?: string;
+  readonly stream?: boolean;
+  readonly job?: object;
+  readonly ends?: string;
+  readonly sentWhole?: boolean;
+  readonly policy?: 'abort' | 'drain';
+  readonly concurrency?: number | null;
+}
+
+/** A call whose exchange is under way; only what the watch reads of each is there. */
+function callUnderWay(parts: Parts = {}, drains = createDrains()) {
+  const { steps = 'generate', stream = true, job, ends, concurrency = null } = parts;
+  const listeners: (() => void)[] = [];
+  const claim = { callId: 'call' };
+  const call = {
+    arrival: { onGone: (listener: () => void) => listeners.push(listener) },
+    claim,
+    gone: false,
+    ask: { stream, ...(job ? { job } : {}) },
+    operation: { steps, ...(ends ? { ends } : {}) },
+    snapshot: { key: { id: 'key', limits: { concurrency } } },
+  };
+  const coordinator = { leave: vi.fn() };
+  const runtime = { drains, coordinator };
+  const exchange = { sentWhole: parts.sentWhole ?? true, abort: vi.fn(), resume: vi.fn() };
+  const watch = watchClient(runtime as unknown as Runtime, call as unknown as Call);
+  const begin = () => watch.underway(exchange as unknown as Exchange, parts.policy ?? 'drain');
+  const leave = () => {
+    for (const listener of listeners) listener();
+  };
+  return {
+    begin,
+    leave,
+    watch,
+    exchange,
+    coordinator,
+    claim,
+    closed: () => exchange.abort.mock.calls.length,
+  };
+}
+
+describe('a client that leaves', () => {
+  it.each([
+    ['a stream', { stream: true }, 15_000],
+    ['a whole answer', { stream: false }, 60_000],
+  ])('has %s read on for a time', (_, parts, limitMs) => {
+    const one = callUnderWay(parts);
+    one.begin();
+    one.leave();
+    expect(one.exchange.resume).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(limitMs - 1);
+    expect(one.closed()).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(one.closed()).toBe(1);
+  });
+
+  it('gives its slot back at once, whether its answer is read on or not', () => {
+    for (const policy of ['abort', 'drain'] as const) {
+      const one = callUnderWay({ policy });
+      one.begin();
+      one.leave();
+      expect(one.coordinator.leave).toHaveBeenCalledWith(one.claim);
+    }
+  });
+
+  it.each<[string, Parts]>([
+    ['the provider stops working then', { policy: 'abort' }],
+    ['the request was not sent whole', { sentWhole: false }],
+    ['it only counts tokens', { steps: 'count' }],
+    ['it only reads what is kept', { steps: 'stored' }],
+    ['a job is begun that was not sent whole', { job: {}, sentWhole: false }],
+  ])('has its connection closed at once where %s', (_, parts) => {
+    const one = callUnderWay(parts);
+    one.begin();
+    one.leave();
+    expect(one.closed()).toBe(1);
+  });
+
+  it.each<[string, Parts]>([
+    ['begins a job', { job: {}, policy: 'abort', stream: false }],
+    ['ends what is kept', { steps: 'stored', ends: 'delete', policy: 'abort', stream: false }],
+  ])('is heard out where it %s, however many drains there are', (_, parts) => {
+    const one = callUnderWay(parts, createDrains(0));
+    one.begin();
+    one.leave();
+    expect(one.closed()).toBe(0);
+    vi.advanceTimersByTime(60_000);
+    expect(one.closed()).toBe(1);
+  });
+
+  it('has its connection closed where its key has as many drains as it may run calls', () => {
+    const drains = createDrains();
+    const [first, second] = [1, 2].map(() => callUnderWay({ concurrency: 1 }, drains));
+    for (const one of [first, second]) {
+      one?.begin();
+      one?.leave();
+    }
+    expect([first?.closed(), second?.closed()]).toEqual([0, 1]);
+    first?.watch.done();
+    const third = callUnderWay({ concurrency: 1 }, drains);
+    third.begin();
+    third.leave();
+    expect(third.closed()).toBe(0);
+  });
+
+  it('before anything was sent has the attempt ended as it begins', () => {
+    const one = callUnderWay({ sentWhole: false });
+    one.leave();
+    expect(one.closed()).toBe(0);
+    one.begin();
+    expect(one.closed()).toBe(1);
+  });
+
+  it('is no longer waited for once its call is over', () => {
+    const one = callUnderWay();
+    one.begin();
+    one.leave();
+    one.watch.done();
+    vi.advanceTimersByTime(60_000);
+    expect(one.closed()).toBe(0);
+  });
+});

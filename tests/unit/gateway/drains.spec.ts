@@ -1,0 +1,48 @@
+import { expect, it, vi } from 'vitest';
+import { createDrains } from '#lib/gateway/relay/drains';
+
+const nothing = () => {};
+
+it('a key has 16 drains, or as many as its concurrency limit says; others are not affected', () => {
+  const drains = createDrains();
+  const begin = (key: string, concurrency: number | null, count: number) =>
+    Array.from({ length: count }, () => drains.begin(key, concurrency, false, () => {}) !== null);
+  expect(begin('silent', null, 17).filter(Boolean)).toHaveLength(16);
+  expect(begin('one', 1, 2)).toEqual([true, false]);
+  expect(begin('many', 40, 41).filter(Boolean)).toHaveLength(40);
+});
+
+it('a place is free again when a drain ends, however often it says so', () => {
+  const drains = createDrains();
+  const first = drains.begin('key', 2, false, () => {});
+  drains.begin('key', 2, false, () => {});
+  first?.();
+  first?.();
+  expect(drains.begin('key', 2, false, () => {})).not.toBeNull();
+  expect(drains.begin('key', 2, false, () => {})).toBeNull();
+});
+
+it('a process has 256 of them', () => {
+  const drains = createDrains();
+  const begun = Array.from({ length: 300 }, (_, key) => drains.begin(`${key}`, null, false, () => {}));
+  expect(begun.filter((one) => one !== null)).toHaveLength(256);
+});
+
+it('what must be heard out is, however many there are, and counts', () => {
+  const drains = createDrains(1);
+  expect(drains.begin('key', 1, true, () => {})).not.toBeNull();
+  expect(drains.begin('key', 1, true, () => {})).not.toBeNull();
+  expect(drains.begin('other', null, false, nothing)).toBeNull();
+});
+
+it('a stop ends those that run and lets none begin', () => {
+  const drains = createDrains();
+  const cut = vi.fn();
+  const ended = vi.fn();
+  drains.begin('key', null, false, cut);
+  drains.begin('key', null, false, ended)?.();
+  drains.stop();
+  expect(cut).toHaveBeenCalledOnce();
+  expect(ended).not.toHaveBeenCalled();
+  expect(drains.begin('key', null, false, nothing)).toBeNull();
+});
