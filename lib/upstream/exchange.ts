@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type Deadlines, type Due, processDeadlines } from '#lib/deadlines';
 import { decoderOf, headersDecoded } from '#lib/upstream/decode';
+import { ExchangeTimeout, UnknownStatus } from '#lib/upstream/exchange-faults';
 import type { HeaderBag } from '#lib/upstream/headers';
 
 /** Bytes kept of an answer that nobody reads yet; beyond it the provider's socket is paused. */
@@ -23,20 +24,6 @@ export interface ExchangeReader {
   data(chunk: Buffer): void;
   end(): void;
   fail(error: Error): void;
-}
-
-/** A time limit of the exchange ran out; `code` names which. */
-class ExchangeTimeout extends Error {
-  readonly code: 'FIRST_BYTE_TIMEOUT' | 'IDLE_TIMEOUT' | 'TOTAL_TIMEOUT';
-  constructor(code: 'FIRST_BYTE_TIMEOUT' | 'IDLE_TIMEOUT' | 'TOTAL_TIMEOUT') {
-    super(code);
-    this.code = code;
-  }
-}
-
-/** A status beyond those that HTTP knows is no answer: not every host could pass it on. */
-class UnknownStatus extends Error {
-  readonly code = 'HPE_INVALID_STATUS';
 }
 
 const nothing = Buffer.alloc(0);

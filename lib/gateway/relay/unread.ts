@@ -14,11 +14,13 @@ export function closedEarly(runtime: Runtime, call: Call, exchange: Exchange | n
   const { target, ask } = call;
   const sentWhole = exchange?.sentWhole ?? false;
   if (!target?.model.reasoning || !ask || !exchange) return { end: 'closed', sentWhole, workedTokens: 0 };
-  const budget = ask.budget ?? target.injectBudget ?? target.model.maxOutputTokens;
+  const { maxOutputTokens } = target.model;
+  const budget = (ask.budgetIsNested ? null : ask.budget) ?? target.injectBudget ?? maxOutputTokens;
+  const most = maxOutputTokens > 0 ? Math.min(budget, maxOutputTokens) : budget;
   const workedTokens = estimateWorkedTokens({
     workedMs: exchange.workedMs,
     tokensPerSecond: runtime.health.of(target.offer.id).tokensPerSecond.value,
-    mostTokens: budget * ask.choices,
+    mostTokens: most * ask.choices,
   });
   return { end: 'closed', sentWhole, workedTokens };
 }

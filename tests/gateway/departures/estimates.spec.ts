@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setPolicy } from '#lib/verbs/policy';
+import {
+  chargedShare,
+  type Departure,
+  depart,
+  inTurns,
+  leave,
+  outcomeOf,
+  type Way,
+  ways,
+} from '#tests/gateway/departures/depart';
 import { expectBalancedBooks } from '#tests/support/books';
-import { chargedShare, type Departure, depart, inTurns, type Way, ways } from '#tests/support/departures';
 import { type Stack, startStack } from '#tests/support/stack';
 
 /** 200 tokens of hidden reasoning, then 40 of text, 100 a second. */
@@ -67,7 +76,7 @@ describe('clients that leave a model which reasons out of sight', () => {
   it('pay no more output than their request allows', async () => {
     const { key } = await own();
     const budget = { max_completion_tokens: 30 };
-    const asked = { model: 'test/thinks-fast', directive: paced, afterMs: 500 };
+    const asked = { model: 'test/thinks-fast', directive: 'pace/50/40?reasoning=200', afterMs: 500 };
     await observe(key, 'test/thinks-fast', 'pace/1/10?reasoning=500');
     // At a thousand tokens a second, half a second is more than 30 tokens.
     const left = await depart(stack, key, whole, { ...asked, more: budget });
@@ -79,8 +88,8 @@ describe('clients that leave a model which reasons out of sight', () => {
     const rich = await own();
     const poor = await own('0.03');
     // What comes at once makes the offer look faster than any model: 0.5 s of it exceeds a silent request's hold.
-    await observe(rich.key, 'test/thinks-fast', 'echo?tokens=4000&reasoning=4000');
-    const asked = { model: 'test/thinks-fast', directive: paced, afterMs: 500 };
+    await observe(rich.key, 'test/thinks-instant', 'echo?tokens=4000&reasoning=4000');
+    const asked = { model: 'test/thinks-instant', directive: paced, afterMs: 500 };
     const [grown, bounded] = await Promise.all([
       depart(stack, rich.key, whole, asked),
       depart(stack, poor.key, whole, asked),
@@ -116,16 +125,18 @@ describe('clients that leave a model which reasons out of sight', () => {
   });
 });
 
-describe('an editor that aborts ten calls a second', () => {
+describe('an editor that aborts call after call', () => {
   it('is never refused for concurrency, and pays what it caused', async () => {
-    const { key } = await own('100', 5);
+    // One that is leaving and one that begins; the answers that are read on would need more.
+    const { key } = await own('100', 2);
     await observe(key, 'test/thinks-aborted', paced);
-    const start = performance.now();
-    const left = await inTurns(40, 40, async (index) => {
-      await new Promise((resolve) => setTimeout(resolve, start + index * 100 - performance.now()));
-      const model = index % 2 === 0 ? 'test/thinks-aborted' : 'test/thinks-drained';
-      return depart(stack, key, streamed, { model, directive: paced, afterMs: 300 });
-    });
+    const outcomes: Promise<Departure>[] = [];
+    for (let times = 0; times < 24; times += 1) {
+      const model = times % 2 === 0 ? 'test/thinks-aborted' : 'test/thinks-drained';
+      const mark = await leave(stack, key, streamed, { model, directive: paced, afterMs: 250 });
+      outcomes.push(outcomeOf(stack, streamed, mark));
+    }
+    const left = await Promise.all(outcomes);
     expect(left.filter((one) => one.status === 429)).toEqual([]);
     expect(within(left)).toEqual([]);
     expect(chargedShare(left)).toBeGreaterThan(0.75);

@@ -68,7 +68,7 @@ const thinks = {
   families: ['chat', 'responses', 'messages'],
   price: { input: '1', output: '4', reasoning: '5' },
 };
-const reasoning = new Set(['test/thinks-aborted', 'test/thinks-drained', 'test/thinks-fast']);
+const reasoning = /^test\/thinks-/;
 
 /** Each model shows one thing that an operator may choose or get wrong. */
 const offers: Readonly<Record<string, readonly Offer[]>> = {
@@ -76,6 +76,7 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/thinks-aborted': [{ provider: 'aborted', ...thinks }],
   'test/thinks-drained': [{ provider: 'drained', ...thinks }],
   'test/thinks-fast': [{ provider: 'aborted', ...thinks }],
+  'test/thinks-instant': [{ provider: 'aborted', ...thinks }],
   'test/closed': [{ provider: 'closed', price }],
   'test/named': [{ provider: 'drained', price }],
   'test/picture-drained': [{ provider: 'drained', ...pictures, price: perKind }],
@@ -177,7 +178,7 @@ export function testCatalogue(): CatalogueSet {
       maxOutputTokens: 65_536,
       input: ['text'],
       output: ['text'],
-      reasoning: reasoning.has(id),
+      reasoning: reasoning.test(id),
       offers: list.map((offer) => ({ upstreamModel: 'echo', families: ['chat'], ...offer })),
     })),
   };

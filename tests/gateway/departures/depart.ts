@@ -44,7 +44,7 @@ export interface Departure {
 }
 
 interface Asked {
-  /** A model of `tests/support/provider/catalogue` at "$1, $4 and $5" for input, output and reasoning. */
+  /** A model of the test catalogue that costs $1, $4 and $5 a million for input, output and reasoning. */
   readonly model: string;
   /** How the simulated provider goes about it: "pace/10/40?reasoning=200". */
   readonly directive: string;
@@ -55,6 +55,11 @@ interface Asked {
 
 /** Sends a request, leaves, and waits until gateway and provider are done with it. */
 export async function depart(stack: Stack, key: string, way: Way, asked: Asked): Promise<Departure> {
+  return outcomeOf(stack, way, await leave(stack, key, way, asked));
+}
+
+/** Sends a request and leaves. @returns what stands in its prompt. */
+export async function leave(stack: Stack, key: string, way: Way, asked: Asked): Promise<string> {
   const mark = randomUUID();
   const prompt = `Think about ${mark} [[${asked.directive}]]`;
   const body = JSON.stringify({ ...way.body(asked.model, prompt), ...asked.more });
@@ -66,6 +71,11 @@ export async function depart(stack: Stack, key: string, way: Way, asked: Asked):
   };
   const text = requestText('POST', way.target, headers, body);
   await talk(stack.url, text, { patienceMs: Math.max(1, asked.afterMs) });
+  return mark;
+}
+
+/** How the call ended whose prompt holds `mark`, as soon as gateway and provider are done with it. */
+export async function outcomeOf(stack: Stack, way: Way, mark: string): Promise<Departure> {
   const [seen] = await stack.sandbox.seen(mark);
   const call = await callOf(stack, mark);
   const billedNano = seen ? billOf(await stack.sandbox.ended(seen.id)) : 0n;
