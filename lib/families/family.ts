@@ -1,4 +1,5 @@
 import type { Refusal } from '#lib/errors';
+import type { QueryNames } from '#lib/families/query';
 import type { FieldSpec, Found, Scan } from '#lib/families/scan';
 import type { JobFacts, JobReader } from '#lib/jobs/job';
 import type { UsageReport } from '#lib/metering/usage';
@@ -28,6 +29,8 @@ export interface Operation {
    * is pinned to who keeps it. A remix takes its model from there.
    */
   readonly resource?: { readonly kind: ResourceKind; readonly param: string };
+  /** Query names that travel upstream; absent: none does (decisions §4). */
+  readonly query?: QueryNames;
   /** It generates text, up to an output budget that the request may name (decisions §5). */
   readonly budgeted?: true;
   /** What a stored operation does to its resource beyond reading it. */
@@ -145,8 +148,6 @@ export interface Family {
   injectsUsage(ask: Ask, offer: OfferFacts): boolean;
   /** Path after the provider's versioned root, "/chat/completions". */
   upstreamPath(ask: Ask, offer: OfferFacts): string;
-  /** What of the client's query, credentials already gone, may travel upstream; absent: all of it. */
-  upstreamQuery?(query: string, operation: Operation): string;
   /** A header that its providers require, and what goes up when the client sends none. */
   readonly requiredHeader?: readonly [name: string, value: string];
   /** The header that carries the operator's credential. */

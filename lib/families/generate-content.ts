@@ -5,7 +5,6 @@ import { countFields, generateFields } from '#lib/families/generate-content/fiel
 import { operationJobs, operationPath, shownIn } from '#lib/families/generate-content/operation';
 import { contentOutputBytes } from '#lib/families/generate-content/output';
 import { predictFields, readPredictAsk } from '#lib/families/generate-content/predict';
-import { contentQuery } from '#lib/families/generate-content/query';
 import { resourceName, resourcePath } from '#lib/families/generate-content/resource';
 import { contentStreamReader } from '#lib/families/generate-content/stream';
 import { readContentUsage } from '#lib/families/generate-content/usage';
@@ -15,7 +14,13 @@ import type { OfferFacts } from '#lib/snapshot/snapshot';
 /** The newest SDK asks under `/v1`, older ones under the other two (decisions §11). */
 const prefixes: Operation['prefixes'] = ['v1', 'v1beta', 'v1alpha'];
 
-const posted = { family: 'generate-content', method: 'POST', prefixes } as const;
+/** How an answer is written. Field masks and protobuf would hide what it used. */
+const framing = /^(sse|json)(;enum-encoding=int)?$/i;
+const written = { alt: framing, $alt: framing };
+/** The bytes of a file may be asked for, or what it is. */
+const fileKind = /^(media|json)$/i;
+
+const posted = { family: 'generate-content', method: 'POST', prefixes, query: written } as const;
 /** What an operation made: read at who keeps it. */
 const stored = {
   family: 'generate-content',
@@ -23,6 +28,7 @@ const stored = {
   prefixes,
   steps: 'stored',
   fields: null,
+  query: written,
 } as const;
 const operation = { kind: 'operation', param: 'id' } as const;
 
@@ -73,6 +79,7 @@ const operations: readonly Operation[] = [
     path: 'files/{id}:download',
     resource: { kind: 'file', param: 'id' },
     download: 'redirected',
+    query: { alt: fileKind, $alt: fileKind },
     shows: false,
   },
 ];
@@ -90,7 +97,6 @@ export const generateContent: Family = {
   injectsUsage: () => false,
   upstreamPath: (ask, offer) =>
     storedPath(ask, offer) ?? `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
-  upstreamQuery: contentQuery,
   credentialHeader: (secret) => ['x-goog-api-key', secret],
   readUsage: (_ask, answer) => readContentUsage(answer),
   outputBytes: contentOutputBytes,

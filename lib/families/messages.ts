@@ -14,6 +14,7 @@ const create: Operation = {
   family: 'messages',
   method: 'POST',
   path: 'messages',
+  query: { beta: true },
   prefixes: ['v1'],
   steps: 'generate',
   budgeted: true,

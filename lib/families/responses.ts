@@ -30,9 +30,18 @@ const stored = {
   resource: { kind: 'response', param: 'id' },
 } as const;
 
+/** SDKs write a list's name with brackets behind it. */
+const included = { include: true, 'include[]': true } as const;
+
 const operations: readonly Operation[] = [
   create,
-  { ...stored, name: 'responses.retrieve', method: 'GET', path: 'responses/{id}' },
+  {
+    ...stored,
+    name: 'responses.retrieve',
+    method: 'GET',
+    path: 'responses/{id}',
+    query: { ...included, include_obfuscation: true, starting_after: true, stream: true },
+  },
   {
     ...stored,
     name: 'responses.delete',
@@ -48,6 +57,7 @@ const operations: readonly Operation[] = [
     method: 'GET',
     path: 'responses/{id}/input_items',
     repeats: true,
+    query: { ...included, after: true, before_id: true, limit: true, order: true },
   },
 ];
 

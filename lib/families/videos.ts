@@ -40,7 +40,14 @@ const operations: readonly Operation[] = [
     resource: video,
     ends: 'delete',
   },
-  { ...stored, name: 'videos.content', path: 'videos/{id}/content', resource: video, download: 'direct' },
+  {
+    ...stored,
+    name: 'videos.content',
+    path: 'videos/{id}/content',
+    resource: video,
+    download: 'direct',
+    query: { variant: true },
+  },
 ];
 
 /** The asynchronous videos family: whatever makes a video answers with a job (protocols: videos). */

@@ -61,15 +61,3 @@ function otherCredentials(
   }
   return found;
 }
-
-/**
- * A query string without its `key` parameters, however their name is escaped; every other byte stays.
- * @param query raw text after "?".
- */
-export function stripKey(query: string): string {
-  if (!/key|%/i.test(query)) return query;
-  return query
-    .split('&')
-    .filter((part) => !new URLSearchParams(part).has('key'))
-    .join('&');
-}

@@ -1,7 +1,7 @@
 import type { Ask, Edit, Family } from '#lib/families/family';
 import { nestedEdits } from '#lib/families/nested';
+import { queryToProvider } from '#lib/families/query';
 import type { Call } from '#lib/gateway/call';
-import { stripKey } from '#lib/gateway/credentials';
 import { editedBody } from '#lib/gateway/upload/edited-body';
 import type { Target } from '#lib/routing/target';
 import type { Outgoing } from '#lib/upstream/attempt';
@@ -10,8 +10,7 @@ import { headersToProvider } from '#lib/upstream/headers';
 /** What one target gets of a call: the client's own bytes but for what must differ (decisions §4). */
 export function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
   const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
-  const given = call.query === '' ? '' : stripKey(call.query);
-  const query = family.upstreamQuery?.(given, ask.operation) ?? given;
+  const query = queryToProvider(call.query, ask.operation.query);
   const path = family.upstreamPath(ask, target.offer);
   const headers = headersToProvider(
     call.arrival.headers,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '#lib/families/edits';
 import { generateContent } from '#lib/families/generate-content';
-import { contentQuery } from '#lib/families/generate-content/query';
 import type { OfferFacts } from '#lib/snapshot/snapshot';
 import { askContent, type ContentVerb } from '#tests/unit/families/content/make';
 import { makeOffer } from '#tests/unit/families/make';
@@ -77,26 +76,6 @@ describe('the request that travels upstream', () => {
     expect(sent(body, 50)).toBe(expected);
     expect(sent(body, 50, 'stream')).toBe(expected);
     expect(askContent(expected).budget).toBe(50);
-  });
-
-  it.each([
-    ['', ''],
-    ['alt=sse', 'alt=sse'],
-    ['x=%20y&alt=sse&prettyPrint=false&&z', 'x=%20y&alt=sse&prettyPrint=false&&z'],
-    ['$alt=json;enum-encoding=int', '$alt=json;enum-encoding=int'],
-    ['alt=sse&fields=candidates,usageMetadata.promptTokenCount', 'alt=sse'],
-    ['%66ields=candidates&a=1', 'a=1'],
-    ['$fields=candidates&%24httpHeaders=x-goog-fieldmask:candidates', ''],
-    ['callback=f&alt=proto&$alt=media', ''],
-    ['access_token=a&oauth_token=b&$key=c', ''],
-  ])('asks for nothing that hides what it used: %s', (query, expected) => {
-    expect(contentQuery(query, {})).toBe(expected);
-  });
-
-  it('asks for the bytes of a file, and for nothing else that the query may choose', () => {
-    const download = { download: 'redirected' } as const;
-    expect(contentQuery('alt=media', download)).toBe('alt=media');
-    expect(contentQuery('alt=media;x=1&fields=a&%24alt=sse&b=1', download)).toBe('alt=media;x=1&b=1');
   });
 
   it('carries the credential as the family does, and no usage has to be asked for', () => {

@@ -1,0 +1,126 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import OpenAI from 'openai';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { make, type Possessions } from '#tests/gateway/resources/possessions';
+import { expectBalancedBooks } from '#tests/support/books';
+import { type Stack, startStack } from '#tests/support/stack';
+
+const model = 'sandbox/echo';
+
+describe('the query of each method that official SDKs have one for', () => {
+  let stack: Stack;
+  let key: string;
+  let kept: Possessions;
+  /** A response that can be streamed again. */
+  let streamed: string;
+  beforeAll(async () => {
+    stack = await startStack();
+    key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
+    kept = await make({ url: stack.url, key });
+    const wish = { model: 'test/job-stream', input: 'Hello', background: true, stream: true } as const;
+    for await (const event of await openai().responses.create(wish)) {
+      if (event.type === 'response.created') streamed = event.response.id;
+    }
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+  afterAll(async () => {
+    await expectBalancedBooks(stack).finally(() => stack.close());
+    expect(stack.log()).toBe('');
+  });
+
+  const openai = () => new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
+  const anthropic = () => new Anthropic({ baseURL: stack.url, apiKey: key, maxRetries: 0 });
+  const google = () => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: stack.url } });
+  const turn = [{ role: 'user' as const, content: 'Hello' }];
+
+  /** Reads an answer to its end, whatever it is. */
+  async function readOut(answer: unknown): Promise<void> {
+    if (answer instanceof Response) await answer.arrayBuffer();
+    else if (typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer) {
+      for await (const _ of answer as AsyncIterable<unknown>);
+    }
+  }
+
+  const calls: Readonly<Record<string, readonly [() => Promise<unknown>, query: string]>> = {
+    'openai responses.retrieve': [
+      () => openai().responses.retrieve(kept.response, { include: ['reasoning.encrypted_content'] }),
+      'include[]=reasoning.encrypted_content',
+    ],
+    'openai responses.retrieve, streamed': [
+      () =>
+        openai().responses.retrieve(streamed, {
+          stream: true,
+          starting_after: 0,
+          include_obfuscation: false,
+        }),
+      'stream=true&starting_after=0&include_obfuscation=false',
+    ],
+    'openai responses.inputItems.list': [
+      () =>
+        openai().responses.inputItems.list(kept.response, {
+          include: ['message.input_image.image_url', 'file_search_call.results'],
+          limit: 1,
+          order: 'asc',
+        }),
+      'include[]=message.input_image.image_url&include[]=file_search_call.results&limit=1&order=asc',
+    ],
+    'openai videos.downloadContent': [
+      () => openai().videos.downloadContent(kept.video, { variant: 'video' }),
+      'variant=video',
+    ],
+    'anthropic messages.create, which has none': [
+      () => anthropic().messages.create({ model, max_tokens: 5, messages: turn }),
+      '',
+    ],
+    'anthropic beta.messages.create, which has none': [
+      () => anthropic().beta.messages.create({ model, max_tokens: 5, messages: turn, stream: true }),
+      '',
+    ],
+    'google models.generateContent, which has none': [
+      () => google().models.generateContent({ model, contents: 'Hello' }),
+      '',
+    ],
+    'google models.generateContentStream': [
+      () => google().models.generateContentStream({ model, contents: 'Hello' }),
+      'alt=sse',
+    ],
+  };
+
+  it.each(Object.entries(calls))('%s reaches the provider as it was sent', async (_, [call, query]) => {
+    const before = (await stack.sandbox.lines()).length;
+    const sent: string[] = [];
+    const send = globalThis.fetch;
+    vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+      sent.push(new URL(input instanceof Request ? input.url : input).search.slice(1));
+      return send(input, init);
+    });
+    await readOut(await call());
+    vi.restoreAllMocks();
+    expect(sent.map(decodeURIComponent)).toEqual([query]);
+    const lines = (await stack.sandbox.lines()).slice(before);
+    const seen = lines.flatMap((line) => (line.event === 'begin' ? [line.query] : []));
+    expect(seen.map((text) => [...new URLSearchParams(text)])).toEqual([[...new URLSearchParams(query)]]);
+  });
+
+  it.each([
+    ['/v1/chat/completions', { model, messages: turn }],
+    ['/v1/responses', { model, input: 'Hello' }],
+    ['/v1/images/generations', { model: 'sandbox/picture', prompt: 'Hello' }],
+  ])('POST %s has no query that would choose what of the answer is told', async (path, body) => {
+    const before = (await stack.sandbox.lines()).length;
+    const answer = await fetch(`${stack.url}${path}?%24fields=choices&fields=choices&alt=proto&include[]=x`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBe(200);
+    const seen = (await stack.sandbox.lines()).slice(before);
+    expect(seen.flatMap((line) => (line.event === 'begin' ? [line.query] : []))).toEqual(['']);
+    const call = await stack.call(answer.headers.get('x-request-id') ?? '');
+    expect(call.usageSource).toBe('reported');
+    await answer.text();
+  });
+});

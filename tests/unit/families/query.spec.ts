@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { operations } from '#lib/families/index';
+import { queryToProvider } from '#lib/families/query';
+
+/** What goes up of a query that holds every name that any operation lets pass, and others. */
+const everything =
+  'alt=sse&%24alt=json;enum-encoding=int&beta=true&include=a&include[]=b%20c&include%5B%5D=d&starting_after=3' +
+  '&stream=true&include_obfuscation=false&after=x&before_id=y&limit=2&order=asc&variant=thumbnail' +
+  '&fields=choices&%24fields=choices&Alt=json&key=secret&api-version=1&__proto__=1&constructor=2&&=&x';
+
+const passed = (name: string, query: string) => {
+  const operation = operations.find((one) => one.name === name);
+  if (!operation) throw new Error(`there is no operation ${name}`);
+  return queryToProvider(query, operation.query);
+};
+
+describe('the query that travels upstream', () => {
+  const written = 'alt=sse&%24alt=json;enum-encoding=int';
+  const included = 'include=a&include[]=b%20c&include%5B%5D=d';
+  const due: Readonly<Record<string, string>> = {
+    'messages.create': 'beta=true',
+    'messages.count_tokens': 'beta=true',
+    'responses.retrieve': `${included}&starting_after=3&stream=true&include_obfuscation=false`,
+    'responses.input_items': `${included}&after=x&before_id=y&limit=2&order=asc`,
+    'videos.content': 'variant=thumbnail',
+    'content.generate': written,
+    'content.stream': written,
+    'content.count': written,
+    'content.predictLongRunning': written,
+    'content.model_operation': written,
+    'content.operation': written,
+    'content.file': '',
+  };
+
+  it.each(operations.map(({ name }) => name))(
+    'of %s has the names that its family lists, byte for byte',
+    (name) => {
+      expect(passed(name, everything)).toBe(due[name] ?? '');
+    },
+  );
+
+  it.each([
+    ['alt=proto', ''],
+    ['alt=media', ''],
+    ['alt=sse;$fields=candidates', ''],
+    ['alt=sse&alt=proto', 'alt=sse'],
+    ['alt=', ''],
+  ])('of generate-content asks for nothing that hides what it used: %s', (query, then) => {
+    expect(passed('content.generate', query)).toBe(then);
+  });
+
+  it.each([
+    ['alt=media', 'alt=media'],
+    ['%24alt=media&fields=a', '%24alt=media'],
+    ['alt=media;x=1', ''],
+  ])('of a file asks for its bytes: %s', (query, then) => {
+    expect(passed('content.file', query)).toBe(then);
+  });
+});
