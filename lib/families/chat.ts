@@ -6,6 +6,7 @@ import { chatStreamReader } from '#lib/families/chat/stream';
 import { readChatUsage } from '#lib/families/chat/usage';
 import type { Family } from '#lib/families/family';
 import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import { stateFields } from '#lib/families/reading/stored-state';
 
 /** The chat-completions family, all compatible dialects included. */
 export const chat: Family = {
@@ -20,6 +21,7 @@ export const chat: Family = {
       steps: 'generate',
       budgeted: true,
       fields: {
+        ...stateFields,
         model: {},
         stream: {},
         stream_options: { fields: { include_usage: {} } },

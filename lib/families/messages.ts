@@ -6,6 +6,7 @@ import { isMessagesOperatorFault } from '#lib/families/messages/operator-fault';
 import { messageOutputBytes } from '#lib/families/messages/output';
 import { messagesStreamReader } from '#lib/families/messages/stream';
 import { readMessageUsage } from '#lib/families/messages/usage';
+import { stateFields } from '#lib/families/reading/stored-state';
 
 const nestedName = { guarded: true } as const;
 
@@ -19,13 +20,13 @@ const create: Operation = {
   steps: 'generate',
   budgeted: true,
   fields: {
+    ...stateFields,
     model: {},
     stream: {},
     max_tokens: {},
     service_tier: {},
     speed: {},
     metadata: { fields: { user_id: {} } },
-    container: { fields: { id: {} } },
     fallbacks: { each: { model: nestedName, max_tokens: nestedName } },
     tools: { each: { type: { only: providerTool }, model: nestedName, max_tokens: nestedName } },
   },
@@ -38,7 +39,12 @@ const countTokens: Operation = {
   path: 'messages/count_tokens',
   steps: 'count',
   shows: false,
-  fields: { model: {}, fallbacks: { each: { model: nestedName } }, tools: { each: { model: nestedName } } },
+  fields: {
+    ...stateFields,
+    model: {},
+    fallbacks: { each: { model: nestedName } },
+    tools: { each: { model: nestedName } },
+  },
 };
 
 /** The messages family: create, streamed or whole, and the free count of input tokens. */

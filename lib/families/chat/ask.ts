@@ -2,6 +2,7 @@ import { isRefusal, type Refusal } from '#lib/errors';
 import { mayBeSpoken, readSpoken } from '#lib/families/chat/spoken';
 import type { Ask, Operation } from '#lib/families/family';
 import { readFlag, readModel, readObject, readText, readWhole } from '#lib/families/reading/fields';
+import { referencesIn } from '#lib/families/reading/stored-state';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
 
@@ -32,6 +33,8 @@ export function readChatAsk(
   if (isRefusal(serviceTier)) return serviceTier;
   const spoken = readSpoken(scan);
   if (spoken && isRefusal(spoken)) return spoken;
+  const references = referencesIn(scan, [], spoken ?? []);
+  if (isRefusal(references)) return references;
   return {
     operation,
     params,
@@ -41,7 +44,7 @@ export function readChatAsk(
     choices: choices ?? 1,
     serviceTier,
     weight: weigh(scan, mediaKeys, searchTools(scan)),
-    ...(spoken ? { references: spoken } : {}),
+    ...references,
     ...(mayBeSpoken(scan) ? {} : { shows: false }),
     scan,
   };

@@ -1,8 +1,9 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, InputWeight, NestedModel, Operation } from '#lib/families/family';
-import { mayShowContainer, readContainer } from '#lib/families/messages/container';
+import { mayShowContainer } from '#lib/families/messages/container';
 import { readNested } from '#lib/families/nested';
 import { readCount, readFlag, readModel, readText, readWhole } from '#lib/families/reading/fields';
+import { referencesIn } from '#lib/families/reading/stored-state';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
 
@@ -28,8 +29,8 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
   if (isRefusal(budget)) return budget;
   const serviceTier = readText(scan, 'service_tier');
   if (isRefusal(serviceTier)) return serviceTier;
-  const container = readContainer(scan);
-  if (isRefusal(container)) return container;
+  const references = referencesIn(scan, [], []);
+  if (isRefusal(references)) return references;
   const fast = scan.found.get('speed')?.value === 'fast';
   return {
     operation,
@@ -41,7 +42,7 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
     serviceTier: fast ? 'fast' : serviceTier,
     weight: weightOf(scan),
     ...(budget !== null && !scan.found.has('max_tokens') ? { budgetIsNested: true } : {}),
-    ...(container ? { references: [container] } : {}),
+    ...references,
     ...(mayShowContainer(scan) ? {} : { shows: false }),
     scan,
   };
@@ -51,8 +52,10 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
 export function readCountAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
   const named = readNames(scan);
   if (isRefusal(named)) return named;
+  const references = referencesIn(scan, [], []);
+  if (isRefusal(references)) return references;
   const silent = { stream: false, budget: null, choices: 1, serviceTier: null };
-  return { operation, params, ...named, ...silent, weight: weightOf(scan), scan };
+  return { operation, params, ...named, ...silent, ...references, weight: weightOf(scan), scan };
 }
 
 function readNames(scan: Scan): { model: string; nested?: readonly NestedModel[] } | Refusal {

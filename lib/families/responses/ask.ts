@@ -2,6 +2,7 @@ import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, InputWeight, Operation } from '#lib/families/family';
 import { readNested } from '#lib/families/nested';
 import { readFlag, readModel, readText, readWhole } from '#lib/families/reading/fields';
+import { referencesIn } from '#lib/families/reading/stored-state';
 import { weigh } from '#lib/families/reading/weight';
 import { readReferences } from '#lib/families/responses/references';
 import type { Scan } from '#lib/families/scan';
@@ -35,7 +36,9 @@ export function readResponsesAsk(
     toolPaths.map((path) => `${path}.model`),
   );
   if (isRefusal(nested)) return nested;
-  const references = readReferences(scan);
+  const continued = readReferences(scan);
+  if (isRefusal(continued)) return continued;
+  const references = referencesIn(scan, ['previous_response_id', 'conversation'], continued);
   if (isRefusal(references)) return references;
   const imageModel = nested?.[0]?.slug;
   return {
@@ -48,7 +51,7 @@ export function readResponsesAsk(
     serviceTier,
     weight: weightOf(scan),
     ...(nested ? { nested } : {}),
-    ...(references.length > 0 ? { references } : {}),
+    ...references,
     // What is not kept cannot run in the background: the provider says so itself.
     ...(background && kept ? { job: imageModel === undefined ? {} : { imageModel } } : {}),
     scan,

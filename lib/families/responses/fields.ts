@@ -1,3 +1,4 @@
+import { stateFields } from '#lib/families/reading/stored-state';
 import { keptOfItem } from '#lib/families/responses/references';
 import type { FieldSpec } from '#lib/families/scan';
 
@@ -14,6 +15,7 @@ const tool: FieldSpec = { type: { only: searchTool }, model: once, container: on
 
 /** What the gateway reads of a request that creates a response (decisions §4 "Guarded names"). */
 export const createFields: FieldSpec = {
+  ...stateFields,
   model: {},
   stream: {},
   background: {},
@@ -22,8 +24,6 @@ export const createFields: FieldSpec = {
   service_tier: {},
   prompt_cache_key: {},
   prompt_cache_options: { fields: { comparison_response_id: {} } },
-  previous_response_id: {},
-  conversation: { fields: { id: {} } },
   tools: { each: tool },
   input: {
     elements: keptOfItem,

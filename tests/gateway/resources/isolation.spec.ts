@@ -60,6 +60,18 @@ describe('what a provider keeps for a workspace', () => {
     expect(await Promise.all(ids.map(asksFor))).toEqual(before);
   });
 
+  it('is nobody’s where no operation makes it: a context cache of the operator’s account', async () => {
+    const cached_content = 'cachedContents/of-the-operator';
+    const chat = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Go on' }] };
+    const uses = [
+      { ...chat, google: { cached_content } },
+      { ...chat, extra_body: { google: { cached_content } } },
+    ].map((body) => ['POST', '/v1/chat/completions', body] as const);
+    const before = (await stack.sandbox.lines()).length;
+    expect(await outcomesOf(owner, uses)).toEqual(allAre(uses, missing));
+    expect(await stack.sandbox.lines()).toHaveLength(before);
+  });
+
   it('is another process’s too from the moment at which it was shown', async () => {
     for (let times = 0; times < 5; times++) {
       const { body } = await respond(owner);
@@ -143,7 +155,7 @@ describe('what a provider keeps for a workspace', () => {
     const uses = readsOf(gone).filter(([, path, body]) =>
       [mine.response, mine.video].some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
     );
-    expect(uses).toHaveLength(6);
+    expect(uses).toHaveLength(7);
     expect(await outcomesOf(elsewhere(owner), uses)).toEqual(allAre(uses, '200'));
     for (const path of [`/v1/responses/${mine.response}`, `/v1/videos/${mine.video}`]) {
       expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });

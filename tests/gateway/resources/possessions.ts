@@ -78,11 +78,19 @@ export function readsOf(kept: Possessions): readonly Use[] {
     '/v1/responses',
     { model: 'sandbox/echo', input: 'Go on', ...fields },
   ];
+  const messages = [{ role: 'user', content: 'Go on' }];
+  const talk = (fields: object): Use => [
+    'POST',
+    '/v1/chat/completions',
+    { model: 'sandbox/echo', messages, ...fields },
+  ];
   return [
     ['GET', `/v1/responses/${kept.response}`],
     ['GET', `/v1/responses/${kept.response}/input_items`],
     create({ previous_response_id: kept.response }),
     create({ input: input({ type: 'item_reference', id: kept.item }) }),
+    talk({ previous_response_id: kept.response }),
+    talk({ extra_body: { container: { id: kept.item } } }),
     ['GET', `/v1/videos/${kept.video}`],
     ['GET', `/v1/videos/${kept.video}/content`],
     ['POST', `/v1/videos/${kept.video}/remix`, { prompt: promptOf() }],

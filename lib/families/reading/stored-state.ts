@@ -1,0 +1,87 @@
+import { type Refusal, refusal } from '#lib/errors';
+import type { FieldSpec, Scan } from '#lib/families/scan';
+import type { ResourceKind, ResourceReference } from '#lib/resources/resource';
+
+/**
+ * Names by which compatible dialects take what a provider keeps, and as what each is looked up. A context cache is
+ * looked up as a file: no operation makes one, so no workspace owns it.
+ */
+const kinds = {
+  cached_content: 'file',
+  previous_response_id: 'response',
+  conversation: 'conversation',
+  container: 'item',
+} as const satisfies Readonly<Record<string, ResourceKind>>;
+
+type StateName = keyof typeof kinds;
+
+const cache: FieldSpec = { cached_content: { aliases: ['cachedContent'] } };
+const named: FieldSpec = {
+  ...cache,
+  previous_response_id: {},
+  conversation: { fields: { id: {} } },
+  container: { fields: { id: {} } },
+};
+
+/**
+ * Where a body may name such state beside its family's own fields: at its top, in a vendor's own object, and in an
+ * `extra_body` that was written out instead of merged.
+ */
+export const stateFields: FieldSpec = {
+  ...named,
+  google: { fields: cache },
+  extra_body: { aliases: ['extraBody'], fields: { ...named, google: { fields: cache } } },
+};
+
+const everyName: readonly StateName[] = [
+  'cached_content',
+  'previous_response_id',
+  'conversation',
+  'container',
+];
+const cacheAlone: readonly StateName[] = ['cached_content'];
+const places: readonly (readonly [prefix: string, names: readonly StateName[]])[] = [
+  ['', everyName],
+  ['google.', cacheAlone],
+  ['extra_body.', everyName],
+  ['extra_body.google.', cacheAlone],
+];
+
+/** Names at the top of a body; without any of them it names no state. */
+const topNames = [...everyName, 'google', 'extra_body'];
+
+/**
+ * The references of a body: those of its family's own fields, and all other state of a provider that it names. Each must
+ * be the workspace's own (decisions §11 "Server-held state").
+ * @param references those that the family has read, from top-level fields named in `own`.
+ * @returns the part of an ask; `invalid_body` for a name of another type.
+ */
+export function referencesIn(
+  scan: Scan,
+  own: readonly StateName[],
+  references: readonly ResourceReference[],
+): { readonly references?: readonly ResourceReference[] } | Refusal {
+  const all = [...references];
+  if (topNames.some((name) => scan.found.has(name))) {
+    for (const [prefix, names] of places) {
+      for (const name of names) {
+        if (prefix === '' && own.includes(name)) continue;
+        const reference = referenceAt(scan, `${prefix}${name}`, kinds[name]);
+        if (reference === null) continue;
+        if (!('id' in reference)) return reference;
+        all.push(reference);
+      }
+    }
+  }
+  return all.length === 0 ? {} : { references: all };
+}
+
+function referenceAt({ found }: Scan, path: string, kind: ResourceKind): ResourceReference | Refusal | null {
+  const outer = found.get(path);
+  // A conversation or container may be an object with an id, or without one: then the provider makes a fresh one.
+  const holdsId = outer?.type === 'object' && (kind === 'conversation' || kind === 'item');
+  const at = holdsId ? found.get(`${path}.id`) : outer;
+  if (at === undefined) return null;
+  if (typeof at.value === 'string') return { kind, id: at.value, required: true };
+  return refusal('invalid_body', `Field "${at.path}" (byte ${at.start}) must be a string.`);
+}
