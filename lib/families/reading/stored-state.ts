@@ -61,20 +61,21 @@ export function referencesIn(
   own: readonly StateName[],
   references: readonly ResourceReference[],
 ): { readonly references?: readonly ResourceReference[] } | Refusal {
+  if (!topNames.some((name) => scan.found.has(name))) return references.length === 0 ? none : { references };
   const all = [...references];
-  if (topNames.some((name) => scan.found.has(name))) {
-    for (const [prefix, names] of places) {
-      for (const name of names) {
-        if (prefix === '' && own.includes(name)) continue;
-        const reference = referenceAt(scan, `${prefix}${name}`, kinds[name]);
-        if (reference === null) continue;
-        if (!('id' in reference)) return reference;
-        all.push(reference);
-      }
+  for (const [prefix, names] of places) {
+    for (const name of names) {
+      if (prefix === '' && own.includes(name)) continue;
+      const reference = referenceAt(scan, `${prefix}${name}`, kinds[name]);
+      if (reference === null) continue;
+      if (!('id' in reference)) return reference;
+      all.push(reference);
     }
   }
-  return all.length === 0 ? {} : { references: all };
+  return all.length === 0 ? none : { references: all };
 }
+
+const none = {};
 
 function referenceAt({ found }: Scan, path: string, kind: ResourceKind): ResourceReference | Refusal | null {
   const outer = found.get(path);
