@@ -143,7 +143,7 @@ describe('what a provider keeps for a workspace', () => {
   });
 
   it('lists only as far as it was asked for in a way that can be understood', async () => {
-    for (const query of ['limit=0', 'limit=101', 'limit=ten', 'order=random']) {
+    for (const query of ['limit=101', 'limit=ten', 'order=random']) {
       const told = await tell(owner, 'GET', `/v1/videos?${query}`);
       expect([query, told.status, told.code]).toEqual([query, 400, 'invalid_body']);
     }
