@@ -56,7 +56,9 @@ export function proxy(request: NextRequest): NextResponse {
   return response;
 }
 
-// A matcher that covered the gateway's paths would cut their bodies at 10 MiB.
+// A matcher that covered the gateway's paths would cut their bodies at 10 MiB; files of public/ are everybody's.
 export const config = {
-  matcher: ['/((?!v1/|v1$|v1beta/|v1beta$|v1alpha/|v1alpha$|api/|_next/|icon\\.svg$|favicon\\.ico$).*)'],
+  matcher: [
+    '/((?!v1/|v1$|v1beta/|v1beta$|v1alpha/|v1alpha$|api/|_next/|icon\\.svg$|favicon\\.ico$|robots\\.txt$|logo\\.svg$).*)',
+  ],
 };

@@ -53,6 +53,15 @@ describe('a catalogue file', () => {
     expect(faultsOf(good)).toEqual([]);
   });
 
+  it('names each model by its own names alone', () => {
+    const named = (alias: string) =>
+      good.replace('    name: Large\n', `    name: Large\n    aliases: [${alias}]\n`);
+    expect(faultsOf(named('large-latest, large-2026-01-01'))).toEqual([]);
+    expect(faultsOf(named('large, large'))[0]).toContain('model "large" already stands at');
+    expect(faultsOf(named('acme/large'))[0]).toContain('model "acme/large" already stands at');
+    expect(faultsOf(named('"a b"'))[0]).toContain('is no model id');
+  });
+
   it('may be JSON', () => {
     const json = JSON.stringify(readDocument('f', good, catalogueShape).value, null, 2);
     expect(faultsOf(json)).toEqual([]);

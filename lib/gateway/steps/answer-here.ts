@@ -1,4 +1,4 @@
-import { Refused, refusal } from '#lib/errors';
+import { isRefusal, Refused, refusal } from '#lib/errors';
 import { modelsAnswer } from '#lib/families/models';
 import type { Call } from '#lib/gateway/call';
 import { listJobs } from '#lib/gateway/relay/job-list';
@@ -22,12 +22,14 @@ function listModels(runtime: Runtime, call: Call): object {
   const { operation, snapshot } = call;
   if (!operation || !snapshot) throw new Error('models are listed for an authenticated call');
   const scope = snapshot.key.models;
-  const models = [...runtime.catalogue().models.values()].filter(
-    (model) => (scope === null || scope.has(model.id)) && model.offers.some(isAvailable),
-  );
+  const models = [...runtime.catalogue().models.values()].flatMap((model) => {
+    const offers = scope === null || scope.has(model.id) ? model.offers.filter(isAvailable) : [];
+    return offers.length > 0 ? [{ ...model, offers }] : [];
+  });
   const named = resolveName(call.params.model ?? '', snapshot, runtime.catalogue(), null);
   const params = 'code' in named ? call.params : { ...call.params, model: named.slug };
   const answer = modelsAnswer(operation, params, call.arrival.headers, call.query, models);
+  if (isRefusal(answer)) throw new Refused(answer);
   if (!answer) {
     throw new Refused(
       refusal('not_found', 'No such model is available to this key; GET /v1/models lists those that are.'),

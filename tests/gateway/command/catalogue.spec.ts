@@ -99,6 +99,20 @@ describe('catalogue apply', () => {
     expect(await gateway.run('catalogue', 'apply', path)).toEqual({ exit: 0, out: 'no change\n', err: '' });
   });
 
+  it('takes aliases over, and refuses one that another model has', async () => {
+    const aliased = (alias: string) =>
+      yaml().replace('    name: Model\n', `    name: Model\n    aliases: [${alias}]\n`);
+    const mine = `${own}-latest`;
+    await apply(yaml());
+    expect(await apply(aliased(mine))).toEqual([`~ model ${own}/model: aliases`]);
+    expect(await apply(aliased(mine))).toEqual([]);
+    own = `${own}x`;
+    for (const taken of [mine, `${own.slice(0, -1)}/model`])
+      await expect(apply(aliased(taken))).rejects.toThrow(
+        `"${taken}" already names ${own.slice(0, -1)}/model`,
+      );
+  });
+
   it('adds a price version for a changed price alone', async () => {
     await apply(yaml());
     expect(await apply(yaml({ price: '{ input: "3" }' }))).toEqual([

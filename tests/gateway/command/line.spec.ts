@@ -17,6 +17,14 @@ models:
     offers:
       - { provider: one, upstreamModel: large-1, families: [chat], price: { input: "2", output: "8" } }
       - { provider: two, upstreamModel: large-2, families: [chat], price: { input: "1", output: "4" } }
+  - id: acme/small
+    name: Small
+    contextTokens: 1000
+    maxOutputTokens: 100
+    input: [text]
+    output: [text]
+    offers:
+      - { provider: one, upstreamModel: small-1, families: [chat], price: { input: "1", output: "2" } }
 `;
 
 let database: TestDatabase;
@@ -121,6 +129,38 @@ describe('the command line', () => {
     await gateway.json('policy', 'set', 'routes', '--file', file('policy.yaml', 'ignore: [one]'));
     expect((await explain()).candidates).toEqual([]);
     expect(await gateway.json('policy', 'show', 'routes')).toMatchObject({ default: { ignore: ['one'] } });
+  });
+
+  it('explains the route of a model by any of its names, a chain in its order', async () => {
+    await gateway.json('workspace', 'create', '--name', 'Names');
+    const aliases = 'aliases: { smart: acme/large, tried: [acme/small, acme/large] }';
+    await gateway.json('policy', 'set', 'names', '--file', file('names.yaml', aliases));
+    const explain = (model: string) =>
+      gateway.json<{ model: string; requestedModel: string; candidates: { model: string }[] }>(
+        ...['route', 'explain', '--workspace', 'names', '--model', model],
+      );
+    for (const name of ['large', 'smart'])
+      expect(await explain(name)).toMatchObject({ model: 'acme/large', requestedModel: name });
+    const { model, candidates } = await explain('tried');
+    expect([model, ...candidates.map((one) => one.model)]).toEqual([
+      'acme/small',
+      'acme/small',
+      'acme/large',
+    ]);
+  });
+
+  it('refuses aliases of unknown models, for slugs, and of one model alone', async () => {
+    await gateway.json('workspace', 'create', '--name', 'Unused');
+    const set = (text: string, ...more: string[]) =>
+      gateway.run('policy', 'set', 'unused', '--file', file('a.yaml', text), ...more);
+    for (const [text, told, ...more] of [
+      ['aliases: { a: acme/none }', 'there is no model "acme/none"'],
+      ['aliases: { acme/large: acme/small }', 'alias "acme/large" is the id of a model'],
+      ['aliases: { a: acme/large }', "the workspace's default policy", '--model', 'acme/large'],
+      ['aliases: { a: [] }', 'list of 1 to 20'],
+      ['aliases: { "a b": acme/large }', 'printable characters without spaces'],
+    ] as const)
+      expect(await set(text, ...more), text).toMatchObject({ exit: 1, err: expect.stringContaining(told) });
   });
 
   it('makes a user who belongs to a workspace', async () => {

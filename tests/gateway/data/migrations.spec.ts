@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,6 +59,32 @@ describe('the migrated database is what the schema file says', () => {
     const url = await embeddedDatabase();
     await migrate(url);
     expect(await storedShape(poolOf(url))).toEqual(declaredShape(schema));
+  });
+});
+
+describe('a database of an earlier version', () => {
+  it('keeps its workspaces at addresses that calls need, under another slug and with the old one noted', async () => {
+    const url = await emptyDatabase();
+    const earlier = ownMigrations();
+    for (const name of readdirSync(earlier).filter(
+      (one) => one >= '20261122103500' && one !== 'migration_lock.toml',
+    ))
+      rmSync(join(earlier, name), { recursive: true });
+    await migrate(url, earlier);
+    const pool = poolOf(url);
+    for (const slug of ['chat', 'chat-workspace', 'videos', 'acme'])
+      await pool.query('INSERT INTO workspace (id, slug, name) VALUES (gen_random_uuid(), $1, $1)', [slug]);
+    await migrate(url);
+    const { rows } = await pool.query(
+      `SELECT w.name, w.slug, f.slug AS former FROM workspace w LEFT JOIN former_slug f ON f.workspace_id = w.id
+       ORDER BY w.name`,
+    );
+    expect(rows).toEqual([
+      { name: 'acme', slug: 'acme', former: null },
+      { name: 'chat', slug: 'chat-workspace-2', former: 'chat' },
+      { name: 'chat-workspace', slug: 'chat-workspace', former: null },
+      { name: 'videos', slug: 'videos-workspace', former: 'videos' },
+    ]);
   });
 });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { isRefusal } from '#lib/errors';
 import type { Operation } from '#lib/families/family';
 import { modelsAnswer, modelsOperations } from '#lib/families/models';
+import { readFilePrice } from '#lib/schemas/price';
+import type { ModelFacts } from '#lib/snapshot/snapshot';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 
 const models = [
@@ -31,8 +34,13 @@ describe('GET /v1/models', () => {
           created: 1_700_000_000,
           owned_by: 'vendor',
           type: 'model',
+          name: 'A',
           display_name: 'A',
           created_at: '2023-11-14T22:13:20.500Z',
+          context_length: 10,
+          max_input_tokens: 10,
+          max_tokens: 5,
+          architecture: { input_modalities: ['text'], output_modalities: ['text'] },
         },
         expect.objectContaining({ id: 'b', owned_by: 'provider' }),
       ],
@@ -62,7 +70,7 @@ describe('GET /v1/models', () => {
     };
     const list = operation('models.list', 'v1');
     expect(modelsAnswer(list, {}, { 'x-goog-api-key': 'k' }, '', models)).toEqual(expected);
-    expect(modelsAnswer(list, {}, {}, 'pageSize=5&key=k', models)).toEqual(expected);
+    expect(modelsAnswer(list, {}, {}, 'pageSize=1001&key=k', models)).toEqual(expected);
     expect(modelsAnswer(operation('models.list', 'v1beta'), {}, {}, '', models)).toEqual(expected);
   });
 });
@@ -75,5 +83,98 @@ describe('GET /v1/models/{id}', () => {
     expect(modelsAnswer(operation('models.read', 'v1beta'), { model: 'b' }, {}, '', models)).toMatchObject({
       name: 'models/b',
     });
+  });
+});
+
+describe('an entry of the list', () => {
+  const entryOf = (model: ModelFacts) =>
+    modelsAnswer(operation('models.read', 'v1'), { model: model.id }, {}, '', [model]);
+
+  it('tells the price of the first offer in dollars per token or unit, exact to the last digit', () => {
+    const price = readFilePrice({
+      input: '2',
+      cachedInput: '0.000000001',
+      cacheWrite5m: '2.5',
+      output: '1234567.891',
+      image: { default: '0.04', large: '0.08' },
+      request: '0.005',
+      webSearch: '10',
+    });
+    const offers = [makeOffer({ price: { id: 'p', price } }), makeOffer({ id: 'second' })];
+    expect(entryOf(makeModel({ offers }))).toMatchObject({
+      pricing: {
+        prompt: '0.000002',
+        completion: '1.234567891',
+        input_cache_read: '0.000000000000001',
+        input_cache_write: '0.0000025',
+        image: '0.04',
+        request: '0.005',
+        web_search: '10',
+      },
+    });
+  });
+
+  it('writes nothing for what the catalogue does not know, and 0 for what is free', () => {
+    const free = makeOffer({ price: { id: 'p', price: readFilePrice({ input: '0' }) } });
+    const model = makeModel({
+      contextTokens: 0,
+      maxOutputTokens: 0,
+      input: ['text', 'pdf', 'file'],
+      offers: [free],
+    });
+    expect(entryOf(model)).toMatchObject({
+      context_length: null,
+      max_input_tokens: null,
+      max_tokens: null,
+      architecture: { input_modalities: ['text', 'file'] },
+      pricing: { prompt: '0', completion: '0' },
+    });
+  });
+});
+
+describe('pages', () => {
+  const many = ['a', 'b', 'c', 'd', 'e'].map((id) => makeModel({ id }));
+
+  function shared(query: string) {
+    const answer = modelsAnswer(operation('models.list', 'v1'), {}, {}, query, many);
+    if (isRefusal(answer)) return answer.code;
+    const { data, has_more: more, first_id: first, last_id: last } = Object(answer);
+    return [data.map(({ id }: { id: string }) => id).join(''), more, first, last];
+  }
+
+  it.each([
+    ['', ['abcde', false, 'a', 'e']],
+    ['limit=2', ['ab', true, 'a', 'b']],
+    ['limit=5', ['abcde', false, 'a', 'e']],
+    ['limit=2&after_id=b', ['cd', true, 'c', 'd']],
+    ['limit=2&after_id=d', ['e', false, 'e', 'e']],
+    ['after_id=e', ['', false, null, null]],
+    ['limit=2&before_id=d', ['bc', true, 'b', 'c']],
+    ['limit=9&before_id=c', ['ab', false, 'a', 'b']],
+    ['after_id=a&before_id=d&limit=1', ['b', true, 'b', 'b']],
+    ['after_id=d&before_id=b', ['', false, null, null]],
+    ['limit=0', 'invalid_body'],
+    ['limit=many', 'invalid_body'],
+    ['limit=-1', 'invalid_body'],
+    ['after_id=x', 'invalid_body'],
+    ['before_id=x', 'invalid_body'],
+  ])('of the shared shape: %s', (query, expected) => expect(shared(query)).toEqual(expected));
+
+  it('of the generate-content shape, until no token comes', () => {
+    const names: string[] = [];
+    let token = '';
+    for (let pages = 1; pages <= 3; pages += 1) {
+      const query = `pageSize=2${token && `&pageToken=${token}`}`;
+      const answer = Object(modelsAnswer(operation('models.list', 'v1beta'), {}, {}, query, many));
+      names.push(answer.models.map(({ name }: { name: string }) => name).join());
+      token = answer.nextPageToken ?? '';
+      expect(token === '').toBe(pages === 3);
+    }
+    expect(names).toEqual(['models/a,models/b', 'models/c,models/d', 'models/e']);
+  });
+
+  it.each(['pageSize=-1', 'pageSize=x', 'pageToken=x', 'page_token=x'])('%s is none', (query) => {
+    const refused = modelsAnswer(operation('models.list', 'v1beta'), {}, {}, query, many);
+    expect(refused).toMatchObject({ code: 'invalid_body' });
   });
 });

@@ -1,0 +1,41 @@
+import { expect, test } from '@playwright/test';
+import { inDatabase, signIn } from '#tests/console/visit';
+
+test('a slash at the end redirects once, with or without a session', async ({ page, request }) => {
+  for (const path of ['/sign-in/', '/sign-in//', '/demo/keys/?filter=a']) {
+    const answer = await request.get(path, { maxRedirects: 0 });
+    const plain = path.replace(/\/+(?=\?|$)/, '');
+    expect([answer.status(), new URL(answer.headers().location ?? '', 'http://x').pathname]).toEqual([
+      308,
+      plain.split('?')[0],
+    ]);
+  }
+  await page.goto('/sign-in/');
+  await expect(page).toHaveURL(/\/sign-in$/);
+  await signIn(page);
+  await page.goto('/demo/keys/');
+  await expect(page).toHaveURL(/\/demo\/keys$/);
+});
+
+test('favicon, robots.txt and the logo need no session', async ({ request }) => {
+  for (const [path, type] of [
+    ['/favicon.ico', 'image/x-icon'],
+    ['/robots.txt', 'text/plain'],
+    ['/logo.svg', 'image/svg+xml'],
+    ['/icon.svg', 'image/svg+xml'],
+  ] as const) {
+    const answer = await request.get(path, { maxRedirects: 0 });
+    expect([path, answer.status()]).toEqual([path, 200]);
+    expect(answer.headers()['content-type']).toContain(type);
+    expect((await answer.body()).length).toBeGreaterThan(20);
+  }
+});
+
+test('an address that a workspace had before leads to the same page under its new one', async ({ page }) => {
+  await inDatabase(
+    "INSERT INTO former_slug (slug, workspace_id) SELECT 'files', id FROM workspace WHERE slug = 'demo'",
+  );
+  await signIn(page);
+  await page.goto('/files/logs?status=200');
+  await expect(page).toHaveURL(/\/demo\/logs\?status=200$/);
+});
