@@ -4,10 +4,12 @@ import { loadEnv } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
 import { nodeLane } from '#lib/gateway/node-lane';
+import { isManagementTarget } from '#lib/management/serve';
 import { assemble } from '#lib/process/assemble';
 import { openConsole } from '#lib/process/console';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import { orExplain } from '#lib/process/explain';
+import { openManagement } from '#lib/process/management';
 import { isMetricsTarget, openMetrics } from '#lib/process/metrics';
 import { checkPort } from '#lib/process/port';
 import { trackSilent } from '#lib/process/silent-connections';
@@ -35,6 +37,7 @@ const upstreams = await openUpstreams(env, log);
 const running = await assemble(env, store.db, upstreams, log);
 const dev = process.argv.includes('--dev');
 const metrics = await openMetrics(env, store.db.pool, running);
+const management = openManagement(env, store.db, running, log);
 const pages = await openConsole(env, store.db, running, log, dev);
 let stopping = false;
 
@@ -86,6 +89,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   if (stopping) response.setHeader('connection', 'close');
   if (/^\/api\/health(?:\?|$)/.test(request.url ?? '')) health(response);
   else if (isMetricsTarget(request.url ?? '')) metrics(request, response);
+  else if (isManagementTarget(request.url ?? '')) management(request, response);
   else if (isForGateway(request)) answerCall(request, response);
   else pages.serve(request, response);
 }

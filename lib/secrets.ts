@@ -11,6 +11,8 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const prefix = 'mg_';
 const shape = /^mg_[0-9A-Za-z]{49}$/;
 const bodyLength = prefix.length + 43;
+const managementPrefix = 'mgk_';
+const managementShape = /^mgk_[0-9A-Za-z]{49}$/;
 
 /** `value` in base 62, padded on the left to `length` digits. */
 function base62(value: bigint, length: number): string {
@@ -40,13 +42,28 @@ function checksum(body: string): string {
  * @param randomBytes source of randomness: gives that many bytes.
  */
 export function makeKey(randomBytes: (count: number) => Uint8Array = cryptoRandomBytes): string {
-  const body = prefix + base62(BigInt(`0x${Buffer.from(randomBytes(32)).toString('hex')}`), 43);
+  return withChecksum(prefix, randomBytes);
+}
+
+/** A new key of the management API: `mgk_`, the rest as in an API key (decisions §15). */
+export function makeManagementKey(): string {
+  return withChecksum(managementPrefix, cryptoRandomBytes);
+}
+
+function withChecksum(start: string, randomBytes: (count: number) => Uint8Array): string {
+  const body = start + base62(BigInt(`0x${Buffer.from(randomBytes(32)).toString('hex')}`), 43);
   return body + checksum(body);
 }
 
 /** Whether a text can be a key at all: a malformed one is refused without a look-up (decisions §2). */
 export function isWellFormedKey(text: string): boolean {
   return shape.test(text) && text.slice(bodyLength) === checksum(text.slice(0, bodyLength));
+}
+
+/** Whether a text can be a management key at all; an API key never is one. */
+export function isWellFormedManagementKey(text: string): boolean {
+  const body = managementPrefix.length + 43;
+  return managementShape.test(text) && text.slice(body) === checksum(text.slice(0, body));
 }
 
 /**

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { applyCatalogue } from '#lib/catalogue/apply';
 import { readCatalogue } from '#lib/catalogue/files';
+import { createKey } from '#lib/control/key/operations';
+import { ask } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { readSealingKey } from '#lib/secrets';
 import { addCredit } from '#lib/verbs/credit';
-import { createKey } from '#lib/verbs/key-create';
 import { createUser } from '#lib/verbs/user';
 import { newRowId } from '#lib/verbs/verb';
 import { createWorkspace } from '#lib/verbs/workspace';
@@ -55,7 +56,9 @@ export async function seedFirstRun(
     workspace: demo.slug,
     role: 'owner',
   });
-  const { key } = await createKey(db, actor, { workspace: demo.slug, name: 'demo' }, env.keyPepper);
+  const host = { db, keyPepper: env.keyPepper, changed: () => {} };
+  const asked = { actor: { kind: 'operator' as const, name: actor, address: null }, workspace: demo.slug };
+  const { key } = await ask(host, createKey, { ...asked, input: { name: 'demo' } });
   return { email, password, workspaceSlug: demo.slug, key };
 }
 

@@ -3,12 +3,14 @@
 import { Plus } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { createContext, type ReactNode, type RefObject, useContext, useMemo, useRef, useState } from 'react';
-import { KeyForm } from '#components/keys/key-form';
+import { OperationForm } from '#components/form/operation-form';
+import { useKeyActions } from '#components/keys/key-actions';
 import { SecretDialog } from '#components/keys/secret-dialog';
 import type { SnippetFacts } from '#components/keys/snippets';
 import { Button } from '#components/ui/button';
 import { Dialog } from '#components/ui/dialog';
 import { Tooltip } from '#components/ui/tooltip';
+import type { FormField } from '#lib/console/form';
 
 interface Creation {
   start(): void;
@@ -20,6 +22,7 @@ const CreationContext = createContext<Creation | null>(null);
 
 interface KeyCreationProps {
   workspace: string;
+  fields: readonly FormField[];
   models: readonly string[];
   facts: SnippetFacts;
   children: ReactNode;
@@ -29,8 +32,9 @@ interface KeyCreationProps {
  * Holds the form and the secret that it leads to around the whole page: the button moves when the first
  * key turns the empty page into a list, and a secret that moved with it would be lost.
  */
-export function KeyCreation({ workspace, models, facts, children }: KeyCreationProps) {
+export function KeyCreation({ workspace, fields, models, facts, children }: KeyCreationProps) {
   const router = useRouter();
+  const actions = useKeyActions();
   const [open, setOpen] = useState(false);
   const [created, setCreated] = useState<{ name: string; secret: string; model: string } | null>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -45,13 +49,16 @@ export function KeyCreation({ workspace, models, facts, children }: KeyCreationP
         title="Create an API key"
         description="It works on this gateway at once, on every other machine within 2 seconds."
       >
-        <KeyForm
-          workspace={workspace}
+        <OperationForm
+          fields={fields}
           models={models}
+          send={(input) => actions.create(workspace, input)}
+          verb={{ idle: 'Create key', pending: 'Creating…' }}
           onCancel={() => setOpen(false)}
-          onCreated={(made) => {
+          onDone={({ key }, input) => {
             setOpen(false);
-            setCreated(made);
+            const [model = ''] = Array.isArray(input.models) ? input.models : [];
+            setCreated({ name: String(input.name), secret: key, model });
             router.refresh();
           }}
         />

@@ -1,17 +1,7 @@
 'use client';
 
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-
-/** How a server action answers; the page gives the actions, so that components know no server. */
-export type Answer<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | {
-      readonly ok: false;
-      readonly message: string;
-      readonly field: string | null;
-      /** Nobody is signed in any more. */
-      readonly signedOut: boolean;
-    };
+import type { Answer } from '#components/form/answer';
 
 export interface KeyActions {
   create(workspace: string, input: unknown): Promise<Answer<{ id: string; key: string }>>;

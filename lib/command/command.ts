@@ -21,12 +21,17 @@ export interface Command {
   readonly name: string;
   /** What follows the name on the usage line. */
   readonly usage: string;
+  /** What it does, in a sentence, and what each option is; printed by `--help`. */
+  readonly summary?: string;
+  readonly help?: readonly (readonly [option: string, text: string])[];
   /** Names of the positional arguments, all required. */
   readonly positionals: readonly string[];
   /** Names of the options; each takes a value. */
   readonly options: readonly string[];
   /** Names of the flags: options without a value, given as "on" in `Input.options`. */
   readonly flags?: readonly string[];
+  /** Those of them that mean "on" when they stand without a value. */
+  readonly switches?: readonly string[];
   readonly required: readonly string[];
   run(context: Context, input: Input): Promise<Output>;
 }

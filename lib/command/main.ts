@@ -1,6 +1,7 @@
 import { type Command, CommandRefused, type Output, UsageError, usageLine } from '#lib/command/command';
 import { createContext } from '#lib/command/context';
 import { parse } from '#lib/command/parse';
+import { ControlRefused } from '#lib/control/refusal';
 import { DataDirInUse } from '#lib/data/embedded';
 import { EnvError } from '#lib/env';
 import { FileRefused } from '#lib/schemas/document';
@@ -9,7 +10,8 @@ import { VerbRefused } from '#lib/verbs/verb';
 /** One file a noun, loaded when it is asked for: a command should start fast. */
 const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   workspace: async () => (await import('#lib/command/workspace')).workspace,
-  key: async () => (await import('#lib/command/key')).key,
+  key: declared,
+  'management-key': declared,
   user: async () => (await import('#lib/command/user')).user,
   catalogue: async () => (await import('#lib/command/catalogue')).catalogue,
   policy: async () => (await import('#lib/command/policy')).policy,
@@ -23,11 +25,30 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   doctor: async () => (await import('#lib/command/doctor')).doctor,
 };
 
+/** What the control plane declares. */
+async function declared(): Promise<readonly Command[]> {
+  const [{ commandsOf }, { operations }] = await Promise.all([
+    import('#lib/command/declared'),
+    import('#lib/control/operations'),
+  ]);
+  return commandsOf(operations);
+}
+
 /** The commands of a noun; all of them when there is no such noun. */
-async function commandsOf(noun: string | undefined): Promise<readonly Command[]> {
+async function commandsFor(noun: string | undefined): Promise<readonly Command[]> {
   const known = noun !== undefined && Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
   if (known) return known();
-  return (await Promise.all(Object.values(nouns).map((load) => load()))).flat();
+  const loads = [...new Set(Object.values(nouns))];
+  return (await Promise.all(loads.map((load) => load()))).flat();
+}
+
+/** Usage lines; of one command also what it does and what its options are. */
+function helpText(commands: readonly Command[], [noun, verb]: readonly string[]): string {
+  const one = commands.find(({ name }) => name === `${noun} ${verb}` || name === noun);
+  if (!one) return commands.map(usageLine).join('\n');
+  const width = Math.max(0, ...(one.help ?? []).map(([option]) => option.length));
+  const lines = (one.help ?? []).map(([option, text]) => `  ${option.padEnd(width)}  ${text}`);
+  return [usageLine(one), ...(one.summary ? [one.summary] : []), ...lines].join('\n');
 }
 
 export interface Streams {
@@ -41,12 +62,13 @@ export interface Streams {
  */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<0 | 1 | 2> {
   if (argv[0] === 'help' || argv.includes('--help') || argv.includes('-h')) {
-    streams.out(`${(await commandsOf(argv[0])).map(usageLine).join('\n')}\n`);
+    const words = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
+    streams.out(`${helpText(await commandsFor(words[0]), words)}\n`);
     return 0;
   }
   const context = createContext();
   try {
-    const { command, input, json } = parse(argv, await commandsOf(argv[0]));
+    const { command, input, json } = parse(argv, await commandsFor(argv[0]));
     const output = await command.run(context, input);
     streams.out(`${json ? JSON.stringify(output.json) : output.text}\n`);
     return verdict(output, streams);
@@ -68,7 +90,7 @@ function explain(error: unknown, streams: Streams): 1 | 2 {
     streams.err(`${error.message}\nUsage:\n${error.usage.replace(/^/gm, '  ')}\n`);
     return 2;
   }
-  const refusals = [CommandRefused, VerbRefused, FileRefused, EnvError, DataDirInUse];
+  const refusals = [CommandRefused, ControlRefused, VerbRefused, FileRefused, EnvError, DataDirInUse];
   if (refusals.some((kind) => error instanceof kind)) {
     streams.err(`${error instanceof Error ? error.message : error}\n`);
     return 1;

@@ -46,7 +46,7 @@ function read(args: readonly string[], command: Command, usage: string) {
   ]);
   try {
     return parseArgs({
-      args: args.map(shield),
+      args: spellOut(args, command.switches ?? []).map(shield),
       options: { ...options, json: { type: 'boolean' as const } },
       allowPositionals: true,
       strict: true,
@@ -54,6 +54,15 @@ function read(args: readonly string[], command: Command, usage: string) {
   } catch (error) {
     throw new UsageError(unshield(error instanceof Error ? error.message : String(error)), usage);
   }
+}
+
+/** `--operator` alone is `--operator on`. */
+function spellOut(args: readonly string[], switches: readonly string[]): string[] {
+  return args.flatMap((arg, at) => {
+    const alone = switches.includes(arg.slice(2)) && arg.startsWith('--');
+    const next = args[at + 1];
+    return alone && (next === undefined || next.startsWith('--')) ? [arg, 'on'] : [arg];
+  });
 }
 
 /** A negative amount ("-5") is a value, not an option: a mark in front keeps the parser off it. */

@@ -4,7 +4,7 @@ import type { JWT } from 'next-auth/jwt';
 import Credentials from 'next-auth/providers/credentials';
 import { findUserByPassword, normalEmail } from '#lib/console/credentials';
 import { getConsoleHost } from '#lib/console/db';
-import { clientOf } from '#lib/console/forwarded';
+import { clientOf, nearestHop } from '#lib/console/forwarded';
 import { getSignInThrottle } from '#lib/console/sign-in-throttle';
 
 declare module 'next-auth' {
@@ -58,7 +58,7 @@ export function authOptions(): AuthOptions {
           const email = normalEmail(String(credentials?.email ?? '')).slice(0, 320);
           const password = String(credentials?.password ?? '').slice(0, 1024);
           if (!email || !password) return null;
-          const address = clientOf(addressOf(request.headers?.['x-forwarded-for']));
+          const address = clientOf(nearestHop(request.headers?.['x-forwarded-for']) ?? 'unknown');
           const throttle = getSignInThrottle();
           if (!throttle.claim(email, address, Date.now())) throw new Error(tooManyAttempts);
           const user = await findUserByPassword(host.db, email, password).catch((error: unknown) => {
@@ -101,14 +101,4 @@ async function endSession({ sessionId, endsAtMs }: JWT): Promise<void> {
   const ended = { id: sessionId, expiresAt: new Date(endsAtMs) };
   await endedSession.upsert({ where: { id: sessionId }, create: ended, update: {} });
   await endedSession.deleteMany({ where: { expiresAt: { lt: new Date() } } });
-}
-
-/** The hop nearest to us, as `trustForwarded` left it: what stands before it was written by the client. */
-function addressOf(forwarded: unknown): string {
-  return (
-    String(forwarded ?? '')
-      .split(',')
-      .at(-1)
-      ?.trim() || 'unknown'
-  );
 }

@@ -29,6 +29,22 @@ export function trustForwarded(request: {
   request.headers['x-forwarded-for'] = address;
 }
 
+/** Where a request came from: what a proxy nearby forwards, else the peer itself. */
+export function clientAddress(request: Parameters<typeof trustForwarded>[0]): string | null {
+  trustForwarded(request);
+  return nearestHop(request.headers['x-forwarded-for']) ?? (unmapped(request.socket.remoteAddress ?? '') || null);
+}
+
+/** The hop nearest to us, as `trustForwarded` left it: what stands before it was written by the client. */
+export function nearestHop(forwarded: unknown): string | null {
+  return (
+    String(forwarded ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim() || null
+  );
+}
+
 /**
  * Whom failed sign-ins are counted for: an address, or the /64 network of an IPv6 address, within which
  * one client has as many as it likes.

@@ -2,8 +2,8 @@ import { headers } from 'next/headers';
 import { notFound, redirect } from 'next/navigation';
 import { cache } from 'react';
 import { getConsoleHost } from '#lib/console/db';
-import { may, type Permission, type Role, roleOf } from '#lib/console/role';
 import { type ConsoleUser, findUser, requireUser } from '#lib/console/session';
+import { may, type Permission, type Role, roleOf } from '#lib/control/role';
 import { findMembership, findRenamed } from '#lib/queries/members';
 
 /** A signed-in user in a workspace that they belong to. */

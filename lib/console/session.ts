@@ -10,6 +10,8 @@ export interface ConsoleUser {
   readonly id: string;
   readonly email: string;
   readonly name: string | null;
+  /** One of the people who run the gateway. */
+  readonly operator: boolean;
 }
 
 /**
@@ -23,12 +25,12 @@ export const findUser = cache(async (): Promise<ConsoleUser | null> => {
   const [user, ended] = await Promise.all([
     prisma.user.findUnique({
       where: { id: session.userId },
-      select: { id: true, email: true, name: true, sessionVersion: true },
+      select: { id: true, email: true, name: true, operator: true, sessionVersion: true },
     }),
     prisma.endedSession.findUnique({ where: { id: session.sessionId } }),
   ]);
   if (!user || ended || user.sessionVersion !== session.sessionVersion) return null;
-  return { id: user.id, email: user.email, name: user.name };
+  return { id: user.id, email: user.email, name: user.name, operator: user.operator };
 });
 
 /** Who is signed in; sends everyone else to the sign-in page, and back here afterwards. */

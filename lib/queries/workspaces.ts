@@ -1,6 +1,6 @@
+import { isUuid } from '#lib/control/field/kinds';
 import type { Db } from '#lib/data/db';
 import { formatUsd } from '#lib/money';
-import { isUuid } from '#lib/verbs/inputs';
 
 /** A workspace as "workspace show" prints it (operations.md). Money in dollars as decimal strings. */
 export interface FoundWorkspace {

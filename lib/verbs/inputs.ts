@@ -4,12 +4,6 @@ import { formatUsd, parseUsd } from '#lib/money';
 const largestInt = 2_147_483_647;
 /** One billion dollars: what a BIGINT of nano-dollars holds with room to add. */
 const largestNano = 1_000_000_000n * 1_000_000_000n;
-const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Whether a text is a UUID, so that it may be compared with one in the database. */
-export function isUuid(text: string): boolean {
-  return uuidShape.test(text);
-}
 
 /** Whether a text names an IANA time zone ("UTC" included; offsets such as "+01:00" are none). */
 function isTimeZone(zone: string): boolean {
@@ -47,40 +41,11 @@ function readDollars(text: string, context: Refuse): bigint {
 /** Dollars as a decimal string, in nano-dollars. */
 export const dollars = z.string('write dollars as a decimal string, like "0.25"').transform(readDollars);
 
-/** A cap or quota: positive dollars, or null (also "none"), in nano-dollars. */
-export const cap = z
-  .union([z.null(), z.string()], 'write dollars as a decimal string, like "0.25", or "none" for no cap')
-  .transform((value, context) => {
-    return value === null || value === 'none' ? null : readDollars(value, context);
-  })
-  .refine((nano) => nano === null || nano > 0n, 'a cap is more than 0 dollars, or "none" for no cap');
-
 /** The configured allowance: dollars from 0 up; "none" is 0. */
 export const allowance = z
   .string('write dollars as a decimal string, like "10", or "none"')
   .transform((value, context) => (value === 'none' ? 0n : readDollars(value, context)))
   .refine((nano) => nano >= 0n, 'credit is 0 dollars or more; post a negative ledger line instead');
-
-/** The models of a key: a list, "a,b", or null (also "none") for every model. */
-export const modelScope = z
-  .union([z.null(), z.string(), z.array(z.string())])
-  .transform((value) => {
-    if (value === null || value === 'none') return null;
-    const names = (typeof value === 'string' ? value.split(',') : value).map((name) => name.trim());
-    return [...new Set(names.filter((name) => name !== ''))];
-  })
-  .refine((names) => names === null || names.length > 0, 'name at least one model, or "none" for all models')
-  .refine((names) => names === null || names.every((name) => name.length <= 200), 'a model id is too long');
-
-/** A moment: ISO with an offset or Z, a plain date (UTC), a Date; null (also "none") for never. */
-export const moment = z.union([z.null(), z.date(), z.string()]).transform((value, context) => {
-  if (value === null || value === 'none') return null;
-  if (value instanceof Date) return value;
-  const exact = z.union([z.iso.datetime({ offset: true }), z.iso.date()]).safeParse(value.trim());
-  if (exact.success) return new Date(exact.data);
-  context.addIssue('write a time like 2027-01-31T12:00:00Z, or "none" for never');
-  return z.NEVER;
-});
 
 export const timeZone = z
   .string()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normalEmail } from '#lib/console/credentials';
-import { roles } from '#lib/console/role';
+import { roles } from '#lib/control/role';
 import type { Db } from '#lib/data/db';
 import { lockWorkspace } from '#lib/verbs/subject';
 import { parseInput, runVerb, type Tx, VerbRefused } from '#lib/verbs/verb';

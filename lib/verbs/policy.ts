@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { isUuid } from '#lib/control/field/kinds';
 import type { Db } from '#lib/data/db';
 import { mergePolicy, orderedAndDrawn } from '#lib/routing/rules';
 import { parsePolicy, policyShape } from '#lib/schemas/policy';
 import type { Policy } from '#lib/snapshot/snapshot';
-import { isUuid } from '#lib/verbs/inputs';
 import { lockWorkspace } from '#lib/verbs/subject';
 import { parseInput, runVerb, type Tx, VerbRefused } from '#lib/verbs/verb';
 

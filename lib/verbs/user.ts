@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { z } from 'zod';
 import { normalEmail } from '#lib/console/credentials';
-import { roles } from '#lib/console/role';
+import { roles } from '#lib/control/role';
 import type { Db } from '#lib/data/db';
 import { lockWorkspace } from '#lib/verbs/subject';
 import { newRowId, parseInput, runVerb, VerbRefused } from '#lib/verbs/verb';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Prisma } from '#generated/client';
 import { recallLeases } from '#lib/billing/ledger';
+import { isUuid } from '#lib/control/field/kinds';
 import { sqlOf } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 import { formatUsd } from '#lib/money';
-import { allowance, isUuid, limit, name, timeZone } from '#lib/verbs/inputs';
+import { allowance, limit, name, timeZone } from '#lib/verbs/inputs';
 import { lockWorkspace } from '#lib/verbs/subject';
 import { newRowId, parseInput, runVerb, type Tx, VerbRefused } from '#lib/verbs/verb';
 

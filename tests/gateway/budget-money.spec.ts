@@ -4,9 +4,8 @@ import { formatUsd, parseUsd } from '#lib/money';
 import { findCall } from '#lib/queries/calls';
 import { record } from '#lib/sandbox/content/tool-call';
 import { addCredit } from '#lib/verbs/credit';
-import { setKey } from '#lib/verbs/key-set';
-import { restoreKey } from '#lib/verbs/key-state';
 import { ask, askChat, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
+import { restoreKey, setKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { expectRefusal } from '#tests/support/refusals';
@@ -89,9 +88,9 @@ describe('what may be spent', () => {
     const first = await chat(key);
     await costOf(first.id);
     expect(codeOf((await chat(key)).answer)).toBe('day_limit_reached');
-    await setKey(gateway.db, 'test', { id, dailyCap: 'none' });
+    await setKey(gateway.db, { id, dailyCap: null });
     await eventually(async () => codeOf((await chat(key)).answer), 'd7_limit_reached');
-    await setKey(gateway.db, 'test', { id, d7Cap: 'none' });
+    await setKey(gateway.db, { id, d7Cap: null });
     await eventually(async () => codeOf((await chat(key)).answer), 'd30_limit_reached');
   });
 
@@ -103,12 +102,12 @@ describe('what may be spent', () => {
     // The flag stands before the body is read: what costs nothing is refused as well.
     const listed = await ask(gateway.url, 'GET', '/v1/models', bearer(key));
     expectRefusal(listed, 'quota_exceeded', key);
-    await setKey(gateway.db, 'test', { id, quota: '1' });
+    await setKey(gateway.db, { id, quota: '1' });
     await eventually(async () => (await chat(key)).answer.status, 200);
-    await setKey(gateway.db, 'test', { id, quota: '0.000001' });
+    await setKey(gateway.db, { id, quota: '0.000001' });
     await eventually(async () => codeOf((await chat(key)).answer), 'quota_exceeded');
-    await restoreKey(gateway.db, 'test', { id });
-    await setKey(gateway.db, 'test', { id, quota: 'none' });
+    await restoreKey(gateway.db, { id });
+    await setKey(gateway.db, { id, quota: null });
     await eventually(async () => (await chat(key)).answer.status, 200);
   });
 

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#lib/errors';
 import { makeKey } from '#lib/secrets';
-import { rotateKey } from '#lib/verbs/key-create';
-import { setKey } from '#lib/verbs/key-set';
-import { disableKey, exhaustKey, revokeKey } from '#lib/verbs/key-state';
 import { setWorkspace } from '#lib/verbs/workspace';
 import { callsOf, expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
+import { disableKey, exhaustKey, revokeKey, rotateKey, setKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { type Stack, secrets, startStack } from '#tests/support/stack';
@@ -86,14 +84,14 @@ describe.each(['node', 'web'] as const)('the refusals of the %s lane, each by it
 
   describe.concurrent('by the state of the key', () => {
     it.each<[string, ErrorCode, (key: { id: string; slug: string }) => Promise<unknown>]>([
-      ['revoked', 'invalid_api_key', ({ id }) => revokeKey(stack.db, 'test', { id })],
-      ['disabled', 'apikey_inactive', ({ id }) => disableKey(stack.db, 'test', { id })],
-      ['quota flag', 'quota_exceeded', ({ id }) => exhaustKey(stack.db, 'test', { id })],
-      ['rotated out', 'invalid_api_key', ({ id }) => rotateKey(stack.db, 'test', { id }, secrets.KEY_PEPPER)],
+      ['revoked', 'invalid_api_key', ({ id }) => revokeKey(stack.db, { id })],
+      ['disabled', 'apikey_inactive', ({ id }) => disableKey(stack.db, { id })],
+      ['quota flag', 'quota_exceeded', ({ id }) => exhaustKey(stack.db, { id })],
+      ['rotated out', 'invalid_api_key', ({ id }) => rotateKey(stack.db, { id }, secrets.KEY_PEPPER)],
       [
         'expired',
         'apikey_inactive',
-        ({ id }) => setKey(stack.db, 'test', { id, expiresAt: new Date(Date.now() - 1000) }),
+        ({ id }) => setKey(stack.db, { id, expiresAt: new Date(Date.now() - 1000).toISOString() }),
       ],
       [
         'suspended workspace',

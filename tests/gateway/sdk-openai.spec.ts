@@ -10,8 +10,8 @@ import OpenAI, {
 } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '#lib/secrets';
-import { disableKey } from '#lib/verbs/key-state';
 import { callsOf, costOf, expectBalancedBooks, fairNano, linesOf } from '#tests/support/books';
+import { disableKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type Stack, startStack } from '#tests/support/stack';
 
@@ -161,7 +161,7 @@ describe.each(['node', 'web'] as const)('the official openai SDK over the %s lan
 
     it('a disabled key', async () => {
       const { client, keyId } = await own();
-      await disableKey(stack.db, 'test', { id: keyId });
+      await disableKey(stack.db, { id: keyId });
       await stack.announce();
       const error = await errorOf(() => client.chat.completions.create(ask('Hello')));
       expect(error).toBeInstanceOf(PermissionDeniedError);

@@ -9,8 +9,8 @@ import { type Db, openDb } from '#lib/data/db';
 import { readEnv } from '#lib/env';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
-import { createKey } from '#lib/verbs/key-create';
 import { createWorkspace } from '#lib/verbs/workspace';
+import { createKey } from '#tests/support/control/operate';
 import { createDatabase } from '#tests/support/database';
 import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
 import { fillCatalogue, secrets } from '#tests/support/stack';
@@ -26,7 +26,7 @@ export interface InProcess {
   now(): number;
   /** A key, in a workspace of its own with $100 unless `settings.workspace` names one. */
   key(
-    settings?: Partial<Parameters<typeof createKey>[2]>,
+    settings?: Partial<Parameters<typeof createKey>[1]>,
     workspace?: Partial<Parameters<typeof createWorkspace>[2]>,
   ): Promise<{ id: string; key: string; workspace: string }>;
   close(): Promise<void>;
@@ -61,12 +61,7 @@ export async function startInProcess(): Promise<InProcess> {
     key: async (settings = {}, workspace = {}) => {
       const made = { name: 'Test', credit: '100', ...workspace };
       const slug = settings.workspace ?? (await createWorkspace(db, 'test', made)).slug;
-      const created = await createKey(
-        db,
-        'test',
-        { name: 'test', ...settings, workspace: slug },
-        secrets.KEY_PEPPER,
-      );
+      const created = await createKey(db, { name: 'test', ...settings, workspace: slug }, secrets.KEY_PEPPER);
       await running.pollNow();
       return { ...created, workspace: slug };
     },

@@ -12,8 +12,8 @@ import { type Db, openDb } from '#lib/data/db';
 import { createIds } from '#lib/ids';
 import { type CallDetail, findCall } from '#lib/queries/calls';
 import { announce } from '#lib/snapshot/announce';
-import { createKey } from '#lib/verbs/key-create';
 import { createWorkspace } from '#lib/verbs/workspace';
+import { createKey } from '#tests/support/control/operate';
 import { createDatabase } from '#tests/support/database';
 import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
 import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
@@ -59,7 +59,7 @@ export interface Stack {
   workspace(settings?: Partial<Parameters<typeof createWorkspace>[2]>): Promise<{ id: string; slug: string }>;
   key(
     workspace: string,
-    settings?: Partial<Parameters<typeof createKey>[2]>,
+    settings?: Partial<Parameters<typeof createKey>[1]>,
   ): Promise<{ id: string; key: string }>;
   /** Tells the gateway that something was changed, as the command line does. */
   announce(): Promise<unknown>;
@@ -149,7 +149,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     },
     key: async (workspace, settings = {}) => {
       const wanted = { workspace, name: 'test', ...settings };
-      const created = await createKey(db, 'test', wanted, secrets.KEY_PEPPER);
+      const created = await createKey(db, wanted, secrets.KEY_PEPPER);
       await announce(dataDir);
       return created;
     },

@@ -1,7 +1,7 @@
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
+import type { ShownKey } from '#lib/control/key/settings';
 import { parseUsd } from '#lib/money';
-import type { FoundKey, ListedKey } from '#lib/queries/keys';
 
 export interface KeyRowPlace {
   /** Slug. */
@@ -11,7 +11,7 @@ export interface KeyRowPlace {
 }
 
 /** A key as the list shows it: everything ready to read. */
-export function keyRowOf(key: ListedKey, { workspace, timeZone, nowMs }: KeyRowPlace) {
+export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPlace) {
   const exact = (iso: string) =>
     `${showMoment(Date.parse(iso), timeZone)} (${showZone(timeZone, Date.parse(iso))})`;
   const expiresMs = key.expiresAt === null ? null : Date.parse(key.expiresAt);
@@ -41,7 +41,7 @@ export function keyRowOf(key: ListedKey, { workspace, timeZone, nowMs }: KeyRowP
 export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
 
 /** In the order in which the gateway checks them (decisions §3). */
-function stateOf(key: ListedKey, nowMs: number): KeyState {
+function stateOf(key: ShownKey, nowMs: number): KeyState {
   if (key.status === 'revoked') return 'revoked';
   if (key.status !== 'active') return 'inactive';
   if (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs) return 'expired';
@@ -49,7 +49,7 @@ function stateOf(key: ListedKey, nowMs: number): KeyState {
   return key.quotaExhausted ? 'exhausted' : 'active';
 }
 
-function limitsOf(key: FoundKey): string[] {
+function limitsOf(key: ShownKey): string[] {
   const limits: string[] = [];
   if (key.rpm !== null) limits.push(`${showCount(key.rpm)} RPM`);
   if (key.tpm !== null) limits.push(`${showCount(key.tpm)} TPM`);
@@ -59,7 +59,7 @@ function limitsOf(key: FoundKey): string[] {
 }
 
 /** The cap that is nearest to being reached, in words; null without caps. */
-function nearestCap(key: FoundKey): { used: number; text: string } | null {
+function nearestCap(key: ShownKey): { used: number; text: string } | null {
   const caps = [
     { cap: key.dailyCap, spent: key.spent.day, span: 'a day' },
     { cap: key.d7Cap, spent: key.spent.d7, span: 'in 7 days' },

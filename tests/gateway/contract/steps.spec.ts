@@ -3,10 +3,10 @@ import type { ErrorCode } from '#lib/errors';
 import type { Operation } from '#lib/families/family';
 import { operations } from '#lib/families/index';
 import { record } from '#lib/sandbox/content/tool-call';
-import { disableKey, exhaustKey } from '#lib/verbs/key-state';
 import { setWorkspace } from '#lib/verbs/workspace';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, jsonOf, whileOneRuns } from '#tests/support/chat-call';
+import { disableKey, exhaustKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
 import { type Stack, startStack } from '#tests/support/stack';
@@ -38,13 +38,13 @@ const causes: readonly Cause[] = [
     name: 'a key that is not active',
     code: 'apikey_inactive',
     bars: every,
-    arrange: (stack, { id }) => disableKey(stack.db, 'test', { id }),
+    arrange: (stack, { id }) => disableKey(stack.db, { id }),
   },
   {
     name: 'the quota flag',
     code: 'quota_exceeded',
     bars: every,
-    arrange: (stack, { id }) => exhaustKey(stack.db, 'test', { id }),
+    arrange: (stack, { id }) => exhaustKey(stack.db, { id }),
   },
   {
     name: 'a scope without the model',

@@ -6,10 +6,8 @@ import { hashKey, makeKey } from '#lib/secrets';
 import { createChangeFeed } from '#lib/snapshot/changes';
 import { loadKey } from '#lib/snapshot/load';
 import { createKeyReader } from '#lib/snapshot/read';
-import { createKey, rotateKey } from '#lib/verbs/key-create';
-import { setKey } from '#lib/verbs/key-set';
-import { disableKey, enableKey, revokeKey } from '#lib/verbs/key-state';
 import { createWorkspace, setWorkspace } from '#lib/verbs/workspace';
+import { createKey, disableKey, enableKey, revokeKey, rotateKey, setKey } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const pepper = 'pepper';
@@ -54,25 +52,25 @@ describe('a change made elsewhere', () => {
   it('is in force after the next poll: limits, states, rotation and revocation', async () => {
     const node = await startNode();
     const { slug } = await createWorkspace(db, 'test', { name: 'Force' });
-    const { id, key } = await createKey(db, 'test', { workspace: slug, name: 'k' }, pepper);
+    const { id, key } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     await node.feed.poll();
     expect(await node.see(key)).toBe('active null 600');
     const steps: [() => Promise<unknown>, string][] = [
-      [() => setKey(db, 'test', { id, rpm: 7 }), 'active 7 600'],
+      [() => setKey(db, { id, rpm: 7 }), 'active 7 600'],
       [() => setWorkspace(db, 'test', { workspace: slug, rpm: 8 }), 'active 7 8'],
-      [() => disableKey(db, 'test', { id }), 'inactive 7 8'],
-      [() => enableKey(db, 'test', { id }), 'active 7 8'],
+      [() => disableKey(db, { id }), 'inactive 7 8'],
+      [() => enableKey(db, { id }), 'active 7 8'],
     ];
     for (const [change, expected] of steps) {
       await change();
       await node.feed.poll();
       expect(await node.see(key)).toBe(expected);
     }
-    const rotated = await rotateKey(db, 'test', { id }, pepper);
+    const rotated = await rotateKey(db, { id }, pepper);
     await node.feed.poll();
     expect(await node.see(key)).toBe('invalid_api_key');
     expect(await node.see(rotated.key)).toBe('active 7 8');
-    await revokeKey(db, 'test', { id });
+    await revokeKey(db, { id });
     await node.feed.poll();
     expect(await node.see(rotated.key)).toBe('invalid_api_key');
     await node.close();
@@ -81,9 +79,9 @@ describe('a change made elsewhere', () => {
   it('is in force within 2 s without anyone saying so', async () => {
     const node = await startNode();
     const { slug } = await createWorkspace(db, 'test', { name: 'Timer' });
-    const { id, key } = await createKey(db, 'test', { workspace: slug, name: 'k' }, pepper);
+    const { id, key } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     expect(await node.see(key)).toBe('active null 600');
-    await revokeKey(db, 'test', { id });
+    await revokeKey(db, { id });
     await expect.poll(() => node.see(key), { timeout: 2_000, interval: 20 }).toBe('invalid_api_key');
     await node.close();
   });
@@ -93,7 +91,7 @@ describe('a change made elsewhere', () => {
     const { slug } = await createWorkspace(db, 'test', { name: 'Unknown' });
     const secret = makeKey();
     expect(await node.see(secret)).toBe('invalid_api_key');
-    const { id } = await createKey(db, 'test', { workspace: slug, name: 'k' }, pepper);
+    const { id } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     await db.pool.query('UPDATE api_key SET hash = $2 WHERE id = $1', [id, hashKey(secret, pepper)]);
     await node.feed.poll();
     expect(await node.see(secret)).toBe('active null 600');
@@ -103,13 +101,13 @@ describe('a change made elsewhere', () => {
   it('never leaves a stale key in memory while reads and changes race', async () => {
     const node = await startNode();
     const { slug } = await createWorkspace(db, 'test', { name: 'Race' });
-    const { id, key } = await createKey(db, 'test', { workspace: slug, name: 'k' }, pepper);
+    const { id, key } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     let racing = true;
     const reads = (async () => {
       while (racing) await Promise.all([node.see(key), node.feed.poll()]);
     })();
     for (let rpm = 1; rpm <= 30; rpm++) {
-      await setKey(db, 'test', { id, rpm });
+      await setKey(db, { id, rpm });
       if (rpm % 3 === 0) {
         await node.feed.poll();
         expect(await node.see(key)).toBe(`active ${rpm} 600`);

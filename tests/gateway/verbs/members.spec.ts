@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, openDb } from '#lib/data/db';
 import { hashKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
-import { createKey } from '#lib/verbs/key-create';
 import { addMember, removeMember, setMember } from '#lib/verbs/member';
 import { createUser } from '#lib/verbs/user';
 import { createWorkspace } from '#lib/verbs/workspace';
+import { createKeyAs } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 let database: TestDatabase;
@@ -53,7 +53,7 @@ describe('members of a workspace', () => {
 
   it('take the keys that they made out of service when they leave, and every process learns of it', async () => {
     const { id, slug, owner, other } = await newWorkspace();
-    const { key } = await createKey(db, other.id, { workspace: slug, name: 'theirs' }, 'pepper');
+    const { key } = await createKeyAs(db, other.id, { workspace: slug, name: 'theirs' });
     const changes = async () =>
       (await db.pool.query('SELECT 1 FROM change WHERE subject = $1', [id])).rows.length;
     const before = await changes();

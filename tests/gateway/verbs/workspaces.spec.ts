@@ -6,11 +6,11 @@ import { hashKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
 import type { Policy } from '#lib/snapshot/snapshot';
 import { addCredit } from '#lib/verbs/credit';
-import { createKey } from '#lib/verbs/key-create';
 import { setPolicy } from '#lib/verbs/policy';
 import { createUser } from '#lib/verbs/user';
 import { VerbRefused } from '#lib/verbs/verb';
 import { type CreateWorkspaceInput, createWorkspace, setWorkspace } from '#lib/verbs/workspace';
+import { createKey } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const actor = 'command line';
@@ -148,7 +148,7 @@ describe('the money of a workspace', () => {
   it('is balance plus credit minus what rows and leases hold', async () => {
     const { id, slug } = await newWorkspace({ credit: '1' });
     await addCredit(db, actor, { workspace: slug, amount: '10', reason: 'start' });
-    const key = await createKey(db, actor, { workspace: id, name: 'k' }, 'pepper');
+    const key = await createKey(db, { workspace: id, name: 'k' }, 'pepper');
     await db.pool.query(
       `INSERT INTO hold (call_id, workspace_id, key_id, amount_nano, admitted_at)
        VALUES (gen_random_uuid(), $1, $2, 250000000, now())`,
@@ -232,7 +232,7 @@ describe('creating a user', () => {
 describe('setting a policy', () => {
   it('puts the newest version in force, by model and by default', async () => {
     const { id, slug } = await newWorkspace();
-    const { key } = await createKey(db, actor, { workspace: id, name: 'k' }, 'pepper');
+    const { key } = await createKey(db, { workspace: id, name: 'k' }, 'pepper');
     await db.prisma.model.create({
       data: { id: 'a/b', name: 'B', contextTokens: 1, maxOutputTokens: 1, input: [], output: [] },
     });

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { safeCallback } from '#lib/console/addresses';
 import { clientOf, trustForwarded } from '#lib/console/forwarded';
 import { withoutSecret } from '#lib/console/key-filters';
-import { may, roleOf, roles, rolesThatMay } from '#lib/console/role';
 import { SignInThrottle } from '#lib/console/sign-in-throttle';
+import { may, roleOf, roles, rolesThatMay } from '#lib/control/role';
 import { makeKey } from '#lib/secrets';
 
 describe('the way back after signing in', () => {

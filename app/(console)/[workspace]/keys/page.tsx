@@ -13,13 +13,15 @@ import { buttonStyle } from '#components/ui/button';
 import { CodeBlock } from '#components/ui/code-block';
 import { EmptyState } from '#components/ui/empty-state';
 import { getConsoleHost } from '#lib/console/db';
+import { formOf } from '#lib/console/form';
 import { keyAddress, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
 import { requireMember } from '#lib/console/member';
 import { findExampleModel, listModelNames } from '#lib/console/model-names';
-import { may, rolesThatMay } from '#lib/console/role';
+import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key-rows';
 import { showZone } from '#lib/console/show/time';
-import { listKeys } from '#lib/queries/keys';
+import { createKey, listKeys } from '#lib/control/key/operations';
+import { may, rolesThatMay } from '#lib/control/role';
 import { createKeyAction, disableKeyAction, enableKeyAction, revokeKeyAction } from './actions';
 
 export const metadata: Metadata = { title: 'API keys' };
@@ -36,8 +38,8 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
   const { db, env, listChatModels } = getConsoleHost();
   const filters = await loadKeyFilters(searchParams);
   const search = withoutSecret(filters.q ?? '');
-  const [{ keys, next }, models, exampleModel] = await Promise.all([
-    listKeys(db, workspace.id, { search, after: filters.after ?? undefined, limit: pageSize }),
+  const [{ data: keys, next }, models, exampleModel] = await Promise.all([
+    readForPage(listKeys, workspace.slug, { search, after: filters.after, limit: pageSize }),
     listModelNames(db),
     findExampleModel(db, listChatModels()),
   ]);
@@ -59,7 +61,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
         revoke: revokeKeyAction,
       }}
     >
-      <KeyCreation workspace={workspace.slug} models={models} facts={facts}>
+      <KeyCreation workspace={workspace.slug} fields={formOf(createKey.fields)} models={models} facts={facts}>
         <PageHead title="API keys" action={none ? null : <CreateKeyButton locked={locked} />}>
           Your servers call the gateway with these. A change is in force on this machine at once, on every
           other one within 2 seconds.

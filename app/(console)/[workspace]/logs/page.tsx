@@ -8,7 +8,8 @@ import { getConsoleHost } from '#lib/console/db';
 import { loadLogFilters } from '#lib/console/log-filters';
 import { requireMember } from '#lib/console/member';
 import { listModelNames } from '#lib/console/model-names';
-import { listKeyNames } from '#lib/queries/keys';
+import { readForPage } from '#lib/console/operation';
+import { listKeyNames } from '#lib/control/key/operations';
 import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
@@ -26,8 +27,8 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const filters = await loadLogFilters(searchParams);
   const { db } = getConsoleHost();
-  const [keys, models] = await Promise.all([
-    listKeyNames(db, { workspaceId: workspace.id, limit: mostKeys, chosen: filters.key ?? undefined }),
+  const [{ data: keys }, models] = await Promise.all([
+    readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.key }),
     listModelNames(db),
   ]);
   return (

@@ -1,0 +1,11 @@
+import { manageOnWeb } from '#lib/management/web';
+
+export {
+  manageOnWeb as DELETE,
+  manageOnWeb as GET,
+  manageOnWeb as HEAD,
+  manageOnWeb as OPTIONS,
+  manageOnWeb as PATCH,
+  manageOnWeb as POST,
+  manageOnWeb as PUT,
+};

@@ -1,0 +1,11 @@
+/** How a server action answers; pages give the actions, so that components know no server. */
+export type Answer<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | {
+      readonly ok: false;
+      readonly message: string;
+      /** The field at fault; null when it is not one field. */
+      readonly field: string | null;
+      /** Nobody is signed in any more. */
+      readonly signedOut: boolean;
+    };

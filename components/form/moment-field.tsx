@@ -1,0 +1,63 @@
+'use client';
+
+import { useState } from 'react';
+import { Field, labelStyle } from '#components/ui/field';
+import { ToggleGroup } from '#components/ui/toggle-group';
+
+interface Expiry {
+  readonly choice: 'never' | '30' | '90' | 'day';
+  /** "2027-01-31", when a day is chosen. */
+  readonly day: string;
+}
+
+const choices = [
+  { value: 'never', label: 'Never' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: 'day', label: 'Date' },
+] as const;
+
+interface MomentFieldProps {
+  label: string;
+  /** null for never, a moment, or a day, which ends in the workspace's zone; "": no day was chosen yet. */
+  onChange(moment: string | null): void;
+  error?: string | undefined;
+}
+
+/** A moment in the future: never, some days from now, or the end of a day. */
+export function MomentField({ label, onChange, error }: MomentFieldProps) {
+  const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' });
+  const change = (next: Expiry) => {
+    setExpiry(next);
+    onChange(momentOf(next, Date.now()));
+  };
+  return (
+    <fieldset className="grid gap-1.5">
+      <legend className={`${labelStyle} mb-1.5`}>{label}</legend>
+      <div className="flex flex-wrap items-start gap-2">
+        <ToggleGroup
+          label={label}
+          value={expiry.choice}
+          options={choices}
+          onChange={(choice) => change({ ...expiry, choice })}
+        />
+        {expiry.choice === 'day' ? (
+          <Field
+            label={<span className="sr-only">Last day, in the workspace’s zone</span>}
+            name="lastDay"
+            type="date"
+            value={expiry.day}
+            onValueChange={(day) => change({ ...expiry, day })}
+            error={error}
+            className="gap-0"
+          />
+        ) : null}
+      </div>
+    </fieldset>
+  );
+}
+
+function momentOf({ choice, day }: Expiry, nowMs: number): string | null {
+  if (choice === 'never') return null;
+  return choice === 'day' ? day : new Date(nowMs + Number(choice) * 86_400_000).toISOString();
+}

@@ -1,0 +1,63 @@
+'use client';
+
+import { ModelScope } from '#components/form/model-scope';
+import { MomentField } from '#components/form/moment-field';
+import { Checkbox } from '#components/ui/checkbox';
+import { Field, labelStyle } from '#components/ui/field';
+import { Select } from '#components/ui/select';
+import type { FormField } from '#lib/console/form';
+
+interface OperationFieldProps {
+  field: FormField;
+  models: readonly string[];
+  /** What a control that is no text box holds; undefined until it is touched. */
+  value: unknown;
+  onChange(value: unknown): void;
+  error: string | undefined;
+}
+
+/** The control of one declared field, by its kind. */
+export function OperationField({ field, models, value, onChange, error }: OperationFieldProps) {
+  const { name, kind, label, help, choices } = field;
+  if (kind === 'models') {
+    const scope = Array.isArray(value) ? value.map(String) : null;
+    return <ModelScope models={models} scope={scope} onChange={onChange} error={error} />;
+  }
+  if (kind === 'moment') return <MomentField label={label} onChange={onChange} error={error} />;
+  if (kind === 'switch') {
+    return (
+      <Checkbox checked={value === true} onChange={onChange}>
+        {label}
+      </Checkbox>
+    );
+  }
+  if (kind === 'choice') {
+    const options = choices.map((choice) => ({ value: choice, label: choice }));
+    return (
+      <div className="grid gap-1.5">
+        <span className={labelStyle}>{label}</span>
+        <Select label={label} value={String(value ?? '')} options={options} onChange={onChange} />
+        {error ? (
+          <p role="alert" className="text-[0.8125rem] text-bad">
+            {error}
+          </p>
+        ) : null}
+      </div>
+    );
+  }
+  const placeholder = field.empty ?? (field.required ? field.example : null);
+  return (
+    <Field
+      label={label}
+      name={name}
+      hint={help || undefined}
+      error={error}
+      autoComplete="off"
+      required={field.required}
+      {...(placeholder === null ? {} : { placeholder })}
+      {...(kind === 'money' ? { prefix: '$', inputMode: 'decimal' as const } : {})}
+      {...(kind === 'count' ? { inputMode: 'numeric' as const } : {})}
+      {...(kind === 'text' ? { maxLength: 1000 } : {})}
+    />
+  );
+}

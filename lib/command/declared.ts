@@ -1,0 +1,112 @@
+import { type Command, CommandRefused, type Input, type Output } from '#lib/command/command';
+import type { Context } from '#lib/command/context';
+import { fieldLines, tableLines } from '#lib/command/text';
+import { commandLine } from '#lib/control/actor';
+import type { Operation } from '#lib/control/declare';
+import { type Field, flagOf } from '#lib/control/field/field';
+import { ControlRefused } from '#lib/control/refusal';
+import { type ControlHost, runAny } from '#lib/control/run';
+
+/** The commands of declared operations: their usage, flags and `--json` follow from the declarations. */
+export function commandsOf(operations: readonly Operation[]): readonly Command[] {
+  return operations.filter((operation) => operation.line !== null).map(commandOf);
+}
+
+/** "management-key.create" → "management-key create". */
+function commandOf(operation: Operation): Command {
+  const name = operation.name.replace('.', ' ');
+  const ordered = operation.line?.arguments ?? [];
+  const takesWorkspace = operation.reach === 'workspace' && !ordered.includes('workspace');
+  const flagged = Object.entries(operation.fields).filter(([field]) => !ordered.includes(field));
+  const flags = new Map(flagged.map(([field, facts]) => [flagOf(field, facts), field]));
+  const workspace = takesWorkspace || operation.line?.workspace === 'optional';
+  return {
+    name,
+    summary: operation.summary,
+    usage: [
+      ...ordered.map((field) => placeholderOf(operation, field)),
+      ...(takesWorkspace ? ['--workspace SLUG'] : workspace ? ['[--workspace SLUG]'] : []),
+      ...flagged.map(([field, facts]) => usageOf(field, facts)),
+    ].join(' '),
+    help: flagged.map(([field, facts]) => [`--${flagOf(field, facts)}`, helpOf(facts)]),
+    positionals: ordered.map((field) => placeholderOf(operation, field)),
+    options: [...(workspace ? ['workspace'] : []), ...flags.keys()],
+    switches: flagged.flatMap(([field, facts]) => (facts.kind === 'switch' ? flagOf(field, facts) : [])),
+    required: [
+      ...(takesWorkspace ? ['workspace'] : []),
+      ...flagged.flatMap(([field, facts]) => (facts.required ? flagOf(field, facts) : [])),
+    ],
+    run: async (context, input) => {
+      const given = readInput(operation, ordered, flags, input);
+      const asked = { actor: commandLine, ...given };
+      const { output } = await runAny(await hostOf(context), operation, asked).catch((error: unknown) => {
+        throw inFlags(error, operation, ordered);
+      });
+      return show(operation, output);
+    },
+  };
+}
+
+/** The operations of a command's process: the gateway processes beside it hear of each change. */
+async function hostOf(context: Context): Promise<ControlHost> {
+  const db = await context.db();
+  return { db, keyPepper: context.env().keyPepper, changed: () => context.announce() };
+}
+
+function readInput(
+  { fields }: Operation,
+  ordered: readonly string[],
+  flags: ReadonlyMap<string, string>,
+  { positionals, options }: Input,
+): { workspace: string | undefined; input: Record<string, unknown> } {
+  const texts = new Map(ordered.map((field, at) => [field, positionals[at] ?? '']));
+  for (const [flag, text] of Object.entries(options)) texts.set(flags.get(flag) ?? flag, text);
+  const input: Record<string, unknown> = {};
+  for (const [name, text] of texts) {
+    const field = fields[name];
+    if (field) input[name] = field.fromText(text);
+  }
+  return { workspace: texts.get('workspace'), input };
+}
+
+/** A refusal of a field names its flag, and says how to remove what can be removed. */
+function inFlags(error: unknown, { fields }: Operation, ordered: readonly string[]): unknown {
+  if (!(error instanceof ControlRefused) || error.field === null) return error;
+  const name = error.field.split('.')[0] ?? '';
+  const field = fields[name];
+  if (!field || ordered.includes(name)) return new CommandRefused(error.text);
+  const clear = field.clearable && error.code === 'invalid_body' ? ', or "none" for none' : '';
+  return new CommandRefused(`--${flagOf(name, field)}: ${error.text}${clear}`);
+}
+
+function show({ text }: Operation, output: unknown): Output {
+  return { json: output, text: text ? text(output) : plain(output) };
+}
+
+/** A page as a table, anything else as its fields under each other. */
+function plain(output: unknown): string {
+  if (typeof output !== 'object' || output === null) return String(output);
+  if (!('data' in output && Array.isArray(output.data))) return fieldLines({ ...output });
+  const names = Object.keys(output.data[0] ?? {});
+  const rows = output.data.map((row: Record<string, unknown>) => names.map((name) => row[name]));
+  const next = 'next' in output && output.next !== null ? `\nmore: --after ${output.next}` : '';
+  return tableLines(names, rows, 'none') + next;
+}
+
+function placeholderOf(operation: Operation, name: string): string {
+  return name === 'workspace' ? 'SLUG' : (operation.fields[name]?.placeholder ?? name.toUpperCase());
+}
+
+function usageOf(name: string, field: Field): string {
+  const usage = `--${flagOf(name, field)} ${field.placeholder ?? 'VALUE'}`;
+  return field.required ? usage : `[${usage}]`;
+}
+
+function helpOf({ label, help, unit, clearable }: Field): string {
+  const words = [label, ...(unit ? [`(${unit})`] : [])].join(' ');
+  return [
+    `${words}.`,
+    ...(help ? [/[.?]$/.test(help) ? help : `${help}.`] : []),
+    ...(clearable ? ['"none" removes it.'] : []),
+  ].join(' ');
+}

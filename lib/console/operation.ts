@@ -1,0 +1,95 @@
+import { headers } from 'next/headers';
+import { notFound, unstable_rethrow } from 'next/navigation';
+import { getConsoleHost } from '#lib/console/db';
+import { readForm } from '#lib/console/form';
+import { nearestHop } from '#lib/console/forwarded';
+import { findMember } from '#lib/console/member';
+import { findUser, requireUser } from '#lib/console/session';
+import type { UserActor } from '#lib/control/actor';
+import type { Mutation, Reach, Read } from '#lib/control/declare';
+import type { Fields } from '#lib/control/field/field';
+import { ControlRefused } from '#lib/control/refusal';
+import { ask, type ControlHost } from '#lib/control/run';
+
+/** What an action answers: never an exception, so that the page can show what to do next. */
+export type ActionResult<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | {
+      readonly ok: false;
+      readonly message: string;
+      /** The input at fault; null when it is not one field. */
+      readonly field: string | null;
+      /** Nobody is signed in any more: the page offers the way back in. */
+      readonly signedOut: boolean;
+    };
+
+/**
+ * Makes a server action of an operation; what it may be sent is what the operation declares. Next has
+ * compared Origin and Host before.
+ */
+export function operationAction<F extends Fields, Out, R extends Reach>(
+  operation: Read<F, Out, R> | Mutation<F, Out, R>,
+): (slug: string, input: unknown) => Promise<ActionResult<Out>> {
+  return async (slug, input) => {
+    try {
+      const user = await findUser();
+      if (!user) return refused('Your session has ended; nothing was changed.', null, true);
+      const actor = await actorOf(user);
+      const zone = (await findMember(String(slug)))?.workspace.timeZone ?? 'UTC';
+      const given = readForm(operation.fields, input, { zone, nowMs: Date.now() });
+      const value = await ask(controlHost(), operation, { actor, workspace: String(slug), input: given });
+      return { ok: true, value };
+    } catch (error) {
+      unstable_rethrow(error);
+      if (error instanceof ControlRefused) return inWords(error);
+      getConsoleHost().report(error);
+      return refused('The gateway could not do this just now; nothing was changed. Try again in a moment.');
+    }
+  };
+}
+
+/**
+ * Runs a read for a page. Without a session: to the sign-in page. What is not there, or not for this
+ * member, is one and the same not-found page. A filter in the address that cannot be read is left out.
+ */
+export async function readForPage<F extends Fields, Out, R extends Reach>(
+  operation: Read<F, Out, R>,
+  slug: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Out> {
+  const actor = await actorOf(await requireUser());
+  const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null);
+  try {
+    const asked = { actor, workspace: slug, input: Object.fromEntries(given) };
+    return await ask(controlHost(), operation, asked);
+  } catch (error) {
+    if (!(error instanceof ControlRefused)) throw error;
+    const unreadable = given.find(([name]) => name === error.field?.split('.')[0]);
+    if (error.code !== 'invalid_body' || !unreadable) notFound();
+    return readForPage(operation, slug, Object.fromEntries(given.filter((one) => one !== unreadable)));
+  }
+}
+
+async function actorOf(user: { id: string; operator: boolean }): Promise<UserActor> {
+  const address = nearestHop((await headers()).get('x-forwarded-for'));
+  return { kind: 'user', userId: user.id, operator: user.operator, address };
+}
+
+/** A change is in force in this process before the page hears of it (decisions §9). */
+function controlHost(): ControlHost {
+  const { db, env, pollNow } = getConsoleHost();
+  return { db, keyPepper: env.keyPepper, changed: pollNow };
+}
+
+function refused(message: string, field: string | null = null, signedOut = false): ActionResult<never> {
+  return { ok: false, message, field, signedOut };
+}
+
+/** A refusal as a sentence; beside its box it needs no field's name. */
+function inWords({ code, field, text }: ControlRefused): ActionResult<never> {
+  // Strangers and unknown workspaces get one answer, so that nobody can probe names.
+  if (code === 'not_found' && field === 'workspace')
+    return refused('You are no longer a member of this workspace.');
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return refused(/[.?!]$/.test(sentence) ? sentence : `${sentence}.`, field);
+}

@@ -1,0 +1,128 @@
+import type { z } from 'zod';
+import type { Actor } from '#lib/control/actor';
+import type { Fields, ValuesOf } from '#lib/control/field/field';
+import type { ActingRole, Permission } from '#lib/control/role';
+import type { EveryWorkspace, Scope, WorkspaceScope } from '#lib/control/scope';
+import type { Store } from '#lib/control/store';
+import type { Change } from '#lib/data/change';
+
+/**
+ * Whose things an operation is about.
+ * - `workspace`: of one workspace, which whoever asks must name.
+ * - `subject`: of a workspace too, but found by an id of its own: operators need not name the workspace.
+ * - `gateway`: of the gateway as a whole; operators alone.
+ * - `self`: of whoever asks.
+ */
+export type Reach = 'workspace' | 'subject' | 'gateway' | 'self';
+
+export interface ScopeOf {
+  readonly workspace: WorkspaceScope;
+  readonly subject: Scope;
+  readonly gateway: EveryWorkspace;
+  readonly self: null;
+}
+
+/** What `run` works with. */
+export interface Context<R extends Reach = Reach> {
+  readonly store: Store;
+  readonly actor: Actor;
+  readonly scope: ScopeOf[R];
+  readonly role: ActingRole | null;
+  /** Secret under which keys are hashed. */
+  readonly keyPepper: string;
+  readonly nowMs: number;
+  /**
+   * Every change of something that has a state calls it under the row's lock, before it writes.
+   * @throws ControlRefused (conflict) when the caller's `If-Match` names another state.
+   */
+  expect(state: State): void;
+}
+
+/** What an audit row and an entity tag are made of: the settings of a thing, as JSON, without secrets. */
+export type State = Readonly<Record<string, unknown>>;
+
+/** How a mutation ended. */
+export interface Done<Out> {
+  readonly result: Out;
+  /** The id of what was changed, and its workspace (null: the gateway's own). */
+  readonly subject: string;
+  readonly workspaceId: string | null;
+  /** As it was (null: new) and as it is (null: gone); the audit row keeps what differs. */
+  readonly before: State | null;
+  readonly after: State | null;
+  /** What the audit row says besides: a reason, an overlap. */
+  readonly detail?: State;
+  /** What the snapshots of every process must learn. */
+  readonly changes: readonly Change[];
+}
+
+/** Where `/api/v1` serves it; `{workspace}` is the slug, other names are fields of the input. */
+export interface HttpBinding {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** "/workspaces/{workspace}/keys/{id}". */
+  readonly path: string;
+}
+
+/** How the command line serves it, where the name alone does not say. */
+export interface LineBinding {
+  /** Arguments without a flag, in order: names of fields, or "workspace". */
+  readonly arguments?: readonly string[];
+  /** Whether `--workspace SLUG` may be given where `reach` does not demand it. */
+  readonly workspace?: 'optional';
+}
+
+interface Declared<F extends Fields, Out, R extends Reach> {
+  /** Noun and verb: "key.create". */
+  readonly name: `${string}.${string}`;
+  /** What it does, in one sentence; stands in the API's document and in `--help`. */
+  readonly summary: string;
+  readonly reach: R;
+  /** null: whoever has a valid credential. */
+  readonly permission: Permission | null;
+  readonly fields: F;
+  /** The answer as JSON. */
+  readonly output: z.ZodType<Out>;
+  /** None: it is no part of the management API. */
+  readonly http: readonly HttpBinding[];
+  /** null: it is no command. */
+  readonly line: LineBinding | null;
+  /** The answer for people, on the command line; without it, its fields under each other. */
+  text?(output: NoInfer<Out>): string;
+}
+
+export interface Read<F extends Fields = Fields, Out = unknown, R extends Reach = Reach>
+  extends Declared<F, Out, R> {
+  readonly kind: 'read';
+  /** What of the answer can be changed: its entity tag. None: the answer has no tag. */
+  state?(output: NoInfer<Out>): State;
+  run(context: Context<R>, input: ValuesOf<F>): Promise<Out>;
+}
+
+export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Reach = Reach>
+  extends Declared<F, Out, R> {
+  readonly kind: 'create' | 'change';
+  run(context: Context<R>, input: ValuesOf<F>): Promise<Done<Out>>;
+}
+
+export type Operation = Read | Mutation;
+
+/** Declares a read. */
+export function read<F extends Fields, Out, R extends Reach>(
+  operation: Omit<Read<F, Out, R>, 'kind'>,
+): Read<F, Out, R> {
+  return { kind: 'read', ...operation };
+}
+
+/** Declares a mutation that makes something new; on `/api/v1` it answers 201. */
+export function create<F extends Fields, Out, R extends Reach>(
+  operation: Omit<Mutation<F, Out, R>, 'kind'>,
+): Mutation<F, Out, R> {
+  return { kind: 'create', ...operation };
+}
+
+/** Declares a mutation of something that is there. */
+export function change<F extends Fields, Out, R extends Reach>(
+  operation: Omit<Mutation<F, Out, R>, 'kind'>,
+): Mutation<F, Out, R> {
+  return { kind: 'change', ...operation };
+}

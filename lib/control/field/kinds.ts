@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import type { Field, FieldFacts, FieldKind } from '#lib/control/field/field';
+import { formatUsd, parseUsd } from '#lib/money';
+
+const largestInt = 2_147_483_647;
+/** One billion dollars: what a BIGINT of nano-dollars holds with room to add. */
+const largestNano = 1_000_000_000n * 1_000_000_000n;
+const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Times outside are typing errors, or overflow what reads them. */
+const earliest = Date.UTC(2000, 0, 1);
+const latest = Date.UTC(2200, 0, 1);
+
+/** Line ends, control characters, and those that turn the text behind them round. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+
+/** Whether a text is a UUID, so that it may be compared with one in the database. */
+export function isUuid(text: string): boolean {
+  return uuidShape.test(text);
+}
+
+function make<Value>(
+  kind: FieldKind,
+  facts: FieldFacts,
+  schema: z.ZodType<Value>,
+  fromText: (text: string) => unknown = (text) => text,
+  clearable = false,
+): Field<Value, true> {
+  return { ...facts, kind, schema, fromText, clearable, required: true };
+}
+
+/** `none` and an empty text mean null. */
+function clearing(read: (text: string) => unknown): (text: string) => unknown {
+  return (text) => (text === 'none' || text === '' ? null : read(text));
+}
+
+/** A whole number written in ASCII digits; anything else stays text, for the schema to refuse. */
+function number(text: string): unknown {
+  return /^\s*-?\d{1,16}\s*$/.test(text) ? Number(text) : text;
+}
+
+const oneLine = (max: number, what: string) =>
+  z
+    .string(`${what} is a text`)
+    .trim()
+    .max(max, `${what} has at most ${max} characters`)
+    .refine(
+      (text) => !unprintable.test(text) && text.isWellFormed(),
+      `${what} has no line breaks or control characters`,
+    );
+
+/** What people call a thing: it stands in tables, in the log and in a terminal. */
+export function name(facts: FieldFacts): Field<string, true> {
+  return make('text', { placeholder: 'N', ...facts }, oneLine(100, 'a name').min(1, 'a name is needed'));
+}
+
+/** A line of free text, or null for none. */
+export function line(facts: FieldFacts, max = 500): Field<string | null, true> {
+  return make(
+    'text',
+    { placeholder: 'TEXT', ...facts },
+    oneLine(max, 'it').nullable(),
+    clearing(String),
+    true,
+  );
+}
+
+/** A line of text that must say something. */
+export function words(facts: FieldFacts, max = 500): Field<string, true> {
+  return make('text', { placeholder: 'TEXT', ...facts }, oneLine(max, 'it').min(1, 'it must not be empty'));
+}
+
+/** A limit or maximum: a positive whole number, or null for none; 0 is refused (decisions §8). */
+export function limit(facts: FieldFacts): Field<number | null, true> {
+  const message = `a limit is a whole number from 1 to ${largestInt}`;
+  const schema = z.int(message).min(1, message).max(largestInt, message).nullable();
+  return make('count', { placeholder: 'N', empty: 'No limit', ...facts }, schema, clearing(number), true);
+}
+
+/** A whole number in a range. */
+export function count(facts: FieldFacts, range: { min: number; max: number }): Field<number, true> {
+  const message = `write a whole number from ${range.min} to ${range.max}`;
+  const schema = z.int(message).min(range.min, message).max(range.max, message);
+  return make('count', { placeholder: 'N', ...facts }, schema, number);
+}
+
+/** Dollars in nano-dollars; anything else is refused in words. */
+const dollars = z.string('write dollars as a decimal string, like "0.25"').transform((text, context) => {
+  try {
+    const nano = parseUsd(text);
+    if (nano <= largestNano && nano >= -largestNano) return nano;
+    context.addIssue(`an amount is at most ${formatUsd(largestNano)} dollars`);
+  } catch {
+    context.addIssue('write dollars as a decimal string, like "0.25", with at most 9 decimals');
+  }
+  return z.NEVER;
+});
+
+/** A cap or quota: positive dollars in nano-dollars, or null for none. */
+export function cap(facts: FieldFacts): Field<bigint | null, true> {
+  const schema = dollars.refine((nano) => nano > 0n, 'a cap is more than 0 dollars').nullable();
+  const shown = { placeholder: 'USD', unit: 'USD', empty: 'No cap', ...facts };
+  return make('money', shown, schema, clearing(String), true);
+}
+
+/** A moment: ISO with an offset or Z, or a plain date (its start in UTC); null for never. */
+export function moment(facts: FieldFacts): Field<Date | null, true> {
+  const message = 'write a time like 2027-01-31T12:00:00Z';
+  const schema = z
+    .string(message)
+    .trim()
+    .pipe(z.union([z.iso.datetime({ offset: true }), z.iso.date()], message))
+    .transform((text) => new Date(text))
+    .refine((at) => at.getTime() >= earliest && at.getTime() < latest, 'a time lies between 2000 and 2200')
+    .nullable();
+  return make('moment', { placeholder: 'ISO', empty: 'Never', ...facts }, schema, clearing(String), true);
+}
+
+/** Models by their slugs, or null for all of them. Whether they exist is for `run` to ask. */
+export function models(facts: FieldFacts): Field<string[] | null, true> {
+  const slug = oneLine(200, 'a model id').min(1, 'a model id is needed');
+  const schema = z
+    .array(slug, 'write a list of model ids')
+    .min(1, 'name at least one model')
+    .max(2000, 'name at most 2000 models')
+    .transform((slugs) => [...new Set(slugs)])
+    .nullable();
+  const split = (text: string) => text.split(',').flatMap((part) => part.trim() || []);
+  return make('models', { placeholder: 'a,b', ...facts }, schema, clearing(split), true);
+}
+
+/** Yes or no: "on" or "off" on the command line. */
+export function toggle(facts: FieldFacts): Field<boolean, true> {
+  const words: Readonly<Record<string, boolean>> = { on: true, off: false };
+  const read = (text: string) => words[text] ?? text;
+  const message = 'write on or off (as JSON true or false)';
+  return make('switch', { placeholder: 'on|off', ...facts }, z.boolean(message), read);
+}
+
+/** One of a few words. */
+export function choice<const Word extends string>(
+  facts: FieldFacts,
+  choices: readonly Word[],
+): Field<Word, true> {
+  const schema = z.enum(choices, `write one of ${choices.join(', ')}`);
+  return { ...make('choice', { placeholder: choices.join('|'), ...facts }, schema), choices };
+}
+
+/** The id of a row. An id that is none finds nothing, so that it reads like one of another workspace. */
+export function id(facts: FieldFacts): Field<string, true> {
+  const schema = z
+    .string('an id is a text')
+    .max(200, 'an id has 36 characters')
+    .transform((text) => text.trim().toLowerCase());
+  return make('id', { placeholder: 'ID', ...facts }, schema);
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { type Field, optional } from '#lib/control/field/field';
+import { count, words } from '#lib/control/field/kinds';
+
+const defaultLimit = 50;
+
+/** The fields of every list. */
+export const paging = {
+  limit: optional(
+    count(
+      { label: 'Rows', help: `How many at most; ${defaultLimit} when it is not given.`, example: 20 },
+      { min: 1, max: 500 },
+    ),
+  ),
+  after: optional(words({ label: 'After', help: 'The "next" of the page before.', placeholder: 'NEXT' })),
+};
+
+/** The number of rows of a page. */
+export function limitOf(input: { readonly limit?: number | undefined }): number {
+  return input.limit ?? defaultLimit;
+}
+
+/** The answer of every list: a page, and where the next one starts (null: there is none). */
+export function pageOf<Row>(row: z.ZodType<Row>) {
+  return z.object({
+    data: z.array(row),
+    next: z.string().nullable().meta({ description: 'Send it as "after" for the next page; null: no more.' }),
+  });
+}
+
+/** A filter of a list: its field, and its condition in SQL. Adding one is one entry of such a record. */
+export interface Filter<Value = unknown> {
+  readonly field: Field<Value, false>;
+  /** @param parameter the value's place in the statement: "$3". */
+  sql(parameter: string): string;
+}
+
+/** The fields of a list's filters. */
+export function fieldsOf<F extends Readonly<Record<string, Filter>>>(
+  filters: F,
+): { [N in keyof F]: F[N]['field'] } {
+  const fields = Object.entries(filters).map(([name, { field }]) => [name, field]);
+  return Object.fromEntries(fields) as { [N in keyof F]: F[N]['field'] };
+}
+
+/** The conditions of the filters that were given; their values are added to `values`. */
+export function conditionsOf(
+  filters: Readonly<Record<string, Filter>>,
+  input: Readonly<Record<string, unknown>>,
+  values: unknown[],
+): string[] {
+  return Object.entries(filters).flatMap(([name, { sql }]) => {
+    if (input[name] === undefined || input[name] === null) return [];
+    values.push(input[name]);
+    return [`(${sql(`$${values.length}`)})`];
+  });
+}

@@ -1,0 +1,127 @@
+import type { ApiKey } from '#generated/client';
+import type { Context } from '#lib/control/declare';
+import { isUuid } from '#lib/control/field/kinds';
+import { type ShownKey, stateOfRow } from '#lib/control/key/settings';
+import { notFound, quoted } from '#lib/control/refusal';
+import { inScope, type Scope, within } from '#lib/control/scope';
+import type { Store } from '#lib/control/store';
+import { formatUsd } from '#lib/money';
+
+/** PostgreSQL: invalid_parameter_value. */
+const unknownZone = '22023';
+
+interface Facts {
+  id: string;
+  owner_removed: boolean;
+  day: string | null;
+  d7: string | null;
+  d30: string | null;
+}
+
+/** Spend counts in the minute of its admission, so a window starts with the minute that holds its edge. */
+const factsOf = `
+  SELECT k.id::text AS id, k.created_by IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM member m WHERE m.workspace_id = k.workspace_id AND m.user_id = k.created_by
+    ) AS owner_removed, s.day::text AS day, s.d7::text AS d7, s.d30::text AS d30
+  FROM api_key k JOIN workspace w ON w.id = k.workspace_id
+  CROSS JOIN LATERAL (SELECT coalesce($2, w.time_zone) AS zone) z
+  LEFT JOIN LATERAL (
+    SELECT sum(spent_nano) FILTER (WHERE minute >=
+        date_trunc('day', now() AT TIME ZONE z.zone) AT TIME ZONE z.zone) AS day,
+      sum(spent_nano) FILTER (WHERE minute > now() - interval '168 hours') AS d7,
+      sum(spent_nano) AS d30
+    FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours'
+  ) s ON true
+  WHERE k.id = ANY($1::uuid[])`;
+
+/** Keys of the scope by their ids, in the order of the ids; those that are not there are left out. */
+async function readKeys(store: Store, scope: Scope, ids: readonly string[]): Promise<ShownKey[]> {
+  if (ids.length === 0) return [];
+  const [rows, facts] = await Promise.all([
+    store.prisma.apiKey.findMany({
+      where: { ...inScope(scope), id: { in: [...ids] } },
+      include: { workspace: { select: { slug: true } } },
+    }),
+    readFacts(store, ids),
+  ]);
+  const factsById = new Map(facts.map((one) => [one.id, one]));
+  const shown = rows.map((row) => showKey(row, row.workspace.slug, factsById.get(row.id)));
+  const byId = new Map(shown.map((key) => [key.id, key]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** UTC stands in for a time zone that the database does not know (written past the operations). */
+async function readFacts(store: Store, ids: readonly string[]): Promise<Facts[]> {
+  try {
+    return await store.query<Facts>(factsOf, [ids, null]);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === unknownZone)) throw error;
+    return store.query<Facts>(factsOf, [ids, 'UTC']);
+  }
+}
+
+function showKey(row: ApiKey, workspace: string, facts: Facts | undefined): ShownKey {
+  return {
+    id: row.id,
+    workspace,
+    ...stateOfRow(row),
+    spent: { day: usd(facts?.day), d7: usd(facts?.d7), d30: usd(facts?.d30) },
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+    createdAt: row.createdAt.toISOString(),
+    ownerRemoved: facts?.owner_removed ?? false,
+  };
+}
+
+function usd(nano: string | null | undefined): string {
+  return formatUsd(BigInt(nano ?? 0));
+}
+
+/** One key of the scope. @throws ControlRefused not_found. */
+export async function getKey({ store, scope }: Context<'subject'>, id: string): Promise<ShownKey> {
+  const [found] = isUuid(id) ? await readKeys(store, scope, [id]) : [];
+  if (found === undefined) throw noKey(id);
+  return found;
+}
+
+export function noKey(id: string) {
+  return notFound(`there is no API key ${quoted(id)}; check its id`, 'id');
+}
+
+/** Revoked ones below those that matter, the newest first: an order that pages can follow. */
+const order = "(k.status = 'revoked'), k.created_at DESC, k.id DESC";
+
+/**
+ * A page of the scope's keys. It says where it ended by the last key's place at that time, so that keys
+ * made or revoked meanwhile move none of the following pages.
+ * @param after `next` of the page before, split: whether its last key was revoked, and that key's id.
+ */
+export async function pageOfKeys(
+  store: Store,
+  scope: Scope,
+  page: {
+    /** Further conditions; their values are added to those of the statement. */
+    conditions(values: unknown[]): string[];
+    readonly after: { readonly revoked: boolean; readonly id: string } | null;
+    readonly limit: number;
+  },
+): Promise<{ data: ShownKey[]; next: string | null }> {
+  const values: unknown[] = [page.limit + 1];
+  const where = [within(scope, 'k.workspace_id', values), ...page.conditions(values)];
+  if (page.after) {
+    values.push(page.after.revoked, page.after.id);
+    const [revoked, id] = [`$${values.length - 1}::boolean`, `$${values.length}::uuid`];
+    where.push(`((k.status = 'revoked') > ${revoked} OR ((k.status = 'revoked') = ${revoked}
+      AND (k.created_at, k.id) < (SELECT a.created_at, a.id FROM api_key a WHERE a.id = ${id})))`);
+  }
+  const rows = await store.query<{ id: string; revoked: boolean }>(
+    `SELECT k.id::text AS id, k.status = 'revoked' AS revoked FROM api_key k
+     WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1`,
+    values,
+  );
+  const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
+  const ids = rows.slice(0, page.limit).map((row) => row.id);
+  return {
+    data: await readKeys(store, scope, ids),
+    next: last ? `${last.revoked ? 1 : 0}.${last.id}` : null,
+  };
+}

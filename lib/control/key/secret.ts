@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { displayOf, hashKey, makeKey } from '#lib/secrets';
+
+/** The answer that carries a new key: the only one that ever does. */
+export const madeKey = z.object({
+  id: z.uuid(),
+  key: z.string().meta({ description: 'The key itself. This is the only time that it is shown.' }),
+});
+
+/** A new secret, and the columns that keep what may be kept of it (decisions §2). */
+export function newSecret(pepper: string) {
+  const key = makeKey();
+  const { start, end } = displayOf(key);
+  return {
+    key,
+    columns: { hash: new Uint8Array(hashKey(key, pepper)), displayStart: start, displayEnd: end },
+  };
+}

@@ -1,0 +1,54 @@
+import type { ManagementKeyActor } from '#lib/control/actor';
+import { mayGive, roleOf } from '#lib/control/role';
+import { storeOf } from '#lib/control/store';
+import type { Db } from '#lib/data/db';
+import { hashKey } from '#lib/secrets';
+
+interface Found {
+  id: string;
+  name: string;
+  workspace_id: string | null;
+  role: string | null;
+  created_by: string | null;
+  maker_role: string | null;
+  maker_operator: boolean | null;
+}
+
+/**
+ * Who presents a management key; null when it is unknown, revoked, or void because its maker has lost the
+ * role that it was made under (decisions §15).
+ * @param secret a well-formed management key.
+ */
+export async function findManagementKey(
+  db: Db,
+  secret: string,
+  pepper: string,
+  address: string | null,
+): Promise<ManagementKeyActor | null> {
+  const [found] = await storeOf(db).query<Found>(
+    `SELECT k.id::text AS id, k.name, k.workspace_id::text AS workspace_id, k.role,
+       k.created_by::text AS created_by, m.role AS maker_role, u.operator AS maker_operator
+     FROM management_key k LEFT JOIN "user" u ON u.id = k.created_by
+     LEFT JOIN member m ON m.user_id = k.created_by AND m.workspace_id = k.workspace_id
+     WHERE k.hash = $1 AND k.revoked_at IS NULL`,
+    [hashKey(secret, pepper)],
+  );
+  if (found === undefined || isVoid(found)) return null;
+  return {
+    kind: 'management-key',
+    keyId: found.id,
+    name: found.name,
+    workspaceId: found.workspace_id,
+    role: found.role === null ? null : roleOf(found.role),
+    madeBy: found.created_by,
+    address,
+  };
+}
+
+/** Whether its maker could no longer make it. One that the command line made has no maker to lose. */
+function isVoid(found: Found): boolean {
+  if (found.created_by === null || found.maker_operator === true) return false;
+  const role = found.role === null ? null : roleOf(found.role);
+  const makers = found.maker_role === null ? null : roleOf(found.maker_role);
+  return role === null || makers === null || !mayGive(makers, role);
+}

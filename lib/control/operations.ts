@@ -1,0 +1,6 @@
+import type { Operation } from '#lib/control/declare';
+import { keyOperations } from '#lib/control/key/operations';
+import { managementKeyOperations } from '#lib/control/management-key/operations';
+
+/** Every operation of the control plane. What is not here is no command, no form and no address. */
+export const operations: readonly Operation[] = [...keyOperations, ...managementKeyOperations];

@@ -1,0 +1,51 @@
+/** Why an operation was refused, with its HTTP status on `/api/v1` (decisions §15). */
+export const controlCodes = {
+  invalid_body: 400,
+  permission_denied: 403,
+  not_found: 404,
+  conflict: 409,
+  billing_not_configured: 503,
+} as const;
+export type ControlCode = keyof typeof controlCodes;
+
+/**
+ * An operation that was refused; nothing was changed. `text` says what to do instead, without the name of
+ * the field, which each adapter says in its own way: before the text, as a flag, or by its place on a form.
+ */
+export class ControlRefused extends Error {
+  readonly code: ControlCode;
+  /** The input at fault, dotted ("models.0"); null when it is not one field. */
+  readonly field: string | null;
+  readonly text: string;
+  constructor(code: ControlCode, text: string, field: string | null = null) {
+    super(field === null ? text : `${field}: ${text}`);
+    this.name = 'ControlRefused';
+    this.code = code;
+    this.field = field;
+    this.text = text;
+  }
+}
+
+/** 404: no such thing, or one of another workspace, which is the same to whoever asks. */
+export function notFound(text: string, field: string | null = null): ControlRefused {
+  return new ControlRefused('not_found', text, field);
+}
+
+/** 400: this field cannot be what was given. */
+export function badInput(field: string | null, text: string): ControlRefused {
+  return new ControlRefused('invalid_body', text, field);
+}
+
+/** 409: it collides with what is there. */
+export function conflict(text: string, field: string | null = null): ControlRefused {
+  return new ControlRefused('conflict', text, field);
+}
+
+/** What somebody sent, fit for a message: cut to 80 characters, control characters written out. */
+export function quoted(text: string): string {
+  const short = text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return JSON.stringify(short.toWellFormed()).replace(
+    /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
+    (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}

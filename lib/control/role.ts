@@ -1,0 +1,65 @@
+/** What an operation needs. The verb after the colon: read it, or change it. */
+export type Permission =
+  | 'workspace:read'
+  | 'workspace:write'
+  | 'keys:read'
+  | 'keys:write'
+  | 'policies:read'
+  | 'policies:write'
+  | 'logs:read'
+  | 'billing:read'
+  | 'billing:write'
+  | 'members:read'
+  | 'members:write'
+  | 'management-keys:read'
+  | 'management-keys:write'
+  | 'owners:write'
+  | 'gateway:read'
+  | 'gateway:write';
+
+export const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
+export type Role = (typeof roles)[number];
+
+/** The people who run the gateway: everything, in every workspace (decisions §15). */
+export type ActingRole = Role | 'operator';
+
+const readers = ['workspace:read', 'keys:read', 'policies:read', 'logs:read', 'members:read'] as const;
+const developers = [...readers, 'keys:write', 'policies:write'] as const;
+const admins = [
+  ...developers,
+  'billing:read',
+  'billing:write',
+  'workspace:write',
+  'members:write',
+  'management-keys:read',
+  'management-keys:write',
+] as const;
+
+const permissions: Record<Role, readonly Permission[]> = {
+  owner: [...admins, 'owners:write'],
+  admin: admins,
+  developer: developers,
+  billing: [...readers, 'billing:read', 'billing:write'],
+  viewer: readers,
+};
+
+/** Reads a stored role; an unknown word is no role at all. */
+export function roleOf(stored: string): Role | null {
+  return roles.find((role) => role === stored) ?? null;
+}
+
+/** Whether the role carries the permission. */
+export function may(role: ActingRole, permission: Permission): boolean {
+  return role === 'operator' || permissions[role].includes(permission);
+}
+
+/** Whether whoever has `role` may hand out `given`: all that it carries, they carry themselves. */
+export function mayGive(role: ActingRole, given: Role): boolean {
+  return permissions[given].every((permission) => may(role, permission));
+}
+
+/** The roles that carry a permission, for a sentence that says whom to ask: "owner, admin or developer". */
+export function rolesThatMay(permission: Permission): string {
+  const names = roles.filter((role) => may(role, permission));
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${names.at(-1)}` : (names[0] ?? 'operator');
+}

@@ -1,0 +1,125 @@
+import type { Actor } from '#lib/control/actor';
+import { audit } from '#lib/control/audit';
+import type { Context, Mutation, Operation, Reach, Read, State } from '#lib/control/declare';
+import { type Fields, parseFields, type ValuesOf } from '#lib/control/field/field';
+import { claim, keep, type Once } from '#lib/control/once';
+import { checkPermission, type Reached, reachOf } from '#lib/control/reach';
+import { badInput, conflict } from '#lib/control/refusal';
+import { etagOf, matches } from '#lib/control/state';
+import { type Store, storeOf, transact } from '#lib/control/store';
+import { publish } from '#lib/data/change';
+import type { Db } from '#lib/data/db';
+
+/** What a process gives to the operations that run in it. */
+export interface ControlHost {
+  readonly db: Db;
+  /** Secret under which API keys and management keys are hashed. */
+  readonly keyPepper: string;
+  /** Has the gateway processes of this machine read what was just committed (decisions §9). */
+  changed(): Promise<void> | void;
+}
+
+/** One request for an operation. */
+export interface Ask {
+  readonly actor: Actor;
+  /** Slug or id of the workspace that it is about; left out where the operation needs none. */
+  readonly workspace?: string | undefined;
+  /** As JSON: the declared fields alone. */
+  readonly input: unknown;
+  /** `If-Match`: the change is refused when the thing has another state. */
+  readonly ifMatch?: string | undefined;
+  readonly once?: Once | undefined;
+}
+
+export interface Ran<Out> {
+  readonly output: Out;
+  /** The entity tag of what was read or changed; null where it has none. */
+  readonly etag: string | null;
+}
+
+/**
+ * Runs an operation, whoever asks and by whichever adapter: scope, permission and input first, then a read,
+ * or a transaction of the mutation, its audit row, its stored answer and, last, the change feed.
+ * @throws ControlRefused; then nothing was changed.
+ */
+async function run<F extends Fields, Out, R extends Reach>(
+  host: ControlHost,
+  operation: Read<F, Out, R> | Mutation<F, Out, R>,
+  ask: Ask,
+): Promise<Ran<Out>> {
+  const store = storeOf(host.db);
+  const reached = await reachOf(store, ask.actor, { reach: operation.reach, workspace: ask.workspace });
+  checkPermission(reached, operation);
+  const input = parseFields(operation.fields, ask.input);
+  if (operation.kind === 'read') {
+    const output = await operation.run(contextOf<R>(host, store, ask, reached), input);
+    return { output, etag: operation.state ? etagOf(operation.state(output)) : null };
+  }
+  const ran = await transact(host.db, (inside) => mutate(host, inside, operation, ask, reached, input));
+  await host.changed();
+  return ran;
+}
+
+/** The answer alone: what pages, commands and tests need. */
+export async function ask<F extends Fields, Out, R extends Reach>(
+  host: ControlHost,
+  operation: Read<F, Out, R> | Mutation<F, Out, R>,
+  asked: Ask,
+): Promise<Out> {
+  return (await run(host, operation, asked)).output;
+}
+
+async function mutate<F extends Fields, Out, R extends Reach>(
+  host: ControlHost,
+  store: Store,
+  operation: Mutation<F, Out, R>,
+  ask: Ask,
+  reached: Reached,
+  input: ValuesOf<F>,
+): Promise<Ran<Out>> {
+  const { once } = ask;
+  const request = { operation: operation.name, workspace: ask.workspace, input: ask.input };
+  const before = once ? await claim(store, once, request) : null;
+  // What `keep` wrote below.
+  if (before !== null) return before as Ran<Out>;
+  const context = contextOf<R>(host, store, ask, reached);
+  const done = await operation.run(context, input);
+  if (ask.ifMatch !== undefined && !context.compared()) {
+    throw badInput(null, 'If-Match means nothing here; send the request without it');
+  }
+  await audit(store, ask.actor, operation.name, done);
+  const ran = { output: done.result, etag: done.after === null ? null : etagOf(done.after) };
+  if (once) await keep(store, once, ran);
+  await publish({ query: (text, values) => store.execute(text, values) }, done.changes);
+  return ran;
+}
+
+function contextOf<R extends Reach>(
+  host: ControlHost,
+  store: Store,
+  { actor, ifMatch }: Ask,
+  { scope, role }: Reached,
+): Context<R> & { compared(): boolean } {
+  let compared = false;
+  return {
+    store,
+    actor,
+    // `reachOf` made it for this reach.
+    scope: scope as Context<R>['scope'],
+    role,
+    keyPepper: host.keyPepper,
+    nowMs: Date.now(),
+    expect: (state: State) => {
+      compared = true;
+      if (ifMatch !== undefined && !matches(ifMatch, state)) {
+        throw conflict('it was changed since you read it; read it again and send its ETag as If-Match');
+      }
+    },
+    compared: () => compared,
+  };
+}
+
+/** Any operation, for adapters that take them as they come. */
+export function runAny(host: ControlHost, operation: Operation, asked: Ask): Promise<Ran<unknown>> {
+  return run(host, operation, asked);
+}

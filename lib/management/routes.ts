@@ -1,0 +1,76 @@
+import type { HttpBinding, Operation } from '#lib/control/declare';
+import { quoted } from '#lib/control/refusal';
+import { refusal } from '#lib/errors';
+import { Denied } from '#lib/management/answer';
+
+/** An operation at an address, with what the address names. */
+export interface Matched {
+  readonly operation: Operation;
+  /** "workspace" and fields of the operation, as texts. */
+  readonly named: Readonly<Record<string, string>>;
+}
+
+interface Route {
+  readonly operation: Operation;
+  readonly method: HttpBinding['method'];
+  /** "workspaces", "{workspace}", "keys". */
+  readonly segments: readonly string[];
+}
+
+export type Match = (method: string, path: string) => Matched;
+
+/**
+ * Makes the table of addresses from the declarations.
+ * @returns a function that finds the operation of a method and a path (behind "/api/v1", still escaped) and
+ * throws Denied: not_found, or method_not_allowed with `Allow`.
+ */
+export function routesOf(operations: readonly Operation[]): Match {
+  const routes = operations.flatMap((operation) =>
+    operation.http.map(({ method, path }): Route => ({ operation, method, segments: split(path) })),
+  );
+  return (method, path) => {
+    const segments = split(path);
+    const fitting = routes.flatMap((route) => {
+      const named = nameSegments(route.segments, segments);
+      return named ? [{ route, named }] : [];
+    });
+    const found = fitting.find(({ route }) => route.method === method);
+    if (found) return { operation: found.route.operation, named: found.named };
+    if (fitting.length === 0) {
+      throw new Denied(refusal('not_found', `There is nothing at /api/v1${quoted(path).slice(1, -1)}.`));
+    }
+    const allow = [...new Set(fitting.map(({ route }) => route.method))].sort().join(', ');
+    throw new Denied(
+      refusal('method_not_allowed', `This address takes ${allow}; send one of these.`, { allow }),
+    );
+  };
+}
+
+function split(path: string): string[] {
+  return path.split('/').slice(1);
+}
+
+/** What the pattern names in the path; null when it does not fit. Names in braces take one segment each. */
+function nameSegments(pattern: readonly string[], path: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== path.length) return null;
+  const named: Record<string, string> = {};
+  for (const [at, part] of pattern.entries()) {
+    const segment = path[at] ?? '';
+    if (!part.startsWith('{')) {
+      if (part !== segment) return null;
+      continue;
+    }
+    const text = unescaped(segment);
+    if (text === null || text === '') return null;
+    named[part.slice(1, -1)] = text;
+  }
+  return named;
+}
+
+function unescaped(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,120 @@
+import type { ManagementKeyActor } from '#lib/control/actor';
+import type { Operation } from '#lib/control/declare';
+import { findManagementKey } from '#lib/control/management-key/authenticate';
+import { operations } from '#lib/control/operations';
+import { badInput } from '#lib/control/refusal';
+import { type ControlHost, runAny } from '#lib/control/run';
+import { refusal } from '#lib/errors';
+import type { Ids } from '#lib/ids';
+import { type Answer, Denied, errorAnswer, json } from '#lib/management/answer';
+import { readInput } from '#lib/management/input';
+import type { Pace } from '#lib/management/pace';
+import { routesOf } from '#lib/management/routes';
+import { isWellFormedManagementKey } from '#lib/secrets';
+
+/** Requests a minute of one management key (decisions §15). */
+export const requestsPerMinute = 600;
+
+/** A request as either lane hands it over. */
+export interface Arrival {
+  readonly method: string;
+  /** Path and query as they came. */
+  readonly target: string;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Where it came from, for the audit trail. */
+  readonly address: string | null;
+  /** The body as text; at most 1 MiB. @throws Denied (invalid_body). */
+  readBody(): Promise<string>;
+}
+
+/** What the management API needs of the process. */
+export interface ManagementHost {
+  readonly control: ControlHost;
+  readonly pace: Pace;
+  /** Of answers and, in the form of `noid-…`, for a clock that is far off. */
+  readonly ids: Ids;
+  /** Unexpected errors, with the id of the answer. */
+  report(error: unknown, id: string): void;
+}
+
+const match = routesOf(operations);
+
+/** Whether a request target belongs to the management API. */
+export function isManagementTarget(target: string): boolean {
+  return /^\/api\/v1(?:[/?]|$)/.test(target);
+}
+
+/** Answers one request for `/api/v1`: address, credential, pace, input, operation. */
+export async function serveManagement(host: ManagementHost, arrival: Arrival): Promise<Answer> {
+  const known = host.ids.newId();
+  const id = known ?? host.ids.fallbackId();
+  const answered = known === null ? Promise.reject(clockIsOff()) : answerOf(host, arrival);
+  const answer = await answered.catch((error: unknown) =>
+    errorAnswer(error, (unforeseen) => host.report(unforeseen, id)),
+  );
+  const headers = {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-request-id': id,
+    'request-id': id,
+    ...answer.headers,
+  };
+  return { ...answer, headers };
+}
+
+async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer> {
+  const [path = '', query = ''] = arrival.target.slice('/api/v1'.length).split(/\?(.*)/s);
+  const { operation, named } = match(arrival.method, path);
+  const { actor, secret } = await authenticate(host, arrival);
+  const waitSeconds = host.pace.claim(actor.keyId, Date.now());
+  if (waitSeconds > 0) throw tooFast(waitSeconds);
+  const { workspace, ...rest } = named;
+  const { output, etag } = await runAny(host.control, operation, {
+    actor,
+    workspace,
+    input: await readInput(operation, rest, query, arrival),
+    ifMatch: operation.kind === 'read' ? undefined : arrival.headers['if-match'],
+    once: onceOf(operation, arrival, { keyId: actor.keyId, secret }),
+  });
+  return json(operation.kind === 'create' ? 201 : 200, output, etag === null ? {} : { etag });
+}
+
+async function authenticate(
+  host: ManagementHost,
+  { headers, address }: Arrival,
+): Promise<{ actor: ManagementKeyActor; secret: string }> {
+  const { authorization } = headers;
+  if (authorization === undefined) {
+    const how = 'Send a management key as "Authorization: Bearer mgk_…".';
+    throw new Denied(refusal('missing_platform_authorization', how));
+  }
+  const secret = /^bearer[ \t]+([^\s,]+)[ \t]*$/i.exec(authorization)?.[1] ?? '';
+  const { db, keyPepper } = host.control;
+  const actor = isWellFormedManagementKey(secret)
+    ? await findManagementKey(db, secret, keyPepper, address)
+    : null;
+  if (actor === null) {
+    const how = 'This is no management key in force; send one (mgk_…), an API key is not good here.';
+    throw new Denied(refusal('invalid_api_key', how));
+  }
+  return { actor, secret };
+}
+
+function clockIsOff(): Denied {
+  const message = 'The clock of this gateway is far off; its operator must set it.';
+  return new Denied(refusal('identifier_generation_failed', message));
+}
+
+function tooFast(retryAfterSeconds: number): Denied {
+  const message = `A management key has ${requestsPerMinute} requests a minute. Please retry in ${retryAfterSeconds}s.`;
+  return new Denied(refusal('api_key_rpm_exceeded', message, { retryAfterSeconds }));
+}
+
+function onceOf(operation: Operation, { method, headers }: Arrival, key: { keyId: string; secret: string }) {
+  const token = headers['idempotency-key'];
+  if (token === undefined || operation.kind === 'read' || method !== 'POST') return undefined;
+  if (!/^[\x21-\x7e]{1,255}$/.test(token))
+    throw badInput('Idempotency-Key', 'send 1 to 255 printable ASCII characters without spaces');
+  return { ...key, token };
+}

@@ -1,0 +1,49 @@
+import type { Actor } from '#lib/control/actor';
+import type { Mutation, Reach, Read } from '#lib/control/declare';
+import type { Fields } from '#lib/control/field/field';
+import * as key from '#lib/control/key/operations';
+import { ask, type ControlHost } from '#lib/control/run';
+import type { Db } from '#lib/data/db';
+
+/** As tests give it: the JSON of the operation's input, and the workspace where one is needed. */
+type Given = { workspace?: string } & Record<string, unknown>;
+
+/** The operations of a database, without gateway processes beside it. */
+function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
+  return { db, keyPepper, changed: () => {} };
+}
+
+const operator: Actor = { kind: 'operator', name: 'test', address: null };
+
+/** Runs an operation; as an operator unless somebody else is named. */
+export function operate<F extends Fields, Out, R extends Reach>(
+  db: Db,
+  operation: Read<F, Out, R> | Mutation<F, Out, R>,
+  { workspace, ...input }: Given,
+  keyPepper = 'pepper',
+  actor = operator,
+): Promise<Out> {
+  return ask(controlHost(db, keyPepper), operation, { actor, workspace, input });
+}
+
+export interface KeyGiven extends Given {
+  workspace: string;
+  name: string;
+}
+
+export const createKey = (db: Db, given: KeyGiven, pepper?: string) =>
+  operate(db, key.createKey, given, pepper);
+/** As a member of the workspace: the key stops when they leave. */
+export const createKeyAs = (db: Db, userId: string, given: KeyGiven) =>
+  operate(db, key.createKey, given, 'pepper', { kind: 'user', userId, operator: false, address: null });
+export const listKeys = (db: Db, workspace: string, page: Record<string, unknown> = {}) =>
+  operate(db, key.listKeys, { workspace, ...page });
+export const rotateKey = (db: Db, given: Given, pepper?: string) => operate(db, key.rotateKey, given, pepper);
+export const setKey = (db: Db, given: Given) => operate(db, key.setKey, given);
+export const findKey = (db: Db, id: string, workspace?: string) =>
+  operate(db, key.showKey, workspace === undefined ? { id } : { id, workspace });
+export const enableKey = (db: Db, given: Given) => operate(db, key.enableKey, given);
+export const disableKey = (db: Db, given: Given) => operate(db, key.disableKey, given);
+export const exhaustKey = (db: Db, given: Given) => operate(db, key.exhaustKey, given);
+export const restoreKey = (db: Db, given: Given) => operate(db, key.restoreKey, given);
+export const revokeKey = (db: Db, given: Given) => operate(db, key.revokeKey, given);
