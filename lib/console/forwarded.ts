@@ -32,7 +32,9 @@ export function trustForwarded(request: {
 /** Where a request came from: what a proxy nearby forwards, else the peer itself. */
 export function clientAddress(request: Parameters<typeof trustForwarded>[0]): string | null {
   trustForwarded(request);
-  return nearestHop(request.headers['x-forwarded-for']) ?? (unmapped(request.socket.remoteAddress ?? '') || null);
+  return (
+    nearestHop(request.headers['x-forwarded-for']) ?? (unmapped(request.socket.remoteAddress ?? '') || null)
+  );
 }
 
 /** The hop nearest to us, as `trustForwarded` left it: what stands before it was written by the client. */

@@ -43,7 +43,7 @@ const rooms = [
   {
     name: 'the cold shell',
     files: [
-      /^lib\/(queries|billing|console|data|verbs)\//,
+      /^lib\/(queries|billing|console|control|data|management|verbs)\//,
       /^lib\/settlement\/(drain|recover)\.ts$/,
       /^lib\/snapshot\/(changes|load)\.ts$/,
       /^lib\/admission\/lease\.ts$/,
@@ -57,7 +57,7 @@ const rooms = [
       /^(pg|undici)$/,
       /^@prisma\//,
       /^generated\//,
-      /^lib\/(env|data|queries|gateway|process|verbs)\b/,
+      /^lib\/(env|data|queries|gateway|process|verbs|control|management)\b/,
     ],
   },
 ];
@@ -86,6 +86,14 @@ describe('who may import whom', () => {
     expect(others).toEqual([]);
   });
 
+  it('operations know none of their adapters', () => {
+    const inside = all.filter(({ path }) => path.startsWith('lib/control/'));
+    const adapter = (name: string) =>
+      /^lib\/(command|console|management|process|gateway)\b|^next\b/.test(name);
+    const chains = inside.flatMap(({ path }) => findChain(sources, path, adapter)?.join(' → ') ?? []);
+    expect(chains).toEqual([]);
+  });
+
   it('every import of ours names a file that is there', () => {
     const broken = all.flatMap(({ path, imports }) =>
       imports.filter((name) => name.startsWith(missing)).map((name) => `${path} → ${name}`),
@@ -97,6 +105,43 @@ describe('who may import whom', () => {
     const chain = findChain(sources, 'server.ts', (name) => name === 'pg');
     expect(chain?.slice(0, 2)).toEqual(['server.ts', 'lib/process/explain.ts']);
     expect(chain?.at(-1)).toBe('pg');
+  });
+});
+
+describe('the tables of the control plane', () => {
+  const adapters = /^(lib\/(command|console|management)|app|components)\//;
+  const access =
+    /\bprisma\b|\$(transaction|queryRaw|executeRaw)|\bpool\.query\b|\b(FROM|INTO|UPDATE) "?[a-z_]+\b/;
+
+  /** Pages, commands and addresses that read tables by themselves; a noun that is declared leaves the list. */
+  const undeclared = [
+    'lib/command/doctor.ts',
+    'lib/command/policy.ts',
+    'lib/command/route.ts',
+    'lib/command/workspace.ts',
+    'lib/console/auth.ts',
+    'lib/console/credentials.ts',
+    'lib/console/model-names.ts',
+    'lib/console/session.ts',
+  ];
+
+  it('are touched by no adapter, but by the operations that it runs', () => {
+    const found = all.filter(({ path, text }) => adapters.test(path) && access.test(codeOf(text)));
+    expect(found.map(({ path }) => path).sort()).toEqual(undeclared);
+  });
+
+  it('are written in one transaction, which the runner opens', () => {
+    const opening = /\$transaction\b|\bBEGIN\b/;
+    const found = all.filter(
+      ({ path, text }) => path.startsWith('lib/control/') && opening.test(codeOf(text)),
+    );
+    expect(found.map(({ path }) => path)).toEqual(['lib/control/store.ts']);
+  });
+
+  it('are read within a scope that the runner made', () => {
+    const making = /\bnew (WorkspaceScope|EveryWorkspace)\b/;
+    const found = all.filter(({ path, text }) => making.test(codeOf(text)) && !path.startsWith('tests/'));
+    expect(found.map(({ path }) => path)).toEqual(['lib/control/reach.ts']);
   });
 });
 

@@ -7,7 +7,14 @@ import { createChangeFeed } from '#lib/snapshot/changes';
 import { loadKey } from '#lib/snapshot/load';
 import { createKeyReader } from '#lib/snapshot/read';
 import { createWorkspace, setWorkspace } from '#lib/verbs/workspace';
-import { createKey, disableKey, enableKey, revokeKey, rotateKey, setKey } from '#tests/support/control/operate';
+import {
+  createKey,
+  disableKey,
+  enableKey,
+  revokeKey,
+  rotateKey,
+  setKey,
+} from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const pepper = 'pepper';
