@@ -75,7 +75,8 @@ function inFlags(error: unknown, { fields }: Operation, ordered: readonly string
   const name = error.field.split('.')[0] ?? '';
   const field = fields[name];
   if (!field || ordered.includes(name)) return new CommandRefused(error.text);
-  const clear = field.clearable && error.code === 'invalid_body' ? ', or "none" for none' : '';
+  const none = field.empty?.toLowerCase() ?? 'none';
+  const clear = field.clearable && error.code === 'invalid_body' ? `, or "none" for ${none}` : '';
   return new CommandRefused(`--${flagOf(name, field)}: ${error.text}${clear}`);
 }
 

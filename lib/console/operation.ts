@@ -41,7 +41,7 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
       return { ok: true, value };
     } catch (error) {
       unstable_rethrow(error);
-      if (error instanceof ControlRefused) return inWords(error);
+      if (error instanceof ControlRefused) return inWords(error, operation.fields);
       getConsoleHost().report(error);
       return refused('The gateway could not do this just now; nothing was changed. Try again in a moment.');
     }
@@ -86,10 +86,12 @@ function refused(message: string, field: string | null = null, signedOut = false
 }
 
 /** A refusal as a sentence; beside its box it needs no field's name. */
-function inWords({ code, field, text }: ControlRefused): ActionResult<never> {
+function inWords({ code, field, text }: ControlRefused, fields: Fields): ActionResult<never> {
   // Strangers and unknown workspaces get one answer, so that nobody can probe names.
   if (code === 'not_found' && field === 'workspace')
     return refused('You are no longer a member of this workspace.');
-  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  const { kind, empty } = fields[field ?? ''] ?? {};
+  const clear = empty && (kind === 'money' || kind === 'count') ? `, or empty for ${empty.toLowerCase()}` : '';
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}${clear}`;
   return refused(/[.?!]$/.test(sentence) ? sentence : `${sentence}.`, field);
 }

@@ -125,7 +125,7 @@ export function models(facts: FieldFacts): Field<string[] | null, true> {
     .transform((slugs) => [...new Set(slugs)])
     .nullable();
   const split = (text: string) => text.split(',').flatMap((part) => part.trim() || []);
-  return make('models', { placeholder: 'a,b', ...facts }, schema, clearing(split), true);
+  return make('models', { placeholder: 'a,b', empty: 'All models', ...facts }, schema, clearing(split), true);
 }
 
 /** Yes or no: "on" or "off" on the command line. */

@@ -188,7 +188,7 @@ describe('the command line', () => {
     ],
     [
       'an unknown model',
-      ['key', 'create', '--workspace', 'x', '--name', 'k', '--models', 'a/b'],
+      ['key', 'create', '--workspace', 'acme-labs', '--name', 'k', '--models', 'a/b'],
       'catalogue list',
     ],
     ['an unknown key', ['key', 'show', 'nothing'], 'check its id'],
