@@ -91,7 +91,8 @@ function inWords({ code, field, text }: ControlRefused, fields: Fields): ActionR
   if (code === 'not_found' && field === 'workspace')
     return refused('You are no longer a member of this workspace.');
   const { kind, empty } = fields[field ?? ''] ?? {};
-  const clear = empty && (kind === 'money' || kind === 'count') ? `, or empty for ${empty.toLowerCase()}` : '';
+  const clear =
+    empty && (kind === 'money' || kind === 'count') ? `, or empty for ${empty.toLowerCase()}` : '';
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}${clear}`;
   return refused(/[.?!]$/.test(sentence) ? sentence : `${sentence}.`, field);
 }

@@ -8,14 +8,13 @@ import { createIds } from '#lib/ids';
 import { manageOnNode } from '#lib/management/node';
 import { createPace } from '#lib/management/pace';
 import { type ManagementHost, requestsPerMinute } from '#lib/management/serve';
-import type { Running } from '#lib/process/running';
 import { announce } from '#lib/snapshot/announce';
 
 /** Answers `/api/v1` in this process. */
 export function openManagement(
   env: Pick<Env, 'keyPepper' | 'dataDir'>,
   db: Db,
-  running: Pick<Running, 'pollNow'>,
+  running: { pollNow(): Promise<void> },
   log: Logger,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const host: ManagementHost = {
