@@ -98,17 +98,18 @@ export function isTimeZone(zone: string): boolean {
 export function checkLimits({ key, workspace }: KeySnapshot): Refusal | null {
   const wrong = wrongLimit(key.limits) ?? wrongLimit(workspace.limits);
   if (wrong !== null) {
-    const whose = wrongLimit(key.limits) === null ? 'workspace' : 'API key';
+    const ofKey = wrongLimit(key.limits) !== null;
+    const [whose, command] = ofKey ? ['API key', 'key'] : ['workspace', 'workspace'];
     return refusal(
       'rate_limit_config_invalid',
-      `The ${wrong} limit stored for this ${whose} is not a positive number; set it again in the console.`,
+      `The ${wrong} limit stored for this ${whose} is not a positive number; set it again with "gateway ${command} set".`,
     );
   }
   return isTimeZone(workspace.timeZone)
     ? null
     : refusal(
         'rate_limit_config_invalid',
-        "This workspace's time zone is unknown; choose another one in its settings.",
+        'The time zone stored for this workspace is unknown; set another with "gateway workspace set --time-zone".',
       );
 }
 

@@ -20,6 +20,8 @@ export interface CommandLine {
   /** A directory of its own, also DATA_DIR. */
   readonly dir: string;
   run(...argv: string[]): Promise<Ran>;
+  /** The same with nobody there to read standard output, as behind `| head`. */
+  unread(...argv: string[]): Promise<Omit<Ran, 'out'>>;
   /** The same in this process: for many small questions that need no process of their own. */
   here(...argv: string[]): Promise<Ran>;
   /** Runs with --json, expects exit 0 and exactly one document on standard output. */
@@ -44,17 +46,25 @@ export function commandLine(
     KEY_PEPPER: 'c'.repeat(64),
     ...env,
   };
-  const run = async (...argv: string[]): Promise<Ran> => {
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...argv], {
+  const start = (argv: readonly string[]) =>
+    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...argv], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { NODE_ENV: 'test', PATH: process.env.PATH, ...settings },
     });
+  const run = async (...argv: string[]): Promise<Ran> => {
+    const child = start(argv);
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { exit: child.exitCode, out, err };
   };
   return {
     dir,
     run,
+    unread: async (...argv) => {
+      const child = start(argv);
+      child.stdout.destroy();
+      const [err] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      return { exit: child.exitCode, err };
+    },
     here: async (...argv) => {
       const ran = { out: '', err: '' };
       const before = { ...process.env };

@@ -88,7 +88,7 @@ describe('a 402', () => {
     const gone = await node.coordinator.claim(requestOf(snapshot, HOLD));
     expect(gone).toMatchObject({
       code: 'insufficient_balance',
-      message: expect.stringContaining('add funds'),
+      message: expect.stringContaining('gateway credit add'),
     });
     expect(gone).not.toHaveProperty('shouldRetry');
     expect(gone).not.toHaveProperty('retryAfterSeconds');

@@ -78,6 +78,12 @@ describe('the command line', () => {
     });
   });
 
+  it('ends in order when nobody reads its output any more', async () => {
+    expect(await gateway.unread('ledger', 'verify')).toEqual({ exit: 0, err: '' });
+    expect(await gateway.unread('help')).toEqual({ exit: 0, err: '' });
+    expect((await gateway.unread('workspace', 'show', 'nobody')).exit).toBe(1);
+  });
+
   it('takes a key through all its states', async () => {
     await gateway.json('workspace', 'create', '--name', 'Keys');
     const flags = ['--models', 'acme/large', '--daily-cap', '0.5', '--max-output-tokens', '50'];
