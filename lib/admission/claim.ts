@@ -15,6 +15,8 @@ export interface ClaimRequest {
   readonly tokens: number;
   /** Its hold must outlive this process (a job's): a row in PostgreSQL, whatever a lease could cover. */
   readonly durable?: boolean;
+  /** It has a place (`Coordinator.place`), which the claim takes over: of the limits only TPM is asked. */
+  readonly placed?: boolean;
 }
 
 /** Where the hold stands: in a lease (memory), as a row in PostgreSQL, or nowhere (nothing to pay). */
@@ -64,6 +66,14 @@ export interface Posted {
  * A claim within the lease is answered without a promise and without SQL.
  */
 export interface Coordinator {
+  /**
+   * Gives a call its RPM unit and its concurrency slots before the rest is known (decisions §3 "Large
+   * bodies"): the unit counts until the claim, however long that takes, and as of the claim after it.
+   * @returns why it cannot have them; null: it has them until its claim, or until `vacate`.
+   */
+  place(callId: string, snapshot: KeySnapshot): Refusal | null;
+  /** The call ends without a claim: its place is free. Idempotent by call id. */
+  vacate(callId: string): void;
   claim(request: ClaimRequest): Claim | Refusal | Promise<Claim | Refusal>;
   /**
    * A running call's estimate passed its hold: raise it to `holdNano`. False when it cannot grow

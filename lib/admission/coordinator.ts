@@ -158,6 +158,12 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   }
 
   return {
+    place(callId, snapshot) {
+      return halted === null ? gate.place(callId, snapshot) : stopped(halted);
+    },
+
+    vacate: (callId) => calls.vacate(callId),
+
     claim(request) {
       if (halted !== null || suspended !== null) return stopped(halted ?? suspended ?? '');
       if (request.need !== 'generate') return admit(request, free);

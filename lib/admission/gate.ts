@@ -5,6 +5,7 @@ import { type LimitBook, numbersOf } from '#lib/admission/limit-book';
 import type { OpenCalls } from '#lib/admission/open-calls';
 import type { Clock } from '#lib/clock';
 import type { Refusal } from '#lib/errors';
+import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
 /** What pays for a call: leases of this process, a row in PostgreSQL, or nothing is to pay. */
 export type Means =
@@ -26,6 +27,23 @@ export class Gate {
     this.#calls = calls;
   }
 
+  /** Holds an RPM unit and the slots for a call. @returns a refusal, with nothing held; or null. */
+  place(callId: string, snapshot: KeySnapshot): Refusal | null {
+    const wrong = checkLimits(snapshot);
+    if (wrong) return wrong;
+    const nowMs = this.#clock.mono();
+    const key = this.#limits.of(snapshot.key.id, snapshot.key.limits);
+    const workspace = this.#limits.of(snapshot.workspace.id, snapshot.workspace.limits);
+    if (!key.fits('rate', 0, nowMs) || !workspace.fits('rate', 0, nowMs)) {
+      const refused = decideLimits(key.waits('rate', 0, nowMs), workspace.waits('rate', 0, nowMs));
+      if (refused) return refused;
+    }
+    key.place();
+    workspace.place();
+    this.#calls.place(callId, { key, workspace });
+    return null;
+  }
+
   /** @returns a refusal, with nothing booked; or the claim. */
   admit(request: ClaimRequest, means: Means): Claim | Refusal {
     const { snapshot, need, tokens, holdNano } = request;
@@ -34,7 +52,15 @@ export class Gate {
     const nowMs = this.#clock.mono();
     const key = this.#limits.of(snapshot.key.id, snapshot.key.limits);
     const workspace = this.#limits.of(snapshot.workspace.id, snapshot.workspace.limits);
-    if (!key.fits(need, tokens, nowMs) || !workspace.fits(need, tokens, nowMs)) {
+    if (request.placed) {
+      const fits =
+        need !== 'generate' || (key.fitsTokens(tokens, nowMs) && workspace.fitsTokens(tokens, nowMs));
+      const refused = fits
+        ? null
+        : decideLimits(key.tokenWaits(tokens, nowMs), workspace.tokenWaits(tokens, nowMs));
+      if (refused) return refused;
+      this.#calls.vacate(request.callId);
+    } else if (!key.fits(need, tokens, nowMs) || !workspace.fits(need, tokens, nowMs)) {
       const refused = decideLimits(key.waits(need, tokens, nowMs), workspace.waits(need, tokens, nowMs));
       if (refused) return refused;
     }

@@ -25,8 +25,10 @@ export interface Booked {
 export class Counters {
   readonly rpm = new SlidingWindow(null);
   readonly tpm = new SlidingWindow(null);
-  /** Calls in flight. */
+  /** Calls in flight, those that have a place included. */
   inFlight = 0;
+  /** Calls that hold an RPM unit and are not claimed yet: each counts as admitted now. */
+  #placed = 0;
   #limits: StoredLimits | null = null;
 
   /** Takes changed limits; a null one is no limit. */
@@ -39,7 +41,7 @@ export class Counters {
 
   /** Whether a claim passes all limits that its need asks for. */
   fits(need: Need, tokens: number, nowMs: number): boolean {
-    if (!this.rpm.fits(1, nowMs)) return false;
+    if (this.#placed > 0 ? this.#rpmMs(nowMs) > 0 : !this.rpm.fits(1, nowMs)) return false;
     if (need === 'models') return true;
     if (this.#full()) return false;
     return need === 'rate' || this.tpm.fits(tokens, nowMs);
@@ -51,10 +53,31 @@ export class Counters {
     if (!limits) return noWaits;
     return {
       limits,
-      rpmMs: this.rpm.waitMs(1, nowMs),
+      rpmMs: this.#rpmMs(nowMs),
       tpmMs: need === 'generate' ? this.tpm.waitMs(tokens, nowMs) : 0,
       concurrencyFull: need !== 'models' && this.#full(),
     };
+  }
+
+  /** Whether the tokens of a call that has a place pass the limit. */
+  fitsTokens(tokens: number, nowMs: number): boolean {
+    return this.tpm.fits(tokens, nowMs);
+  }
+
+  tokenWaits(tokens: number, nowMs: number): LimitWaits {
+    const limits = this.#limits;
+    if (!limits) return noWaits;
+    return { limits, rpmMs: 0, tpmMs: this.tpm.waitMs(tokens, nowMs), concurrencyFull: false };
+  }
+
+  place(): void {
+    this.inFlight++;
+    this.#placed++;
+  }
+
+  vacate(): void {
+    this.inFlight--;
+    this.#placed--;
   }
 
   book(need: Need, tokens: number, nowMs: number): Booked {
@@ -80,6 +103,13 @@ export class Counters {
 
   idle(nowMs: number): boolean {
     return this.inFlight === 0 && this.rpm.totalAt(nowMs) === 0 && this.tpm.totalAt(nowMs) === 0;
+  }
+
+  /** ms until one more request fits beside those that have a place: none of them leaves the window before it. */
+  #rpmMs(nowMs: number): number {
+    const { limit } = this.rpm;
+    if (limit !== null && this.#placed >= limit) return WINDOW_MS;
+    return this.rpm.waitMs(this.#placed + 1, nowMs);
   }
 
   #full(): boolean {

@@ -22,6 +22,12 @@ export interface OpenCall {
   posted: boolean;
 }
 
+/** Where a call holds an RPM unit and slots until it is claimed. */
+export interface Place {
+  readonly key: Counters;
+  readonly workspace: Counters;
+}
+
 interface Debt {
   readonly workspaceId: string;
   readonly chargeNano: bigint;
@@ -36,6 +42,7 @@ export class OpenCalls {
   readonly #leases: LeaseBook;
   readonly #running = new CallTable<OpenCall>();
   readonly #debts = new CallTable<Debt>();
+  readonly #places = new CallTable<Place>();
 
   constructor(leases: LeaseBook) {
     this.#leases = leases;
@@ -44,6 +51,19 @@ export class OpenCalls {
   /** How many have been admitted and not released. */
   get running(): number {
     return this.#running.size;
+  }
+
+  place(callId: string, place: Place): void {
+    this.#places.set(callId, place);
+  }
+
+  /** The place of a call is over: its claim takes it over, or it has none. */
+  vacate(callId: string): void {
+    const place = this.#places.get(callId);
+    if (!place) return;
+    this.#places.delete(callId);
+    place.key.vacate();
+    place.workspace.vacate();
   }
 
   open(call: OpenCall, nowMs: number): void {

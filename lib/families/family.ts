@@ -83,6 +83,8 @@ export interface Ask {
   readonly shows?: false;
   /** The answer will be a job, charged when it completes: what its end is priced by. */
   readonly job?: JobFacts;
+  /** The request caches its prompt for an hour; absent: the body still says so itself. */
+  readonly cachesForHour?: boolean;
   readonly scan: Scan;
 }
 
@@ -154,6 +156,8 @@ export interface Family {
   credentialHeader(secret: string): readonly [name: string, value: string];
   /** Usage of a whole answer (parsed JSON); null when it has none. */
   readUsage(ask: Ask, answer: unknown): UsageReport | null;
+  /** What `readUsage` and `streamReader` need of a body that will be gone by then; absent: nothing. */
+  remembered?(ask: Ask): Partial<Ask>;
   /** UTF-8 bytes of output in a whole answer, for an estimate. */
   outputBytes(answer: unknown): number;
   streamReader(ask: Ask): StreamReader;

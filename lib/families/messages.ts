@@ -1,5 +1,6 @@
 import type { Family, Operation } from '#lib/families/family';
 import { providerTool, readCountAsk, readMessagesAsk } from '#lib/families/messages/ask';
+import { asksForHour } from '#lib/families/messages/cache-time';
 import { containerIn } from '#lib/families/messages/container';
 import { messagesEdits } from '#lib/families/messages/edits';
 import { isMessagesOperatorFault } from '#lib/families/messages/operator-fault';
@@ -61,6 +62,7 @@ export const messages: Family = {
   requiredHeader: ['anthropic-version', '2023-06-01'],
   credentialHeader: (secret) => ['x-api-key', secret],
   readUsage: readMessageUsage,
+  remembered: ({ scan }) => ({ cachesForHour: asksForHour(scan.body) }),
   outputBytes: messageOutputBytes,
   streamReader: messagesStreamReader,
   isOperatorFault: isMessagesOperatorFault,

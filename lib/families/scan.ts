@@ -76,16 +76,14 @@ export interface Upload {
 }
 
 export interface UploadedFile {
-  /** Of its part: "image[]". */
-  readonly name: string;
   /** Lower case; null: the part names none. */
   readonly mediaType: string | null;
   readonly bytes: number;
 }
 
 export interface Scan {
-  /** The JSON body; empty when the body is an upload. */
-  readonly body: Uint8Array;
+  /** The JSON body; empty when the body is an upload, and once it was sent. */
+  body: Uint8Array;
   /** The root object. */
   readonly root: { readonly start: number; readonly end: number; readonly empty: boolean };
   /** Guarded values by canonical path; a value of `null` is left out (null is the same as absent). */
@@ -111,6 +109,12 @@ export function dropFindings(scan: Scan): void {
   scan.longStrings = nothing;
 }
 
+/** Frees the body itself, once it was sent for the last time. */
+export function dropBody(scan: Scan): void {
+  scan.body = noBytes;
+}
+
 const nothing: readonly never[] = [];
+const noBytes = new Uint8Array();
 
 export { type ScanTurn, scan, scanInSlices } from '#lib/families/scan/body';

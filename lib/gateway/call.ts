@@ -44,6 +44,8 @@ export interface Call {
   /** As it stood when the call was planned: what its answer names is priced by it. */
   catalogue: Catalogue | null;
   plan: Plan | null;
+  /** It holds its RPM unit and slots while its large body is read; the claim takes them over. */
+  placed: boolean;
   claim: Claim | null;
   /** The hold as it stands: it grows with a stream that passes it (decisions §6), nano-dollars. */
   holdNano: bigint;
@@ -95,6 +97,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
     jobOpened: false,
     catalogue: null,
     plan: null,
+    placed: false,
     claim: null,
     holdNano: 0n,
     attempts: [],

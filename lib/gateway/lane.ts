@@ -15,17 +15,26 @@ export interface Arrival {
 
 export interface BodySource {
   /**
+   * Whether the body has over 256 KiB. Of one of unknown length that much is read to find out, and no more.
+   * @throws Refused as `read`.
+   */
+  large(): boolean | Promise<boolean>;
+  /**
    * Reads the whole body.
    * @param limit bytes; more is refused while reading.
-   * @throws Refused with `invalid_body`: over the limit, cut short, bad length, or stalled for 30 s.
+   * @param keyId of whose part of the body budget a large one is taken.
+   * @throws Refused with `invalid_body`: over the limit, cut short, bad length, stalled for 30 s, or large
+   * and slower than 64 KiB/s; `local_quota_not_configured`: no room in the body budget for 10 s.
    */
-  read(limit: number): Promise<Uint8Array>;
+  read(limit: number, keyId: string): Promise<Uint8Array>;
   /**
    * Hands the body over piece by piece instead; the next one is read when `take` is done with the last.
    * @param limit bytes; more is refused while reading.
    * @throws Refused as `read`; whatever `take` throws.
    */
   pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void>;
+  /** The body was sent: what `read` gave may be forgotten, and its memory is free for others. */
+  free(): void;
   /** Calls back when the call is over, however it ended: what was kept of the body can go. */
   onRelease(listener: () => void): void;
   /** The request is refused before its body was read: drop up to 1 MiB or 1 s of it, then close. */

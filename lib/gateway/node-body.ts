@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { type Due, processDeadlines } from '#lib/deadlines';
-import { type Refusal, Refused } from '#lib/errors';
 import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
-import { offUnreadable, onUnreadable } from '#lib/gateway/framing';
 import type { BodySource } from '#lib/gateway/lane';
-import { endedEarly, stalled, tooLarge } from '#lib/gateway/upload/body-faults';
-import { pourNode } from '#lib/gateway/upload/pour-node';
+import { tooLarge } from '#lib/gateway/upload/body-faults';
+import { BodyMemory } from '#lib/gateway/upload/body-memory';
+import { NodeIntake } from '#lib/gateway/upload/node-intake';
+import type { BodyPace } from '#lib/gateway/upload/pace';
 
 const DROP_BYTES = 1024 * 1024;
 const DROP_MS = 1_000;
@@ -20,41 +19,53 @@ export interface NodeBody extends BodySource {
   release(): void;
 }
 
-/**
- * The body of a node:http request: read once, under the budget, or dropped.
- * @param stallMs how long it may pause (decisions §4).
- */
-export function createNodeBody(request: IncomingMessage, budget: BodyBudget, stallMs: number): NodeBody {
-  return new RequestBody(request, budget, stallMs);
+/** The body of a node:http request: read once, under the budget and at a pace (decisions §4), or dropped. */
+export function createNodeBody(request: IncomingMessage, budget: BodyBudget, pace: BodyPace): NodeBody {
+  return new RequestBody(request, budget, pace);
 }
 
 class RequestBody implements NodeBody {
   readonly #request: IncomingMessage;
   readonly #budget: BodyBudget;
-  readonly #stallMs: number;
+  readonly #pace: BodyPace;
   readonly #declared: number | null;
-  #taken = 0;
+  /** The first bytes of a body of unknown length: it is found out whether it is large. */
+  #begun: { readonly intake: NodeIntake; readonly chunks: Uint8Array[]; readonly goOn: () => void } | null =
+    null;
+  #memory: BodyMemory | null = null;
   #kept: (() => void)[] | null = null;
   #dropped = false;
 
-  constructor(request: IncomingMessage, budget: BodyBudget, stallMs: number) {
+  constructor(request: IncomingMessage, budget: BodyBudget, pace: BodyPace) {
     this.#request = request;
     this.#budget = budget;
-    this.#stallMs = stallMs;
+    this.#pace = pace;
     this.#declared = declaredLength(request);
   }
 
-  read(limit: number): Promise<Uint8Array> {
-    const declared = this.#declared;
-    if (declared !== null && declared > limit) return Promise.reject(tooLarge(limit));
-    if (declared === 0) return Promise.resolve(new Uint8Array());
-    const wait = declared === null ? null : this.#reserve(declared);
-    return wait === null ? this.#collect(limit) : wait.then(() => this.#collect(limit));
+  large(): boolean | Promise<boolean> {
+    return this.#declared === null ? this.#begin() : this.#declared > FREE_BYTES;
   }
 
-  async pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void> {
-    if (this.#declared !== null && this.#declared > limit) throw tooLarge(limit);
-    if (this.#declared !== 0) await pourNode(this.#request, limit, this.#stallMs, take);
+  read(limit: number, keyId: string): Promise<Uint8Array> {
+    const declared = this.#declared;
+    if (declared === 0) return Promise.resolve(new Uint8Array());
+    if (declared !== null && declared > limit) return Promise.reject(tooLarge(limit));
+    const memory = new BodyMemory(this.#budget, keyId, declared ?? limit);
+    this.#memory = memory;
+    return this.#take(limit, (chunk) => memory.add(chunk)).then(() => memory.whole());
+  }
+
+  pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+    const declared = this.#declared;
+    if (declared === 0) return Promise.resolve();
+    if (declared !== null && declared > limit) return Promise.reject(tooLarge(limit));
+    return this.#take(limit, take);
+  }
+
+  free(): void {
+    this.#memory?.release();
+    this.#memory = null;
   }
 
   onRelease(listener: () => void): void {
@@ -63,6 +74,7 @@ class RequestBody implements NodeBody {
   }
 
   drop(): void {
+    this.#begun?.intake.stop();
     const declared = this.#declared;
     this.#dropped =
       !this.#request.readableEnded && (declared === null ? hasBody(this.#request) : declared > 0);
@@ -80,118 +92,51 @@ class RequestBody implements NodeBody {
     const kept = this.#kept;
     this.#kept = null;
     if (kept) for (const letGo of kept) letGo();
-    if (this.#taken > 0) this.#budget.give(this.#taken);
-    this.#taken = 0;
+    this.free();
   }
 
-  #reserve(bytes: number): Promise<void> | null {
-    const wait = this.#budget.take(bytes);
-    this.#taken += bytes;
-    return wait;
-  }
-
-  #collect(limit: number): Promise<Uint8Array> {
+  /** Reads up to 256 KiB ahead and waits there. @returns whether there is more. */
+  #begin(): Promise<boolean> {
+    const chunks: Uint8Array[] = [];
+    const { promise: taken, resolve: goOn } = Promise.withResolvers<void>();
     return new Promise((resolve, reject) => {
-      // Who left while waiting for the budget says nothing any more: others wait for its share.
-      if (this.#request.destroyed) reject(endedEarly());
-      else new Collecting(this.#request, limit, this.#stallMs, (size) => this.#room(size), resolve, reject);
+      const intake = new NodeIntake(this.#request, this.#pace, (chunk) => {
+        chunks.push(chunk);
+        if (intake.size <= FREE_BYTES) return null;
+        resolve(true);
+        return taken;
+      });
+      intake.done.then(() => resolve(false), reject);
+      this.#begun = { intake, chunks, goOn };
     });
   }
 
-  /** Memory for a body whose length nobody told. @returns what to wait for; null: read on. */
-  #room(size: number): Promise<void> | null {
-    if (this.#declared !== null || size <= Math.max(this.#taken, FREE_BYTES)) return null;
-    return this.#reserve(1024 * 1024);
+  #take(limit: number, take: (chunk: Uint8Array) => Promise<void> | null): Promise<void> {
+    const begun = this.#begun;
+    if (begun === null) {
+      const intake = new NodeIntake(this.#request, this.#pace, take);
+      intake.limit = limit;
+      if (this.#declared !== null && this.#declared > FREE_BYTES) intake.hurry();
+      return intake.done;
+    }
+    const { intake, chunks, goOn } = begun;
+    intake.limit = limit;
+    if (intake.size > limit) return Promise.reject(tooLarge(limit));
+    intake.take = take;
+    if (intake.size > FREE_BYTES) intake.hurry();
+    const early = takeAll(chunks.splice(0), take).then(goOn);
+    // Who leaves while the first pieces wait for room ends the wait.
+    return Promise.race([early, intake.done])
+      .then(() => early)
+      .then(() => intake.done);
   }
 }
 
-/** One body on its way into memory: settles once. */
-class Collecting implements Due {
-  dueMono: number;
-  place = -1;
-  readonly #request: IncomingMessage;
-  readonly #limit: number;
-  readonly #stallMs: number;
-  readonly #room: (size: number) => Promise<void> | null;
-  readonly #resolve: (body: Uint8Array) => void;
-  readonly #reject: (error: Error) => void;
-  readonly #unreadable = (refused: Refusal) => this.#fail(new Refused(refused));
-  #chunks: Buffer[] = [];
-  #size = 0;
-  #over = false;
-
-  constructor(
-    request: IncomingMessage,
-    limit: number,
-    stallMs: number,
-    room: (size: number) => Promise<void> | null,
-    resolve: (body: Uint8Array) => void,
-    reject: (error: Error) => void,
-  ) {
-    this.#request = request;
-    this.#limit = limit;
-    this.#stallMs = stallMs;
-    this.#room = room;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.dueMono = processDeadlines.now() + stallMs;
-    processDeadlines.watch(this);
-    onUnreadable(request.socket, this.#unreadable);
-    request.on('data', (chunk: Buffer) => this.#data(chunk));
-    request.on('end', () => this.#end());
-    request.on('close', () => this.#closed());
-  }
-
-  expire(): void {
-    this.#fail(stalled(this.#stallMs));
-  }
-
-  #data(chunk: Buffer): void {
-    if (this.#over) return;
-    this.dueMono = processDeadlines.now() + this.#stallMs;
-    this.#size += chunk.length;
-    if (this.#size > this.#limit) {
-      this.#request.pause();
-      this.#fail(tooLarge(this.#limit));
-      return;
-    }
-    this.#chunks.push(chunk);
-    const wait = this.#room(this.#size);
-    if (wait === null) return;
-    // The pause is ours, not the client's.
-    this.#request.pause();
-    this.dueMono = Number.POSITIVE_INFINITY;
-    void wait.then(() => {
-      if (this.#over) return;
-      this.dueMono = processDeadlines.now() + this.#stallMs;
-      this.#request.resume();
-    });
-  }
-
-  #end(): void {
-    if (this.#over) return;
-    this.#finish();
-    const [only] = this.#chunks;
-    this.#resolve(this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks, this.#size));
-  }
-
-  #closed(): void {
-    // Every body is closed once it has ended: making an error for it would cost more than all the rest.
-    if (!this.#over) this.#fail(endedEarly());
-  }
-
-  #fail(error: Error): void {
-    if (this.#over) return;
-    this.#finish();
-    this.#reject(error);
-  }
-
-  /** Its listeners stay, deaf: taking them off costs every call more than leaving them. */
-  #finish(): void {
-    this.#over = true;
-    processDeadlines.forget(this);
-    offUnreadable(this.#request.socket, this.#unreadable);
-  }
+async function takeAll(
+  chunks: readonly Uint8Array[],
+  take: (chunk: Uint8Array) => Promise<void> | null,
+): Promise<void> {
+  for (const chunk of chunks) await take(chunk);
 }
 
 function dropRest(request: IncomingMessage): Promise<void> {

@@ -8,7 +8,7 @@ const SHORT_BYTES = 16 * 1024;
 
 /** The fast lane: the pipeline on plain `node:http`, in front of Next. */
 export function nodeLane(runtime: Runtime, request: IncomingMessage, response: ServerResponse): void {
-  const body = createNodeBody(request, runtime.bodies, runtime.limits.bodyStallMs);
+  const body = createNodeBody(request, runtime.bodies, runtime.limits.bodyPace);
   const over = () => body.release();
   serve(runtime, new NodeArrival(request, response, body), new NodeReply(response, body)).then(
     over,

@@ -3,6 +3,7 @@ import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { RefusalPace } from '#lib/gateway/refusal-pace';
 import type { Drains } from '#lib/gateway/relay/drains';
+import type { BodyPace } from '#lib/gateway/upload/pace';
 import type { SpoolRoom } from '#lib/gateway/upload/spool';
 import type { Jobs } from '#lib/jobs/job';
 import type { Tally } from '#lib/metrics/tally';
@@ -38,8 +39,8 @@ export interface Runtime {
   readonly limits: {
     readonly maxBodyBytes: number;
     readonly maxUploadBytes: number;
-    /** How long a request body may pause, ms (decisions §4). */
-    readonly bodyStallMs: number;
+    /** How fast a request body must come. */
+    readonly bodyPace: BodyPace;
   };
   /** Where multipart bodies lie while their calls run; null: this process has no place for them. */
   readonly uploads: SpoolRoom | null;

@@ -17,6 +17,8 @@ import { planCall } from '#lib/gateway/steps/plan-call';
 import { readJob } from '#lib/gateway/steps/read-job';
 import { breakOff, refuseCall } from '#lib/gateway/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/steps/relay-answer';
+import { letBodyGo } from '#lib/gateway/upload/let-body-go';
+import { takePlace } from '#lib/gateway/upload/take-place';
 
 /**
  * How a request travels: each line is a step, each step has its file. One try, one error exit, one
@@ -33,6 +35,8 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
     const known = authenticate(runtime, call);
     if (known) await known;
     if (call.operation?.resource) await ownResource(runtime, call);
+    const placed = takePlace(runtime, call);
+    if (placed) await placed;
     await parseAsk(runtime, call);
     if (call.ask?.references) await pinCall(runtime, call);
     planCall(runtime, call);
@@ -45,6 +49,7 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
       await openEntry(runtime, call);
       if (call.operation?.ends) await readJob(runtime, call);
       const answer = await attemptTargets(runtime, call, client);
+      letBodyGo(call, answer);
       ending = await relayAnswer(runtime, call, answer, reply);
     }
   } catch (error) {

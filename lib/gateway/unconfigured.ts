@@ -3,6 +3,7 @@ import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import { createDrains } from '#lib/gateway/relay/drains';
 import type { Runtime } from '#lib/gateway/runtime';
+import { bodyPace } from '#lib/gateway/upload/pace';
 import { createIds } from '#lib/ids';
 import { Tally } from '#lib/metrics/tally';
 import { createHealth } from '#lib/routing/health';
@@ -31,7 +32,7 @@ export function unconfiguredRuntime(): Runtime {
     pools: createPools(),
     health: createHealth(),
     holders: createHolders(),
-    limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyStallMs: 0 },
+    limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },
     uploads: null,
     bodies: createBodyBudget(0),
     drains: createDrains(0),

@@ -1,6 +1,8 @@
-import type { BodyBudget } from '#lib/gateway/body-budget';
+import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
 import type { BodySource } from '#lib/gateway/lane';
-import { endedEarly, stalled, tooLarge } from '#lib/gateway/upload/body-faults';
+import { endedEarly, tooLarge } from '#lib/gateway/upload/body-faults';
+import { BodyMemory } from '#lib/gateway/upload/body-memory';
+import { type BodyPace, Pacer } from '#lib/gateway/upload/pace';
 
 export interface WebBody extends BodySource {
   /** The request is refused and its body was not read to the end. */
@@ -9,87 +11,147 @@ export interface WebBody extends BodySource {
   release(): void;
 }
 
-/**
- * The body of a web request; what stays unread of it is the host's to drop.
- * @param stallMs how long it may pause (decisions §4).
- */
-export function createWebBody(request: Request, budget: BodyBudget, stallMs: number): WebBody {
-  let taken = 0;
-  const kept: (() => void)[] = [];
-  let dropped = false;
-  let whole = !announcesBody(request.headers);
+/** The body of a web request; what stays unread of it is the host's to drop. */
+export function createWebBody(request: Request, budget: BodyBudget, pace: BodyPace): WebBody {
+  return new RequestBody(request, budget, pace);
+}
 
-  const reserve = (bytes: number): Promise<void> | null => {
-    taken += bytes;
-    return budget.take(bytes);
-  };
+class RequestBody implements WebBody {
+  readonly #budget: BodyBudget;
+  readonly #declared: number | null;
+  readonly #pieces: Pieces;
+  /** Read ahead to find out whether the body is large. */
+  #early: Uint8Array[] = [];
+  #memory: BodyMemory | null = null;
+  readonly #kept: (() => void)[] = [];
+  #dropped = false;
 
-  return {
-    read: async (limit) => {
-      const declared = Number(request.headers.get('content-length') ?? 0);
-      if (declared > limit) throw tooLarge(limit);
-      if (request.body === null) return new Uint8Array();
-      if (declared > 0) await reserve(declared);
-      const reader = request.body.getReader();
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      for (;;) {
-        const read = await beforeStall(reader.read(), stallMs);
-        if (read.done) break;
-        size += read.value.length;
-        if (size > limit) throw tooLarge(limit);
-        chunks.push(read.value);
-        if (declared === 0 && size > taken) await reserve(1024 * 1024);
-      }
-      whole = true;
-      return Buffer.concat(chunks, size);
-    },
-    pour: async (limit, take) => {
-      if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
-      if (request.body === null) return;
-      const reader = request.body.getReader();
-      let size = 0;
-      for (;;) {
-        const read = await beforeStall(reader.read(), stallMs);
-        if (read.done) break;
-        size += read.value.length;
-        if (size > limit) throw tooLarge(limit);
-        await take(read.value);
-      }
-      whole = true;
-    },
-    onRelease: (listener) => {
-      kept.push(listener);
-    },
-    drop: () => {
-      dropped = true;
-    },
-    unread: () => dropped && !whole,
-    release: () => {
-      for (const letGo of kept.splice(0)) letGo();
-      budget.give(taken);
-      taken = 0;
-    },
-  };
+  constructor(request: Request, budget: BodyBudget, pace: BodyPace) {
+    const { headers, body } = request;
+    const length = headers.get('content-length') ?? '';
+    this.#budget = budget;
+    this.#declared = /^\d{1,15}$/.test(length) ? Number(length) : null;
+    this.#pieces = new Pieces(body, pace, !announcesBody(headers));
+  }
+
+  large(): boolean | Promise<boolean> {
+    return this.#declared === null ? this.#begin() : this.#declared > FREE_BYTES;
+  }
+
+  async read(limit: number, keyId: string): Promise<Uint8Array> {
+    const memory = new BodyMemory(this.#budget, keyId, this.#declared ?? limit);
+    this.#memory = memory;
+    await this.#take(limit, (chunk) => memory.add(chunk));
+    return memory.whole();
+  }
+
+  pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+    return this.#take(limit, take);
+  }
+
+  free(): void {
+    this.#memory?.release();
+    this.#memory = null;
+  }
+
+  onRelease(listener: () => void): void {
+    this.#kept.push(listener);
+  }
+
+  drop(): void {
+    this.#dropped = true;
+  }
+
+  unread(): boolean {
+    return this.#dropped && !this.#pieces.ended;
+  }
+
+  release(): void {
+    for (const letGo of this.#kept.splice(0)) letGo();
+    this.free();
+  }
+
+  async #begin(): Promise<boolean> {
+    while (this.#pieces.bytes <= FREE_BYTES) {
+      const piece = await this.#pieces.next();
+      if (!piece) return false;
+      this.#early.push(piece);
+    }
+    return true;
+  }
+
+  async #take(limit: number, take: (chunk: Uint8Array) => Promise<void> | null): Promise<void> {
+    const pieces = this.#pieces;
+    if ((this.#declared ?? pieces.bytes) > limit) throw tooLarge(limit);
+    for (const piece of this.#early.splice(0)) await take(piece);
+    if ((this.#declared ?? pieces.bytes) > FREE_BYTES) pieces.hurry();
+    for (let piece = await pieces.next(); piece; piece = await pieces.next()) {
+      if (pieces.bytes > limit) throw tooLarge(limit);
+      await take(piece);
+    }
+  }
+}
+
+/** The pieces of a web stream, each awaited no longer than the pace allows. */
+class Pieces {
+  bytes = 0;
+  ended: boolean;
+  readonly #body: ReadableStream<Uint8Array> | null;
+  readonly #pacer: Pacer;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+
+  constructor(body: ReadableStream<Uint8Array> | null, pace: BodyPace, ended: boolean) {
+    this.#body = body;
+    this.#pacer = new Pacer(pace, performance.now());
+    this.#pacer.pause(performance.now());
+    this.ended = ended;
+  }
+
+  /** From here on the body must keep up the pace that large ones are held to. */
+  hurry(): void {
+    this.#pacer.hurry(performance.now());
+    this.#pacer.pause(performance.now());
+  }
+
+  /** @returns null at the end. @throws Refused `invalid_body` when it is too slow or its client leaves. */
+  async next(): Promise<Uint8Array | null> {
+    if (this.#body === null) return null;
+    this.#reader ??= this.#body.getReader();
+    this.#pacer.resume(performance.now());
+    const read = await this.#inTime(this.#reader.read());
+    if (read.done) {
+      this.ended = true;
+      return null;
+    }
+    this.bytes += read.value.length;
+    this.#pacer.came(read.value.length, performance.now());
+    this.#pacer.pause(performance.now());
+    return read.value;
+  }
+
+  async #inTime<Read>(read: Promise<Read>): Promise<Read> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const watch = () => {
+        const nowMono = performance.now();
+        const refused = this.#pacer.check(nowMono);
+        if (refused) reject(refused);
+        else timer = setTimeout(watch, Math.max(1, this.#pacer.dueMono - nowMono));
+      };
+      timer = setTimeout(watch, Math.max(1, this.#pacer.dueMono - performance.now()));
+    });
+    const cut = read.catch(() => {
+      throw endedEarly();
+    });
+    try {
+      return await Promise.race([cut, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }
 
 /** Hosts give every method but GET and HEAD a body to read, and some an empty one. */
 function announcesBody(headers: Headers): boolean {
   return headers.has('transfer-encoding') || !/^0*$/.test(headers.get('content-length') ?? '');
-}
-
-/** @throws Refused `invalid_body` when the body pauses for too long or its client leaves. */
-async function beforeStall<Read>(read: Promise<Read>, stallMs: number): Promise<Read> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(stalled(stallMs)), stallMs);
-  });
-  const cut = read.catch(() => {
-    throw endedEarly();
-  });
-  try {
-    return await Promise.race([cut, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

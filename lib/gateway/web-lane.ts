@@ -13,7 +13,7 @@ export function webLane(request: Request): Promise<Response> {
     const gone = () => {
       for (const listener of goneListeners.splice(0)) listener();
     };
-    const body = createWebBody(request, runtime.bodies, runtime.limits.bodyStallMs);
+    const body = createWebBody(request, runtime.bodies, runtime.limits.bodyPace);
     const reply = webReply(resolve, gone, body);
     request.signal.addEventListener('abort', () => reply.ended() || gone());
     const arrival: Arrival = {
@@ -31,7 +31,7 @@ export function webLane(request: Request): Promise<Response> {
         runtime.report(error, null);
         reply.cut();
       })
-      .finally(body.release);
+      .finally(() => body.release());
   });
 }
 

@@ -12,6 +12,7 @@ import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import { createDrains } from '#lib/gateway/relay/drains';
 import { type Runtime, setRuntime } from '#lib/gateway/runtime';
+import { bodyPace } from '#lib/gateway/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/upload/spool';
 import { createIds } from '#lib/ids';
 import { listOffers } from '#lib/metrics/offers';
@@ -39,8 +40,6 @@ import { createPools } from '#lib/upstream/pools';
 
 /** How often the catalogue is read anew without a change. */
 const CATALOGUE_MS = 60_000;
-/** How long a request body may pause (decisions §4). */
-const BODY_STALL_MS = 30_000;
 /** How often a stop looks whether the running calls have ended. */
 const FINISH_POLL_MS = 25;
 /** Uploads of the largest size that may lie on disk at once. */
@@ -206,7 +205,7 @@ export async function assemble(
     limits: {
       maxBodyBytes: env.maxBodyBytes,
       maxUploadBytes: env.maxUploadBytes,
-      bodyStallMs: BODY_STALL_MS,
+      bodyPace,
     },
     uploads: openSpoolRoom(join(env.dataDir, 'tmp'), MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),

@@ -13,11 +13,13 @@ import { createBodyBudget } from '#lib/gateway/body-budget';
 import { refuseFraming } from '#lib/gateway/framing';
 import { createNodeBody } from '#lib/gateway/node-body';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
+import type { BodyPace } from '#lib/gateway/upload/pace';
 import { createWebBody } from '#lib/gateway/web-body';
 import { expectRefusal } from '#tests/support/refusals';
 import { requestText, talk } from '#tests/support/wire';
 
 const stallMs = 250;
+const pace: BodyPace = { stallMs, windowMs: 10_000, windowBytes: 0 };
 const servers: Server[] = [];
 afterAll(() => {
   for (const server of servers) server.close();
@@ -42,14 +44,14 @@ function reading(lane: Lane, way: Way = 'read', told: (said: string) => void = (
     const budget = createBodyBudget(1024 ** 2);
     const body =
       lane === 'node'
-        ? createNodeBody(incoming, budget, stallMs)
-        : createWebBody(requestOf(incoming), budget, stallMs);
+        ? createNodeBody(incoming, budget, pace)
+        : createWebBody(requestOf(incoming), budget, pace);
     const say = (said: string) => {
       told(said);
       response.end(said);
     };
     const counted = async () => {
-      if (way === 'read') return (await body.read(1_000_000)).length;
+      if (way === 'read') return (await body.read(1_000_000, 'key')).length;
       let bytes = 0;
       await body.pour(1_000_000, async (chunk) => {
         await new Promise((resolve) => setTimeout(resolve, stallMs * 1.2));
@@ -112,63 +114,6 @@ describe.each(ways)('a body that pauses, as the %s lane %ss it', (lane, way) => 
     expect(JSON.parse(await refused.promise)).toMatchObject({
       error: { message: expect.stringContaining('ended early'), code: 'invalid_body' },
     });
-  });
-});
-
-describe('a body that waits for the budget of large ones', () => {
-  const bytes = 300_000;
-  const text = requestText('POST', '/', { 'Content-Length': String(bytes) });
-  const whole = Buffer.concat([text, Buffer.alloc(bytes, 'a')]);
-
-  /** Serves bodies under one budget that holds one of them. */
-  async function sharing(): Promise<{ url: string; arrived(count: number): Promise<void> }> {
-    const budget = createBodyBudget(bytes);
-    let count = 0;
-    const url = await serving((incoming, response) => {
-      count += 1;
-      const body = createNodeBody(incoming, budget, stallMs);
-      body
-        .read(1_000_000)
-        .then(
-          (read) => response.end(`${read.length}`),
-          (error: unknown) => response.end(error instanceof Refused ? error.refusal.message : 'fault'),
-        )
-        .finally(() => body.release());
-    });
-    return {
-      url,
-      arrived: async (wanted) => {
-        while (count < wanted) await new Promise((resolve) => setTimeout(resolve, 5));
-      },
-    };
-  }
-
-  it('takes nothing of it when its client has left meanwhile', async () => {
-    const { url, arrived } = await sharing();
-    const holder = talk(url, text);
-    await arrived(1);
-    const gone = Array.from({ length: 8 }, () => talk(url, text, { patienceMs: 50 }));
-    await arrived(9);
-    await Promise.all(gone);
-    const { answers, ms } = await talk(url, whole);
-    expect(answers[0]?.body.toString()).toBe(String(bytes));
-    expect(ms, 'one stall, that of the holder').toBeLessThan(2 * stallMs);
-    await holder;
-  });
-
-  it('does not stall by waiting, however it is framed', async () => {
-    const { url, arrived } = await sharing();
-    const holder = talk(url, text, {
-      afterwards: (socket) => {
-        for (let n = 1; n <= 4; n += 1) setTimeout(() => socket.write('a'), n * 150);
-      },
-    });
-    await arrived(1);
-    const chunked = requestText('POST', '/', { 'Transfer-Encoding': 'chunked' });
-    const half = Buffer.concat([Buffer.from('493e0\r\n'), Buffer.alloc(bytes, 'a'), Buffer.from('\r\n')]);
-    const { answers } = await talk(url, Buffer.concat([chunked, half, Buffer.from('0\r\n\r\n')]));
-    expect(answers[0]?.body.toString()).toBe(String(bytes));
-    expect((await holder).answers[0]?.body.toString()).toContain('stalled');
   });
 });
 

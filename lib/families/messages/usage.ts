@@ -57,7 +57,7 @@ function cacheWrites(ask: Ask, usage: JsonObject, figures: Figures) {
     const cacheWrite5m = Math.min(minutes, minutes + hour + rest);
     return { cacheWrite5m, cacheWrite1h: minutes + hour + rest - cacheWrite5m };
   }
-  const long = rest > 0 && asksForHour(ask.scan.body);
+  const long = rest > 0 && (ask.cachesForHour ?? asksForHour(ask.scan.body));
   return { cacheWrite5m: minutes + (long ? 0 : rest), cacheWrite1h: hour + (long ? rest : 0) };
 }
 

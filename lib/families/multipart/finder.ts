@@ -11,6 +11,8 @@ export interface Part extends PartHead {
 
 export const MAX_PARTS = 1_000;
 const MAX_HEAD_BYTES = 8 * 1024;
+/** Of all parts together: their names are kept until both readers of the body have seen its end. */
+const MAX_HEADS_BYTES = 1024 * 1024;
 /** Text parts up to this size are read (decisions §4). */
 export const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_EPILOGUE_BYTES = 1024;
@@ -37,6 +39,7 @@ export class PartFinder {
   #base = 0;
   #state: State = 'opening';
   #head: PartHead | null = null;
+  #headBytes = 0;
   #valueStart = 0;
   /** Offset in the body up to which no delimiter was found. */
   #searched = 0;
@@ -129,6 +132,10 @@ export class PartFinder {
       return { fault: `Part ${number} of the body has headers of over 8 KiB; send shorter ones.` };
     }
     if (end < 0) return -pos - 1;
+    this.#headBytes += end - pos;
+    if (this.#headBytes > MAX_HEADS_BYTES) {
+      return { fault: 'The parts of the body have headers of over 1 MiB together; send shorter ones.' };
+    }
     const head = readPartHead(data.subarray(pos, end));
     if (typeof head === 'string') return { fault: `Part ${number} of the body ${head}.` };
     this.#head = head;

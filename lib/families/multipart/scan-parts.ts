@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { MAX_TEXT_BYTES, type Part } from '#lib/families/multipart/finder';
 import { fieldNamed } from '#lib/families/multipart/names';
-import type { FieldSpec, Found, Scan, ScanFault, Upload } from '#lib/families/scan';
+import type { FieldSpec, Found, Scan, ScanFault, Upload, UploadedFile } from '#lib/families/scan';
 import type { Rule } from '#lib/families/scan/spec';
 import { numberEnd } from '#lib/families/scan/text';
 
@@ -9,29 +9,53 @@ const nothing = new Uint8Array();
 
 /**
  * The same view of a multipart body as of a JSON one: each text part that the operation reads is a found
- * value, whose range is that of its bare text in the body (decisions §4 "Multipart").
+ * value, whose range is that of its bare text in the body (decisions §4 "Multipart"). Of other parts only
+ * sums are kept, and what files are.
  */
-export function scanParts(parts: readonly Part[], spec: FieldSpec, upload: Upload): Scan | ScanFault {
-  const found = new Map<string, Found>();
-  for (const [index, part] of parts.entries()) {
-    const rule = fieldNamed(spec, part.name);
-    if (rule === null) continue;
-    if (typeof rule !== 'string' && rule.part === 'file' && part.filename !== null) continue;
-    const fault = typeof rule === 'string' ? rule : unreadable(part, rule);
-    if (fault !== null) return { fault: `Part ${index + 1} of the body ${fault}.` };
-    if (typeof rule === 'string') continue;
-    if (found.has(rule.path)) return { fault: `The body has part "${part.name}" twice; send it once.` };
-    found.set(rule.path, foundIn(part, rule));
+export class PartScan {
+  readonly #spec: FieldSpec;
+  readonly #found = new Map<string, Found>();
+  readonly #files: UploadedFile[] = [];
+  #textBytes = 0;
+  #count = 0;
+
+  constructor(spec: FieldSpec) {
+    this.#spec = spec;
   }
-  return {
-    body: nothing,
-    root: { start: 0, end: 0, empty: true },
-    found,
-    nulls: new Map(),
-    collected: [],
-    longStrings: [],
-    upload,
-  };
+
+  /** Takes the next part. @returns what is wrong with it, or null. */
+  take(part: Part): ScanFault | null {
+    this.#count += 1;
+    const { name, filename, mediaType, start, end } = part;
+    if (filename === null) this.#textBytes += end - start;
+    else this.#files.push({ mediaType, bytes: end - start });
+    const rule = fieldNamed(this.#spec, name);
+    if (rule === null) return null;
+    if (typeof rule === 'string') return this.#fault(rule);
+    if (rule.part === 'file' && filename !== null) return null;
+    const fault = unreadable(part, rule);
+    if (fault !== null) return this.#fault(fault);
+    if (this.#found.has(rule.path)) return { fault: `The body has part "${name}" twice; send it once.` };
+    this.#found.set(rule.path, foundIn(part, rule));
+    return null;
+  }
+
+  /** The body is over. @param bytes of all of it. @param read gives its bytes again. */
+  end(bytes: number, read: Upload['read']): Scan {
+    return {
+      body: nothing,
+      root: { start: 0, end: 0, empty: true },
+      found: this.#found,
+      nulls: new Map(),
+      collected: [],
+      longStrings: [],
+      upload: { bytes, textBytes: this.#textBytes, files: this.#files, read },
+    };
+  }
+
+  #fault(what: string): ScanFault {
+    return { fault: `Part ${this.#count} of the body ${what}.` };
+  }
 }
 
 /** Why a part that the operation reads cannot be read; null: it can. */

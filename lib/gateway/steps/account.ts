@@ -21,6 +21,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     return;
   }
   const { claim } = call;
+  if (call.placed && !claim) runtime.coordinator?.vacate(call.id);
   if (claim && call.usageSource === 'estimated' && call.uncappedNano > call.holdNano) {
     await growHold(runtime, call, claim);
   }

@@ -30,12 +30,12 @@ function takeClaim(call: Call, claim: Claim | Refusal): void {
 }
 
 function requestOf(call: Call): ClaimRequest {
-  const { snapshot, operation, ask, plan } = call;
+  const { snapshot, operation, ask, plan, placed } = call;
   if (!snapshot || !operation) throw new Error('a call is claimed after it is authenticated');
   const [callId, atMs] = [call.id, call.startMs];
   if (operation.steps !== 'generate' || !ask || !plan) {
     const need = operation.steps === 'models' ? 'models' : 'rate';
-    return { callId, atMs, snapshot, need, holdNano: 0n, tokens: 0 };
+    return { callId, atMs, snapshot, need, holdNano: 0n, tokens: 0, placed };
   }
   const { holdNano, tokens } = estimate(
     ask,
@@ -45,7 +45,7 @@ function requestOf(call: Call): ClaimRequest {
     call.previousTokens,
   );
   const durable = ask.job !== undefined;
-  return { callId, atMs, snapshot, need: 'generate', holdNano, tokens, durable };
+  return { callId, atMs, snapshot, need: 'generate', holdNano, tokens, durable, placed };
 }
 
 /** `x-ratelimit-*` of the tighter of key and workspace; a kind without a limit sends none (decisions §8). */

@@ -17,7 +17,7 @@ import type { KeySnapshot } from '#lib/snapshot/snapshot';
 export function parseAsk(runtime: Runtime, call: Call): Promise<void> | undefined {
   const { operation, family, snapshot } = call;
   if (!operation?.fields || !family || !snapshot) return undefined;
-  const read = readBody(runtime, call.arrival, operation, operation.fields);
+  const read = readBody(runtime, call.arrival, operation, operation.fields, snapshot.key.id);
   return read.then((scanned) => takeAsk(runtime, call, operation, family, snapshot, scanned));
 }
 

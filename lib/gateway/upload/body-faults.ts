@@ -10,6 +10,15 @@ export function stalled(stallMs: number): Refused {
   return invalid(`The request body stalled for ${stallMs / 1000} s; send it again without pauses.`);
 }
 
+/** @param pace how fast a large body must come. */
+export function tooSlow({ windowBytes, windowMs }: { windowBytes: number; windowMs: number }): Refused {
+  const seconds = windowMs / 1000;
+  const rate = Math.round(windowBytes / 1024 / seconds);
+  return invalid(
+    `The request body came at less than ${rate} KiB/s over ${seconds} s; send large bodies on a faster connection.`,
+  );
+}
+
 export function endedEarly(): Refused {
   return invalid('The request body ended early; send all of it with a matching Content-Length.');
 }

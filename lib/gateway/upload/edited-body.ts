@@ -24,10 +24,11 @@ export interface EditedBody {
  * @throws RangeError when edits overlap or leave the body.
  */
 export function editedBody(scan: Scan, edits: readonly Edit[]): EditedBody {
-  const { upload, body } = scan;
+  const { upload } = scan;
   if (upload) return streamed(upload.bytes, edits, (start, end) => upload.read(start, end));
-  if (body.length > AT_ONCE_BYTES) return streamed(body.length, edits, (start, end) => cut(body, start, end));
-  return { body: applyEdits(body, edits), contentLength: null };
+  if (scan.body.length <= AT_ONCE_BYTES) return { body: applyEdits(scan.body, edits), contentLength: null };
+  // Not the body itself: an ended stream must not keep its memory.
+  return streamed(scan.body.length, edits, (start, end) => cut(scan.body, start, end));
 }
 
 function* cut(body: Uint8Array, start: number, end: number): Generator<Uint8Array> {

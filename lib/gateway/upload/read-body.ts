@@ -11,6 +11,7 @@ import { takeTurn } from '#lib/gateway/upload/turns';
 /**
  * Reads the body of a call, JSON or, where the operation takes it, multipart: what a family sees of
  * both is the same (decisions §4). An upload lies on disk until the call is over.
+ * @param keyId of whose part of the body budget a large one is taken.
  * @throws Refused `invalid_body`.
  */
 export function readBody(
@@ -18,6 +19,7 @@ export function readBody(
   arrival: Arrival,
   operation: Operation,
   fields: FieldSpec,
+  keyId: string,
 ): Promise<Scan> {
   const { headers, body } = arrival;
   const encoding = headers['content-encoding'];
@@ -27,9 +29,9 @@ export function readBody(
   const contentType = headers['content-type'];
   if (contentType !== undefined && isMultipart(contentType)) {
     if (!operation.multipart) throw invalid('This path takes no multipart body; send a JSON object.');
-    return readForm(runtime, arrival, contentType, fields);
+    return readForm(runtime, arrival, contentType, fields, keyId);
   }
-  return body.read(runtime.limits.maxBodyBytes).then((bytes) => {
+  return body.read(runtime.limits.maxBodyBytes, keyId).then((bytes) => {
     if (bytes.length > FREE_BYTES) return scanInSlices(bytes, fields, takeTurn).then(sound);
     return sound(scan(bytes, fields));
   });
@@ -45,6 +47,7 @@ async function readForm(
   { headers, body }: Arrival,
   contentType: string,
   fields: FieldSpec,
+  keyId: string,
 ): Promise<Scan> {
   if (!runtime.uploads) throw invalid('This process takes no multipart bodies; send a JSON object.');
   const length = headers['content-length'] ?? '';
@@ -54,6 +57,7 @@ async function readForm(
     fields,
     runtime.limits.maxUploadBytes,
     /^\d{1,15}$/.test(length) ? Number(length) : null,
+    keyId,
     runtime.uploads,
   );
   body.onRelease(() => {

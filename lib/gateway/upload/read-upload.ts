@@ -1,8 +1,7 @@
 import { Refused, refusal, unaccountable } from '#lib/errors';
 import { readBoundary } from '#lib/families/multipart/boundary';
-import { type Part, PartFinder } from '#lib/families/multipart/finder';
-import { fieldNamed } from '#lib/families/multipart/names';
-import { scanParts } from '#lib/families/multipart/scan-parts';
+import { PartFinder } from '#lib/families/multipart/finder';
+import { PartScan } from '#lib/families/multipart/scan-parts';
 import type { FieldSpec, Scan, ScanFault } from '#lib/families/scan';
 import type { BodySource } from '#lib/gateway/lane';
 import type { Spool, SpoolRoom } from '#lib/gateway/upload/spool';
@@ -20,6 +19,7 @@ export interface ReadUpload {
  * every byte and must agree; files never enter memory.
  * @param limit bytes (`MAX_UPLOAD_BYTES`), counted while reading.
  * @param announced its length as the client tells it, bytes; null: it does not.
+ * @param keyId of whose part of the room it is taken.
  * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk refuses. Nothing stays on
  * disk then.
  */
@@ -29,11 +29,12 @@ export async function readUpload(
   spec: FieldSpec,
   limit: number,
   announced: number | null,
+  keyId: string,
   room: SpoolRoom,
 ): Promise<ReadUpload> {
   const boundary = readBoundary(contentType);
   if (typeof boundary !== 'string') throw invalid(boundary);
-  const spool = await onDisk(room.open(Math.min(announced ?? limit, limit)));
+  const spool = await onDisk(room.open(keyId, Math.min(announced ?? limit, limit)));
   try {
     const reading = new UploadReading(boundary, contentType, spec, spool);
     await body.pour(limit, (chunk) => reading.take(chunk));
@@ -46,23 +47,26 @@ export async function readUpload(
 }
 
 class UploadReading {
-  readonly #spec: FieldSpec;
+  readonly #scan: PartScan;
   readonly #spool: Spool;
   readonly #finder: PartFinder;
   readonly #witness: ReturnType<typeof createWitness>;
-  readonly #parts: Part[] = [];
   #bytes = 0;
+  #fault: ScanFault | null = null;
 
   constructor(boundary: string, contentType: string, spec: FieldSpec, spool: Spool) {
-    this.#spec = spec;
+    this.#scan = new PartScan(spec);
     this.#spool = spool;
-    this.#finder = new PartFinder(boundary, (part) => this.#keep(part));
+    this.#finder = new PartFinder(boundary, (part) => {
+      this.#witness.compare(part);
+      this.#fault ??= this.#scan.take(part);
+    });
     this.#witness = createWitness(contentType);
   }
 
   async take(chunk: Uint8Array): Promise<void> {
     this.#bytes += chunk.length;
-    const fault = this.#finder.push(chunk);
+    const fault = this.#finder.push(chunk) ?? this.#fault;
     if (fault) throw invalid(fault);
     await agreed(async () => {
       await this.#witness.push(chunk);
@@ -74,23 +78,8 @@ class UploadReading {
     const fault = this.#finder.end();
     if (fault) throw invalid(fault);
     await agreed(() => this.#witness.end());
-    const files = this.#parts.filter(({ filename }) => filename !== null);
-    const texts = this.#parts.filter(({ filename }) => filename === null);
-    const scan = scanParts(this.#parts, this.#spec, {
-      bytes: this.#bytes,
-      textBytes: texts.reduce((sum, { start, end }) => sum + end - start, 0),
-      files: files.map(({ name, mediaType, start, end }) => ({ name, mediaType, bytes: end - start })),
-      read: (start, end) => this.#spool.read(start, end),
-    });
-    if ('fault' in scan) throw invalid(scan);
-    return scan;
-  }
-
-  /** Of texts only those that the operation reads stay in memory. */
-  #keep(part: Part): void {
-    this.#witness.compare(part);
-    const isRead = part.text !== null && fieldNamed(this.#spec, part.name) !== null;
-    this.#parts.push(isRead ? part : { ...part, text: null });
+    this.#spool.received();
+    return this.#scan.end(this.#bytes, (start, end) => this.#spool.read(start, end));
   }
 }
 
@@ -108,7 +97,8 @@ async function agreed(read: () => Promise<void>): Promise<void> {
 async function onDisk<Done>(work: Promise<Done>): Promise<Done> {
   try {
     return await work;
-  } catch {
+  } catch (error) {
+    if (error instanceof Refused) throw error;
     throw new Refused(unaccountable('cannot write the upload to its disk'));
   }
 }

@@ -46,6 +46,7 @@ function memoryRoom(): SpoolRoom & { readonly open: () => Promise<Spool>; left()
         append: async (chunk) => {
           bytes = Buffer.concat([bytes, chunk]);
         },
+        received: () => {},
         read: async function* (start, end) {
           yield bytes.subarray(start, end);
         },
@@ -73,6 +74,8 @@ export async function readForm(
   } = options;
   const room = memoryRoom();
   const body: BodySource = {
+    large: () => false,
+    free: () => {},
     read: () => Promise.reject(new Error('a multipart body is poured')),
     pour: async (_limit, take) => {
       for (const chunk of chunks) await take(chunk);
@@ -81,7 +84,7 @@ export async function readForm(
     drop: () => {},
   };
   try {
-    const { scan } = await readUpload(body, contentType, fields, 1e9, null, room);
+    const { scan } = await readUpload(body, contentType, fields, 1e9, null, 'key', room);
     return scan;
   } catch (error) {
     if (!(error instanceof Refused) || error.refusal.code !== 'invalid_body') throw error;

@@ -45,8 +45,8 @@ describe('a multipart body', () => {
       ['svg.model', 'gpt-5', 'gpt-5'],
     ]);
     expect(scan.upload?.files).toEqual([
-      { name: 'image[]', mediaType: 'image/png', bytes: png.length },
-      { name: 'image[]', mediaType: 'image/png', bytes: 70_000 },
+      { mediaType: 'image/png', bytes: png.length },
+      { mediaType: 'image/png', bytes: 70_000 },
     ]);
     expect(await bytesOf(scan)).toEqual(body);
   });
@@ -84,7 +84,7 @@ describe('a multipart body', () => {
         }
         expect([...cut.found]).toEqual([...whole.found]);
         expect(cut.upload?.files).toEqual(whole.upload?.files);
-        expect(whole.upload?.files).toEqual([{ name: 'image', mediaType: null, bytes: one.join('').length }]);
+        expect(whole.upload?.files).toEqual([{ mediaType: null, bytes: one.join('').length }]);
       }),
       { numRuns: 400 },
     );

@@ -17,7 +17,7 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 describe('the room of uploads', () => {
   it('keeps each in a file of its own that only its user reads, until it is removed', async () => {
     const room = openSpoolRoom(join(folder, 'own'), mebibyte);
-    const [one, two] = [await room.open(10), await room.open(10)];
+    const [one, two] = [await room.open('key', 10), await room.open('key', 10)];
     await one.append(Buffer.from('first '));
     await one.append(Buffer.from('piece'));
     await two.append(Buffer.from('other'));
@@ -32,7 +32,7 @@ describe('the room of uploads', () => {
   });
 
   it('reads long ones piece by piece, several readers at once', async () => {
-    const spool = await openSpoolRoom(join(folder, 'long'), mebibyte).open(10);
+    const spool = await openSpoolRoom(join(folder, 'long'), mebibyte).open('key', 10);
     const text = 'abcdefgh'.repeat(50_000);
     await spool.append(Buffer.from(text));
     const readers = [spool.read(0, text.length), spool.read(100_000, 300_000)];
@@ -41,7 +41,7 @@ describe('the room of uploads', () => {
   });
 
   it('fails readers that run on, or that ask for more than there is', async () => {
-    const spool = await openSpoolRoom(join(folder, 'gone'), mebibyte).open(10);
+    const spool = await openSpoolRoom(join(folder, 'gone'), mebibyte).open('key', 10);
     await spool.append(Buffer.alloc(200_000));
     const reader = spool.read(0, 200_000);
     await reader.next();
@@ -60,19 +60,33 @@ describe('the room of uploads', () => {
     expect(readdirSync(place)).toEqual([`${process.ppid}-d`]);
   });
 
-  it('lets an upload wait while others fill the disk', async () => {
-    const room = openSpoolRoom(join(folder, 'full'), 2 * mebibyte);
-    const first = await room.open(2 * mebibyte);
-    let came = false;
-    const second = room.open(mebibyte).then((spool) => {
-      came = true;
-      return spool;
+  it('lets an upload wait while others of its key fill their part of the disk', async () => {
+    const room = openSpoolRoom(join(folder, 'full'), 8 * mebibyte);
+    const first = await room.open('key', 2 * mebibyte);
+    await first.append(Buffer.alloc(2 * mebibyte));
+    const second = await room.open('key', 2 * mebibyte);
+    await second.append(Buffer.alloc(200_000));
+    let wrote = false;
+    const writing = second.append(Buffer.alloc(mebibyte)).then(() => {
+      wrote = true;
     });
-    const small = await room.open(1_000);
-    expect([came, readdirSync(join(folder, 'full')).length]).toEqual([false, 2]);
-    await first.remove();
-    await (await second).remove();
-    await small.remove();
+    const other = await room.open('other', 2 * mebibyte);
+    await other.append(Buffer.alloc(2 * mebibyte));
+    expect(wrote).toBe(false);
+    first.received();
+    await writing;
+    for (const spool of [first, second, other]) await spool.remove();
     expect(readdirSync(join(folder, 'full'))).toEqual([]);
+  });
+
+  it('refuses an upload that waited too long, for which there is no disk left', async () => {
+    const room = openSpoolRoom(join(folder, 'late'), 4 * mebibyte, 20);
+    const first = await room.open('key', mebibyte);
+    await first.append(Buffer.alloc(mebibyte));
+    const second = await room.open('key', mebibyte);
+    await expect(second.append(Buffer.alloc(mebibyte))).rejects.toMatchObject({
+      refusal: { code: 'local_quota_not_configured', message: expect.stringContaining('disk space') },
+    });
+    await Promise.all([first.remove(), second.remove()]);
   });
 });

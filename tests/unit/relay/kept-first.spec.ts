@@ -20,7 +20,14 @@ const arrival: Arrival = {
   method: 'POST',
   target: '/v1/responses',
   headers: {},
-  body: { read: async () => Buffer.from(''), pour: async () => {}, onRelease: () => {}, drop: () => {} },
+  body: {
+    large: () => false,
+    free: () => {},
+    read: async () => Buffer.from(''),
+    pour: async () => {},
+    onRelease: () => {},
+    drop: () => {},
+  },
   onGone: () => {},
 };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '#lib/errors';
 import { applyEdits } from '#lib/families/edits';
-import type { Part } from '#lib/families/multipart/finder';
 import { PartFinder } from '#lib/families/multipart/finder';
-import { scanParts } from '#lib/families/multipart/scan-parts';
+import { PartScan } from '#lib/families/multipart/scan-parts';
+import type { ScanFault } from '#lib/families/scan';
 import { videos } from '#lib/families/videos';
 import { makeOffer } from '#tests/unit/families/make';
 import { askVideo, readVideo, videoOperation } from '#tests/unit/families/videos/make';
@@ -15,17 +15,14 @@ const whole = { model: 'vendor/name', prompt: 'A calm sea', seconds: '8', size: 
 /** The scan of a form as the pipeline makes it. */
 function scanForm(parts: readonly MadePart[]) {
   const body = formOf('b', parts);
-  const found: Part[] = [];
-  const finder = new PartFinder('b', (part) => found.push(part));
-  finder.push(body);
-  const files = found.filter(({ filename }) => filename !== null);
-  const scanned = scanParts(found, videoOperation('create').fields ?? {}, {
-    bytes: body.length,
-    textBytes: 100,
-    files: files.map(({ name, mediaType, start, end }) => ({ name, mediaType, bytes: end - start })),
-    read: async function* () {},
+  const scan = new PartScan(videoOperation('create').fields ?? {});
+  const faults: ScanFault[] = [];
+  const finder = new PartFinder('b', (part) => {
+    const fault = scan.take(part);
+    if (fault) faults.push(fault);
   });
-  return { body, scanned };
+  finder.push(body);
+  return { body, scanned: faults[0] ?? scan.end(body.length, async function* () {}) };
 }
 
 describe('what a video is asked for', () => {
@@ -118,7 +115,7 @@ describe('a form', () => {
     const ask = videos.readAsk(videoOperation('create'), {}, scanned);
     if (isRefusal(ask)) throw new Error(ask.message);
     expect(ask).toMatchObject({ model: 'vendor/name', job: { seconds: 12, size: '1024x1792' } });
-    expect(ask.weight).toMatchObject({ images: 1, textBytes: 100 });
+    expect(ask.weight).toMatchObject({ images: 1, textBytes: 32 });
     const sent = Buffer.from(applyEdits(body, videos.edits(ask, offer, null))).toString('latin1');
     expect(sent).toBe(body.toString('latin1').replace('vendor/name', 'film-2'));
   });
