@@ -1,6 +1,7 @@
 import { estimateMedia, type MadeMedia } from '#lib/admission/estimate-media';
 import type { Ask, InputWeight } from '#lib/families/family';
 import type { Price, Rates } from '#lib/metering/price-list';
+import { priceOfTier, tierOf } from '#lib/metering/service-tier';
 import type { Usage } from '#lib/metering/usage';
 import { divideUp } from '#lib/money';
 import type { Target } from '#lib/routing/target';
@@ -40,13 +41,14 @@ export function estimate(
 ): Estimate {
   const context = mostContext(targets);
   const text = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
-  const textTokens = text + previousTokens + SEARCH_TOKENS * ask.weight.searchTools;
+  // What came before is read again as far as a context holds it.
+  const textTokens = text + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
   const inputTokens = textTokens + media.images + media.sound + media.files;
   const made = estimateMedia(ask);
   const outputTokens = made.tokens ?? outputBudget(ask, targets, keyMaximum, strict) * ask.choices;
 
-  const dearest = new Dearest(inputTokens, ask.serviceTier, made, () => mentionsCache(ask));
+  const dearest = new Dearest(inputTokens, tierOf(ask.serviceTier), made, () => mentionsCache(ask));
   for (const target of targets) {
     dearest.add(target.price.price, target.model);
     // A request may spend its tokens at the price of any model that it names.
@@ -86,15 +88,17 @@ class Dearest {
     this.#writesCache = writesCache;
   }
 
-  /** All that may come to apply of one price: base, context tiers in reach, service tiers that the answer may name. */
+  /** All that may come to apply of one price: base, context tiers in reach, the service tier that is asked for. */
   add(price: Price, model: ModelFacts): void {
     this.#rates(price.base, price.base, model);
     for (const tier of price.tiers) {
       if (this.#inputTokens > tier.aboveInputTokens) this.#rates(tier.rates, price.base, model);
     }
-    if (this.#serviceTier === null) return;
-    for (const [name, rates] of Object.entries(price.serviceTiers)) {
-      if (this.#serviceTier === name || this.#serviceTier === 'auto') this.#rates(rates, price.base, model);
+    const service = this.#serviceTier === null ? null : priceOfTier(price, this.#serviceTier);
+    if (!service) return;
+    this.#rates(service.rates, price.base, model);
+    for (const tier of service.rates.tiers ?? []) {
+      if (this.#inputTokens > tier.aboveInputTokens) this.#rates(tier.rates, price.base, model);
     }
   }
 

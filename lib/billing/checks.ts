@@ -9,6 +9,10 @@ const timeOf = (id: string) =>
 const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_not_allowed'
     OR octet_length(requested_model) > ${LONGEST_SLUG} THEN '' ELSE requested_model END, '')`;
 const counted = (figure: string) => `least(greatest((usage->>'${figure}')::numeric, 0), 1000000000000)`;
+/** The same where a claimed figure was bounded: what was charged, by its lines; see metering/anomaly. */
+const metered = (figure: string, classes: string) => `CASE WHEN 'usage_anomaly' = ANY (flags) THEN (
+    SELECT coalesce(sum((l->>'quantity')::numeric), 0) FROM jsonb_array_elements(lines) AS l
+    WHERE split_part(l->>'class', ':', 1) = ANY ('{${classes}}')) ELSE ${counted(figure)} END`;
 const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', 'interrupted'))`;
 
 /** Everything about money and logs that the database alone can show. */
@@ -67,26 +71,31 @@ export const checks: readonly Check[] = [
         AND minute > ${timeOf(keptFrom)} + interval '1 hour'`,
   },
   {
+    // Hours of before count a claimed figure as it was claimed, today's as it was charged.
     name: 'the hours of usage agree with the calls and jobs',
     sql: `WITH parts AS (
         SELECT workspace_id, at, key_id, ${countedModel} AS model, coalesce(provider, '') AS provider, 1 AS calls,
-          (${isError})::int AS errors, usage, cost_nano
+          (${isError})::int AS errors, usage, lines, flags, cost_nano
         FROM call
         UNION ALL
-        SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, usage, cost_nano
+        SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, usage, lines, flags, cost_nano
         FROM job WHERE settled_at IS NOT NULL
       ), done AS (
         SELECT workspace_id, date_trunc('hour', at, 'UTC') AS hour, key_id, model, provider, sum(calls) AS calls,
-          sum(errors) AS errors, sum(${counted('input')}) AS input, sum(${counted('cachedInput')}) AS cached,
-          sum(${counted('output')}) AS output, sum(cost_nano) AS cost
+          sum(errors) AS errors, sum(cost_nano) AS cost,
+          sum(${counted('input')}) AS input, sum(${metered('input', 'input,audioInput,imageInput')}) AS least_input,
+          sum(${counted('cachedInput')}) AS cached, sum(${metered('cachedInput', 'cachedInput')}) AS least_cached,
+          sum(${counted('output')}) AS output,
+          sum(${metered('output', 'output,reasoning,audioOutput,imageOutput')}) AS least_output
         FROM parts GROUP BY 1, 2, 3, 4, 5
       )
       SELECT workspace_id AS workspace, hour, key_id AS key, model, provider, u.calls, done.calls::int AS logged,
         u.cost_nano::text AS cost, done.cost::text AS charged
       FROM usage_hour u FULL JOIN done USING (workspace_id, hour, key_id, model, provider)
       WHERE hour > ${timeOf(keptFrom)} + interval '1 hour' AND (u.hour IS NOT NULL OR done.calls > 0 OR done.cost > 0)
-        AND (u.calls, u.errors, u.input_tokens, u.cached_tokens, u.output_tokens, u.cost_nano)
-          IS DISTINCT FROM (done.calls, done.errors, done.input, done.cached, done.output, done.cost)`,
+        AND ((u.calls, u.errors, u.cost_nano) IS DISTINCT FROM (done.calls, done.errors, done.cost)
+          OR u.input_tokens NOT BETWEEN least_input AND input OR u.cached_tokens NOT BETWEEN least_cached AND cached
+          OR u.output_tokens NOT BETWEEN least_output AND output)`,
   },
   {
     name: 'each charge is the sum of its lines rounded up once, or its hold where that is less',

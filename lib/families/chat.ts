@@ -1,4 +1,4 @@
-import { readChatAsk, searchTool } from '#lib/families/chat/ask';
+import { providerTool, readChatAsk } from '#lib/families/chat/ask';
 import { chatEdits, injectsUsage } from '#lib/families/chat/edits';
 import { chatOutputBytes } from '#lib/families/chat/output';
 import { spokenIn } from '#lib/families/chat/spoken';
@@ -29,8 +29,9 @@ export const chat: Family = {
         max_completion_tokens: {},
         n: {},
         service_tier: {},
+        speed: {},
         prompt_cache_key: {},
-        tools: { each: { type: { only: searchTool } } },
+        tools: { each: { type: { only: providerTool } } },
         web_search_options: {},
         audio: {},
         messages: { each: { audio: { fields: { id: { guarded: true } } } } },

@@ -75,6 +75,8 @@ export interface Ask {
   readonly serviceTier: string | null;
   /** What the input weighs, for the hold and for estimates (decisions §6). */
   readonly weight: InputWeight;
+  /** It declares tools that the provider runs itself, after which the model reads again; absent: none. */
+  readonly serverTools?: true;
   /** Slugs of further models that the body names, where they stand (decisions §3); absent: none. */
   readonly nested?: readonly NestedModel[];
   /** Resources that the request continues: they pin it to who keeps them (decisions §11). */

@@ -28,7 +28,7 @@ const create: Operation = {
     service_tier: {},
     speed: {},
     metadata: { fields: { user_id: {} } },
-    fallbacks: { each: { model: nestedName, max_tokens: nestedName } },
+    fallbacks: { each: { model: nestedName, max_tokens: nestedName, speed: nestedName } },
     tools: { each: { type: { only: providerTool }, model: nestedName, max_tokens: nestedName } },
   },
 };

@@ -16,6 +16,7 @@ const operations: readonly Operation[] = [
     multipart: true,
     fields: {
       model: {},
+      service_tier: {},
       seconds: {},
       size: {},
       input_reference: { fields: { file_id: {} }, part: 'file' },
@@ -27,7 +28,7 @@ const operations: readonly Operation[] = [
     path: 'videos/{id}/remix',
     resource: video,
     // It has no model field; a provider that read one must find the model that was checked and priced.
-    fields: { model: {}, seconds: {}, size: {} },
+    fields: { model: {}, service_tier: {}, seconds: {}, size: {} },
   },
   // Answered by the gateway itself: a provider's list would show other workspaces' videos.
   { ...stored, name: 'videos.list', path: 'videos' },

@@ -3,7 +3,7 @@ import { boundUsage } from '#lib/metering/anomaly';
 import { estimateUsage, lacksTokens, paidOnce } from '#lib/metering/image-usage';
 import type { Meter } from '#lib/metering/meter';
 import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
-import { price } from '#lib/metering/price';
+import { atTierAsked, price } from '#lib/metering/price';
 import { noUsage, totalUsage, type UsageReport } from '#lib/metering/usage';
 import type { Target } from '#lib/routing/target';
 import type { Catalogue } from '#lib/snapshot/snapshot';
@@ -75,10 +75,11 @@ function isOwed({ status, gone }: Call, seen: Seen, outputBytes: number, failed:
 function priceReport(call: Call, report: UsageReport, source: 'reported' | 'estimated'): void {
   const { target, ask, claim } = call;
   if (!target || !ask || !claim) return;
-  const bounded = boundUsage(report, target.model, ask.choices);
+  const bounded = boundUsage(report, target.model, ask.choices, ask.serverTools === true);
   const nested = nestedPrices(report, report.nested.length === 0 ? [] : namedPrices(target, call.catalogue));
   const own = target.price.price;
-  const priced = price(paidOnce(bounded.report, own, nested), own, nested);
+  const charged = atTierAsked(paidOnce(bounded.report, own, nested), ask.serviceTier);
+  const priced = price(charged, own, nested);
   call.report = report;
   call.usage = totalUsage(report);
   call.usageSource = source;

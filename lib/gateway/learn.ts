@@ -1,5 +1,6 @@
 import { type Call, conversationOf } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
+import { meteredUsage } from '#lib/metering/anomaly';
 import type { Exchange } from '#lib/upstream/exchange';
 
 /** Share of the time that an answer may have waited for its client and still tell its offer's speed. */
@@ -12,11 +13,12 @@ const MOST_PAUSED = 0.1;
  * nothing of the offer's speed.
  */
 export function learn(runtime: Runtime, call: Call, exchange: Exchange): void {
-  const { target, ask, snapshot, usage } = call;
+  const { target, ask, snapshot } = call;
   const ended = call.endReason === 'completed' || call.endReason === 'client_gone';
   if (!target || call.usageSource !== 'reported' || !ended) return;
   const { workedMs, pausedMs } = exchange;
   const nowMs = runtime.clock.now();
+  const usage = meteredUsage(call);
   const cached = usage.cachedInput;
   runtime.health.measured(
     target.offer.id,

@@ -6,6 +6,7 @@ import type { Drains } from '#lib/gateway/relay/drains';
 import type { BodyPace } from '#lib/gateway/upload/pace';
 import type { SpoolRoom } from '#lib/gateway/upload/spool';
 import type { Jobs } from '#lib/jobs/job';
+import type { ChargeFlags } from '#lib/metrics/charge-flags';
 import type { Tally } from '#lib/metrics/tally';
 import type { Resources } from '#lib/resources/resource';
 import type { Health } from '#lib/routing/health';
@@ -50,6 +51,8 @@ export interface Runtime {
   readonly refusals: RefusalPace;
   /** Counts how calls end, for metrics. */
   readonly tally: Tally;
+  /** Tells the operator of charges that do not fit the catalogue. */
+  readonly chargeFlags: ChargeFlags;
   /** Answers that are read to their end after the client left (decisions §6). */
   readonly drains: Drains;
   /** Unexpected errors: logged with the request id, never shown. */

@@ -5,6 +5,7 @@ import { createDrains } from '#lib/gateway/relay/drains';
 import type { Runtime } from '#lib/gateway/runtime';
 import { bodyPace } from '#lib/gateway/upload/pace';
 import { createIds } from '#lib/ids';
+import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { Tally } from '#lib/metrics/tally';
 import { createHealth } from '#lib/routing/health';
 import { createHolders } from '#lib/routing/holders';
@@ -38,6 +39,7 @@ export function unconfiguredRuntime(): Runtime {
     drains: createDrains(0),
     refusals: createRefusalPace(),
     tally: new Tally(),
+    chargeFlags: new ChargeFlags(() => {}),
     report: () => {},
   };
   return made;

@@ -1,8 +1,8 @@
 import type { JobSight, JobState } from '#lib/jobs/job';
-import { boundUsage } from '#lib/metering/anomaly';
+import { boundUsage, type UsageBounds } from '#lib/metering/anomaly';
 import { paidOnce } from '#lib/metering/image-usage';
 import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
-import { price } from '#lib/metering/price';
+import { atTierAsked, price } from '#lib/metering/price';
 import type { Price } from '#lib/metering/price-list';
 import { noUsage, totalUsage, type Usage, type UsageReport, type UsageSource } from '#lib/metering/usage';
 import type { CostLine } from '#lib/settlement/entry';
@@ -29,9 +29,13 @@ export interface JobTerms {
   /** Of the nested models that the create call named. */
   readonly nestedPrices: readonly NamedPrice[];
   /** null: the model has left the catalogue. */
-  readonly model: { readonly contextTokens: number; readonly maxOutputTokens: number } | null;
+  readonly model: UsageBounds | null;
   /** How many results were asked for, at least 1. */
   readonly choices: number;
+  /** The service tier that the request asked for; null: none. */
+  readonly serviceTier: string | null;
+  /** The request declared tools that the provider runs. */
+  readonly serverTools: boolean;
   /** The workspace never pays more than a hold. */
   readonly strict: boolean;
 }
@@ -45,6 +49,8 @@ export interface JobEnd {
   readonly usageSource: UsageSource;
   readonly lines: readonly CostLine[];
   readonly flags: readonly string[];
+  /** As the provider named it at the end; null: it did not. */
+  readonly serviceTier: string | null;
 }
 
 /** A model that is gone bounds no figure more tightly than the largest one would. */
@@ -71,6 +77,7 @@ const free = {
   usage: noUsage,
   usageSource: 'none',
   lines: [],
+  serviceTier: null,
 } as const;
 
 interface Judged {
@@ -123,9 +130,10 @@ function byReport(state: JobState, report: UsageReport, terms: JobTerms, flags: 
     const held = byHold(state, terms, flags);
     return { ...held, usage: totalUsage(report), flags: [...held.flags, 'job_unpriced'] };
   }
-  const bounded = boundUsage(report, terms.model ?? anyModel, terms.choices);
+  const bounded = boundUsage(report, terms.model ?? anyModel, terms.choices, terms.serverTools);
   const nested = nestedPrices(report, terms.nestedPrices);
-  const priced = price(paidOnce(bounded.report, terms.price, nested), terms.price, nested);
+  const charged = atTierAsked(paidOnce(bounded.report, terms.price, nested), terms.serviceTier);
+  const priced = price(charged, terms.price, nested);
   const capped = strict && priced.costNano > holdNano;
   const costNano = capped ? holdNano : priced.costNano;
   return {
@@ -135,6 +143,7 @@ function byReport(state: JobState, report: UsageReport, terms: JobTerms, flags: 
     usage: totalUsage(report),
     usageSource: 'reported',
     lines: priced.lines,
+    serviceTier: charged.serviceTier,
     flags: [
       ...new Set([
         ...flags,

@@ -5,6 +5,17 @@ import type { FamilyId } from '#lib/snapshot/snapshot';
 /** What of a create request its end is priced by ("seconds", "size", "samples"); plain JSON. */
 export type JobFacts = Readonly<Record<string, string | number>>;
 
+/** Facts of every family's jobs: the service tier that was asked for, and whether the provider runs tools. */
+export function askedFacts(ask: {
+  readonly serviceTier: string | null;
+  readonly serverTools?: true;
+}): JobFacts {
+  return {
+    ...(ask.serviceTier === null ? {} : { serviceTier: ask.serviceTier }),
+    ...(ask.serverTools ? { serverTools: 1 } : {}),
+  };
+}
+
 /** What a provider says of a job. `queued` has not run yet; the last three are ends. */
 export type JobState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
 

@@ -7,6 +7,8 @@ import { jsonText } from '#lib/jobs/json-text';
 import { nestedVersions } from '#lib/jobs/nested-facts';
 import type { Settled } from '#lib/jobs/stored-job';
 import { repeatable } from '#lib/jobs/transaction';
+import { meteredUsage } from '#lib/metering/anomaly';
+import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
 import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
 import { addSums, auditExhausted, chargeKeys, chargeWorkspaces } from '#lib/settlement/settle';
@@ -26,11 +28,13 @@ interface LockedJob {
   readonly price: unknown;
   readonly context_tokens: number | null;
   readonly max_output_tokens: number | null;
+  readonly output: readonly string[] | null;
 }
 
 const lockJob = `
   SELECT j.workspace_id, j.key_id, j.provider_id, j.model_id, j.hold_nano::text AS hold_nano, j.facts, j.state,
-    j.removing, j.created_at, j.lost_at, j.settled_at, v.price, m.context_tokens, m.max_output_tokens
+    j.removing, j.created_at, j.lost_at, j.settled_at, v.price, m.context_tokens, m.max_output_tokens,
+    m.output
   FROM job j LEFT JOIN price_version v ON v.id = j.price_version_id LEFT JOIN model m ON m.id = j.model_id
   WHERE j.call_id = $1 FOR UPDATE OF j`;
 
@@ -50,13 +54,20 @@ const endJob = `
  * in the order of every settlement: job, workspace, key, leases, hold, sums, change feed. A job whose
  * row says that it was settled, or whose line stands in the ledger, is charged nothing more.
  * @param atMs now, ms since the epoch.
+ * @param charged hears of an end that has flags, once it is written.
  * @throws when the database cannot be asked, after some tries.
  */
-export function settleJob(pool: Pool, callId: string, ending: Ending, atMs: number): Promise<Settled> {
-  return repeatable(pool, async (client) => {
+export async function settleJob(
+  pool: Pool,
+  callId: string,
+  ending: Ending,
+  atMs: number,
+  charged: (charge: FlaggedCharge) => void,
+): Promise<Settled> {
+  const { settled, flagged } = await repeatable(pool, async (client): Promise<Ended> => {
     const { rows } = await client.query<LockedJob>(lockJob, [callId]);
     const [job] = rows;
-    if (!job || job.settled_at) return null;
+    if (!job || job.settled_at) return { settled: null, flagged: null };
     const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [job.workspace_id]);
     const nestedPrices = await readNested(client, job.facts);
     const end = endOf(ending, { ...termsOf(job, workspace.rows[0]?.strict === true), nestedPrices });
@@ -77,8 +88,21 @@ export function settleJob(pool: Pool, callId: string, ending: Ending, atMs: numb
       viewOf(ending),
     ]);
     await publish(runnerOf(client), changes);
-    return end.costNano > 0n ? 'charged' : 'released';
+    const flagged = end.flags.length > 0 ? flaggedBy(callId, job, end) : null;
+    return { settled: end.costNano > 0n ? 'charged' : 'released', flagged };
   });
+  if (flagged) charged(flagged);
+  return settled;
+}
+
+interface Ended {
+  readonly settled: Settled;
+  readonly flagged: FlaggedCharge | null;
+}
+
+function flaggedBy(callId: string, { provider_id, model_id }: LockedJob, end: JobEnd): FlaggedCharge {
+  const { flags, usage, serviceTier } = end;
+  return { callId, provider: provider_id, model: model_id, flags, usage, serviceTier };
 }
 
 /** @returns false when its line stands already: the money has moved, whatever the job's row says. */
@@ -127,13 +151,17 @@ async function readNested(client: PoolClient, facts: JobFacts): Promise<JobTerms
 
 function termsOf(job: LockedJob, strict: boolean): Omit<JobTerms, 'nestedPrices'> {
   const { context_tokens: contextTokens, max_output_tokens: maxOutputTokens } = job;
+  const output = job.output ?? ['text'];
   return {
     holdNano: BigInt(job.hold_nano),
     removing: job.removing,
     state: job.state,
     price: priceOf(job.price),
-    model: contextTokens === null || maxOutputTokens === null ? null : { contextTokens, maxOutputTokens },
+    model:
+      contextTokens === null || maxOutputTokens === null ? null : { contextTokens, maxOutputTokens, output },
     choices: choicesOf(job.facts),
+    serviceTier: typeof job.facts.serviceTier === 'string' ? job.facts.serviceTier : null,
+    serverTools: job.facts.serverTools !== undefined,
     strict,
   };
 }
@@ -161,6 +189,7 @@ function choicesOf(facts: JobFacts): number {
 function sumsOf(job: LockedJob, end: JobEnd): Parameters<typeof addSums>[1] {
   const atMs = job.created_at.getTime();
   const { workspace_id: workspaceId, key_id: keyId, model_id: model, provider_id: provider } = job;
+  const usage = meteredUsage(end);
   const minute = { keyId, minuteMs: startOf(atMs, minuteMs), spentNano: end.costNano };
   const hour = {
     workspaceId,
@@ -170,9 +199,9 @@ function sumsOf(job: LockedJob, end: JobEnd): Parameters<typeof addSums>[1] {
     hourMs: startOf(atMs, hourMs),
     calls: 0,
     errors: 0,
-    inputTokens: counted(end.usage.input),
-    cachedTokens: counted(end.usage.cachedInput),
-    outputTokens: counted(end.usage.output),
+    inputTokens: counted(usage.input),
+    cachedTokens: counted(usage.cachedInput),
+    outputTokens: counted(usage.output),
     costNano: end.costNano,
   };
   const counts = hour.inputTokens + hour.cachedTokens + hour.outputTokens > 0 || end.costNano > 0n;

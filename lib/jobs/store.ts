@@ -5,6 +5,7 @@ import { openJob } from '#lib/jobs/open';
 import { settleJob } from '#lib/jobs/settle';
 import { type JobStore, type StoredRow, storedColumns, storedJob } from '#lib/jobs/stored-job';
 import { repeatable } from '#lib/jobs/transaction';
+import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 
 /** The rows of one poll round are taken by one process: others pass over what is locked. */
 const takeDue = `
@@ -39,8 +40,11 @@ const page = (order: 'asc' | 'desc') => `
 /** A statement about one job, or a page of them. */
 const QUERY_MS = 10_000;
 
-/** Jobs in PostgreSQL. */
-export function createJobStore(pool: Pool): JobStore {
+/**
+ * Jobs in PostgreSQL.
+ * @param charged hears of each settled job that has flags.
+ */
+export function createJobStore(pool: Pool, charged: (charge: FlaggedCharge) => void = () => {}): JobStore {
   const query = queryWithin(pool, QUERY_MS);
   return {
     open: (job, nextPollAtMs) => openJob(pool, job, nextPollAtMs),
@@ -83,7 +87,7 @@ export function createJobStore(pool: Pool): JobStore {
       return released.rowCount === 1;
     },
 
-    settle: (callId, ending, atMs) => settleJob(pool, callId, ending, atMs),
+    settle: (callId, ending, atMs) => settleJob(pool, callId, ending, atMs, charged),
 
     async markRemoved(callId, atMs) {
       await query('UPDATE job SET deleted_at = coalesce(deleted_at, $2) WHERE call_id = $1', [

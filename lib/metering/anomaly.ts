@@ -1,4 +1,14 @@
-import { noUsage, type Usage, type UsageReport } from '#lib/metering/usage';
+import { noUsage, type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
+import type { CostLine } from '#lib/settlement/entry';
+
+/** What bounds the usage that a provider may claim for one call. */
+export interface UsageBounds {
+  /** Tokens; 0: unknown, which bounds nothing. */
+  readonly contextTokens: number;
+  readonly maxOutputTokens: number;
+  /** Modalities; of a model without text, the context is that of its prompt alone. Absent: text. */
+  readonly output?: readonly string[];
+}
 
 /** A report fit to be charged by, and what had to be changed in it. */
 export interface BoundedReport {
@@ -7,62 +17,152 @@ export interface BoundedReport {
   readonly flags: readonly string[];
 }
 
-/**
- * The largest figure of any class that is charged as reported: 10 × (context + maximum output × n),
- * tokens or pieces (decisions §6). A model of pictures may have neither: then there is no bound.
- */
-function usageBound(
-  model: { readonly contextTokens: number; readonly maxOutputTokens: number },
-  choices: number,
-): number {
-  const most = model.contextTokens + model.maxOutputTokens * Math.max(1, choices);
-  return most === 0 ? Number.MAX_SAFE_INTEGER : 10 * most;
+/** Passes that one call is believed to make where the provider runs tools or lists iterations. */
+const MOST_PASSES = 10;
+
+const inputClasses = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
+const partsOf = {
+  input: ['audioInput', 'imageInput'],
+  output: ['reasoning', 'audioOutput', 'imageOutput'],
+} as const;
+const pieceClasses = ['images', 'videoSeconds', 'webSearches'] as const;
+
+interface Limits {
+  /** Of all input together: uncached, cached, written to the cache. Tokens. */
+  readonly input: number;
+  readonly output: number;
+  readonly pieces: number;
 }
 
 /**
- * The report to charge by (decisions §6): a figure above the bound stands at the bound, one that is
- * negative or not an integer at 0. The report given stays as it is, because the call log shows what
- * the provider said.
+ * The report to charge by (decisions §6): usage above what the model can do stands at that, figures that
+ * are negative or not an integer at 0. The report given stays as it is: the call log keeps what was claimed.
  * @param choices `n` of the request.
+ * @param serverTools the request declares tools that the provider runs, so the model may read many times.
  */
 export function boundUsage(
   report: UsageReport,
-  model: { readonly contextTokens: number; readonly maxOutputTokens: number },
+  model: UsageBounds,
   choices: number,
+  serverTools: boolean,
 ): BoundedReport {
-  const bound = usageBound(model, choices);
-  const fits = isBounded(report.usage, bound) && report.nested.every((part) => isBounded(part.usage, bound));
-  if (fits) return { report, flags: noFlags };
+  const { nested } = report;
+  const many = serverTools || report.iterated === true;
+  const own = limitsOf(model, choices, many ? MOST_PASSES : 1);
+  if (nested.length === 0 && isWithin(report.usage, own)) return { report, flags: noFlags };
   const flags = new Set<string>();
-  const bounded = (usage: Usage): Usage => {
-    const kept = { ...usage };
-    for (const name of classes) kept[name] = boundFigure(kept[name], bound, flags);
-    return kept;
-  };
-  const nested = report.nested.map((part) => ({ ...part, usage: bounded(part.usage) }));
-  return { report: { ...report, usage: bounded(report.usage), nested }, flags: [...flags] };
+  const usage = bounded(report.usage, own, flags);
+  // A nested model's own sizes may be unknown; it is another pass over the same call.
+  const others = limitsOf(model, choices, MOST_PASSES);
+  const parts = nested.map((part) => ({ ...part, usage: bounded(part.usage, others, flags) }));
+  if (flags.size === 0) return { report, flags: noFlags };
+  return { report: { ...report, usage, nested: parts }, flags: [...flags] };
 }
 
 const noFlags: readonly string[] = [];
 
-/** Whether all figures may be charged as they are, which is the rule. */
-function isBounded(usage: Usage, bound: number): boolean {
-  for (const name of classes) {
-    const figure = usage[name];
-    if (!Number.isInteger(figure) || figure < 0 || figure > bound) return false;
-  }
-  return true;
+function limitsOf(model: UsageBounds, choices: number, passes: number): Limits {
+  const most = model.maxOutputTokens * Math.max(1, choices);
+  const pieces = MOST_PASSES * (model.contextTokens + most);
+  const writes = model.output === undefined || model.output.includes('text');
+  return {
+    input: writes ? tenthMore(model.contextTokens * passes) : orUnbounded(pieces),
+    output: writes ? tenthMore(most * passes) : orUnbounded(pieces),
+    pieces: orUnbounded(pieces),
+  };
 }
 
-function boundFigure(figure: number, bound: number, flags: Set<string>): number {
-  if (figure > bound) {
-    flags.add('usage_anomaly');
-    return bound;
-  }
-  if (Number.isInteger(figure) && figure >= 0) return figure;
-  flags.add('usage_negative');
-  return 0;
+function tenthMore(tokens: number): number {
+  return orUnbounded(Math.floor((tokens * 11) / 10));
 }
+
+function orUnbounded(figure: number): number {
+  return figure === 0 ? Number.MAX_SAFE_INTEGER : figure;
+}
+
+/** Whether all figures may be charged as they are, which is the rule. */
+function isWithin(usage: Usage, limits: Limits): boolean {
+  for (const name of classes) {
+    const figure = usage[name];
+    if (!Number.isInteger(figure) || figure < 0) return false;
+  }
+  if (usage.output > limits.output || inputOf(usage) > limits.input) return false;
+  for (const parent of ['input', 'output'] as const) {
+    for (const part of partsOf[parent]) if (usage[part] > limits[parent]) return false;
+  }
+  return pieceClasses.every((name) => usage[name] <= limits.pieces);
+}
+
+function inputOf({ input, cachedInput, cacheWrite5m, cacheWrite1h }: Usage): number {
+  return input + cachedInput + cacheWrite5m + cacheWrite1h;
+}
+
+/** @param flags hears what had to be changed. */
+function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
+  if (isWithin(usage, limits)) return usage;
+  const kept = { ...usage };
+  for (const name of classes) {
+    if (Number.isInteger(kept[name]) && kept[name] >= 0) continue;
+    kept[name] = 0;
+    flags.add('usage_negative');
+  }
+  const cap = (name: keyof Usage, most: number) => {
+    if (kept[name] <= most) return;
+    kept[name] = most;
+    flags.add('usage_anomaly');
+  };
+  for (const name of inputClasses) cap(name, limits.input);
+  // The largest figure is the one least to be believed.
+  for (const name of [...inputClasses].sort((one, other) => kept[other] - kept[one])) {
+    const excess = inputOf(kept) - limits.input;
+    if (excess > 0) cap(name, Math.max(0, kept[name] - excess));
+  }
+  cap('output', limits.output);
+  for (const name of pieceClasses) cap(name, limits.pieces);
+  for (const parent of ['input', 'output'] as const) {
+    for (const part of partsOf[parent]) kept[part] = Math.min(kept[part], kept[parent]);
+  }
+  return kept;
+}
+
+/** What a call or job is known by once it was charged. */
+interface Charged {
+  /** As claimed. */
+  readonly usage: Usage;
+  readonly lines: readonly Pick<CostLine, 'class' | 'quantity'>[];
+  readonly flags: readonly string[];
+}
+
+/**
+ * The usage that counts beyond the call log (TPM, sums, the offer's speed): what was charged, where a
+ * claimed figure was bounded; else what the provider reported (decisions §6).
+ */
+export function meteredUsage({ usage, lines, flags }: Charged): Usage {
+  if (flags.length === 0 || !flags.includes('usage_anomaly')) return usage;
+  const metered = usageOf({});
+  for (const line of lines) {
+    for (const name of countedIn[line.class.split(':')[0] ?? ''] ?? []) metered[name] += line.quantity;
+  }
+  metered.reasoning = Math.max(metered.reasoning, Math.min(usage.reasoning, metered.output));
+  return metered;
+}
+
+/** Figures of the usage that a line's quantity counts in, by the line's class. */
+const countedIn: Readonly<Record<string, readonly (keyof Usage)[]>> = {
+  input: ['input'],
+  audioInput: ['input', 'audioInput'],
+  imageInput: ['input', 'imageInput'],
+  cachedInput: ['cachedInput'],
+  cacheWrite5m: ['cacheWrite5m'],
+  cacheWrite1h: ['cacheWrite1h'],
+  output: ['output'],
+  reasoning: ['output', 'reasoning'],
+  audioOutput: ['output', 'audioOutput'],
+  imageOutput: ['output', 'imageOutput'],
+  image: ['images'],
+  videoSecond: ['videoSeconds'],
+  webSearch: ['webSearches'],
+};
 
 /** Names of the figures: `noUsage` is a plain object with these keys alone. */
 const classes = Object.keys(noUsage) as readonly (keyof Usage)[];

@@ -17,11 +17,23 @@ export interface Rates {
   readonly webSearch?: bigint;
 }
 
+/** Rates for the whole call once its total input passes the bound, tokens. */
+export interface ContextTier {
+  readonly aboveInputTokens: number;
+  readonly rates: Rates;
+}
+
+/** Rates of a service tier or fast mode; without `tiers` they hold at every length of input. */
+export interface ServiceRates extends Rates {
+  /** Ascending. */
+  readonly tiers?: readonly ContextTier[];
+}
+
 /** A price as versioned and kept by a call from its admission on. */
 export interface Price {
   readonly base: Rates;
-  /** Rates for the whole call once its total input passes the bound; ascending. */
-  readonly tiers: readonly { readonly aboveInputTokens: number; readonly rates: Rates }[];
+  /** Ascending. */
+  readonly tiers: readonly ContextTier[];
   /** Full rates by the tier that the answer names. */
-  readonly serviceTiers: Readonly<Record<string, Rates>>;
+  readonly serviceTiers: Readonly<Record<string, ServiceRates>>;
 }

@@ -1,4 +1,5 @@
 import type { Price, Rates } from '#lib/metering/price-list';
+import { contextTier, coversTier, priceOfTier, tierOf } from '#lib/metering/service-tier';
 import type { Usage, UsageReport } from '#lib/metering/usage';
 import { divideUp } from '#lib/money';
 import type { CostLine } from '#lib/settlement/entry';
@@ -8,7 +9,7 @@ export interface Cost {
   /** The charge: the exact sum of the lines, rounded up once, nano-dollars. */
   readonly costNano: bigint;
   readonly lines: readonly CostLine[];
-  /** `unpriced_<class>` for usage that no rate covers; shown in the call log. */
+  /** `unpriced_<class>` for usage that no rate covers, `unpriced_tier` for an answer at a tier without a price. */
   readonly flags: readonly string[];
 }
 
@@ -46,14 +47,18 @@ export function price(
   unitKey = 'default',
 ): Cost {
   const bill = new Bill(report.units ?? [unitKey]);
-  const ownRates = chosenRates(ownPrice, report.usage, report.serviceTier);
+  const tier = tierOf(report.serviceTier);
+  const ownRates = chosenRates(ownPrice, report.usage, tier);
+  if (!coversTier(ownPrice, tier)) bill.flag('unpriced_tier');
   bill.usage(report.usage, ownRates, '');
   const requestFee = ownRates.of('request') ?? 0n;
   if (requestFee > 0n) bill.line('request', 1, requestFee);
   for (const nested of report.nested) {
     const nestedPrice = nestedPrices.get(nested.upstreamModel);
     if (!nestedPrice) bill.flag('unpriced_nested');
-    const rates = chosenRates(nestedPrice ?? ownPrice, nested.usage, report.serviceTier);
+    const list = nestedPrice ?? ownPrice;
+    const rates = chosenRates(list, nested.usage, tier);
+    if (nested.served && !coversTier(list, tier)) bill.flag('unpriced_tier');
     bill.usage(nested.usage, rates, `:${nested.upstreamModel}`);
   }
   return {
@@ -61,6 +66,11 @@ export function price(
     lines: bill.lines,
     flags: bill.flags,
   };
+}
+
+/** An answer that names no tier is charged by the one that was asked for; null: none was. */
+export function atTierAsked(report: UsageReport, asked: string | null): UsageReport {
+  return report.serviceTier !== null || asked === null ? report : { ...report, serviceTier: asked };
 }
 
 /** Whole, countable units: anything else counts as 0. */
@@ -71,7 +81,7 @@ function countOf(figure: number): number {
 type TokenClass = Exclude<keyof Rates, 'image' | 'videoSecond'>;
 
 /**
- * The rates of the whole call: those of the tier that the answer names, else of its context tier.
+ * The rates of the whole call: those of the service tier that the answer names, of its context tier, or the base.
  * What such a tier leaves out, class and parent, stands as in the base rates.
  */
 class Chosen {
@@ -94,23 +104,25 @@ class Chosen {
   }
 }
 
-function chosenRates(list: Price, usage: Usage, serviceTier: string | null): Chosen {
-  return new Chosen(serviceRates(list, serviceTier) ?? contextRates(list, usage) ?? list.base, list.base);
-}
-
-function serviceRates(list: Price, serviceTier: string | null): Rates | undefined {
-  if (serviceTier === null || !Object.hasOwn(list.serviceTiers, serviceTier)) return undefined;
-  return list.serviceTiers[serviceTier];
+/** @param tier as `tierOf` names it; null: the standard service. */
+function chosenRates(list: Price, usage: Usage, tier: string | null): Chosen {
+  const service = tier === null ? null : priceOfTier(list, tier);
+  const inputTokens = totalInput(usage);
+  if (service) {
+    const { rates } = service;
+    return new Chosen(contextTier(rates.tiers, inputTokens)?.rates ?? rates, list.base);
+  }
+  return new Chosen(contextTier(list.tiers, inputTokens)?.rates ?? list.base, list.base);
 }
 
 /** Context tiers count all input of the call: uncached, cached and written to the cache. */
-function contextRates(list: Price, usage: Usage): Rates | undefined {
-  const total =
+function totalInput(usage: Usage): number {
+  return (
     countOf(usage.input) +
     countOf(usage.cachedInput) +
     countOf(usage.cacheWrite5m) +
-    countOf(usage.cacheWrite1h);
-  return list.tiers.findLast((tier) => total > tier.aboveInputTokens)?.rates;
+    countOf(usage.cacheWrite1h)
+  );
 }
 
 /** Whether a tier says what the parent costs: its parts then follow that, not the base rates. */

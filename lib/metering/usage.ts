@@ -42,13 +42,22 @@ export const usageClasses = [
   'webSearches',
 ] as const satisfies readonly (keyof Usage)[];
 
+/** What another model than the call's own used for it. */
+export interface NestedUsage {
+  /** As the provider names it. */
+  readonly upstreamModel: string;
+  readonly usage: Usage;
+  /** It answered in the place of the call's own model, so at the tier of the answer. */
+  readonly served?: true;
+}
+
 /** What a family's reader found in an answer. */
 export interface UsageReport {
   readonly usage: Usage;
-  /** The tier that the answer names; null when it names none. It decides the price (decisions §6). */
+  /** The tier that the answer names, as it does; null when it names none. It decides the price (decisions §6). */
   readonly serviceTier: string | null;
   /** Usage that the answer attributes to a nested model, as the provider names it. */
-  readonly nested: readonly { readonly upstreamModel: string; readonly usage: Usage }[];
+  readonly nested: readonly NestedUsage[];
   /**
    * The answer broke off before it told its output: `usage.output` is what it said at its start. The
    * input is the provider's, the output is estimated from what came.
@@ -56,6 +65,8 @@ export interface UsageReport {
   readonly outputOpen?: boolean;
   /** Told of an answer that goes on: its figures may have grown since. */
   readonly soFar?: boolean;
+  /** The answer lists several passes of the model over the call: it may have read far more than its context. */
+  readonly iterated?: boolean;
   /**
    * Entries of a price's map by size, quality or resolution that fit what was made, the closest first
    * ("1024x1024/high", "1024x1024"); absent: its `default`.

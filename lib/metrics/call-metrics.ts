@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import type { ChargeFlags } from '#lib/metrics/charge-flags';
 import { OverheadHistogram } from '#lib/metrics/overhead';
 import type { Tally } from '#lib/metrics/tally';
 
@@ -28,4 +29,20 @@ export function registerCalls(registry: Registry, tally: Tally): void {
     },
   });
   new OverheadHistogram(tally, registry);
+}
+
+/** Registers charges that the operator must look at. */
+export function registerChargeFlags(registry: Registry, chargeFlags: ChargeFlags): void {
+  new Counter({
+    name: 'gateway_flagged_charges_total',
+    help: 'Charges whose answer does not fit the catalogue: a tier without a price, usage beyond the model.',
+    labelNames: ['flag', 'model', 'provider'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { flag, model, provider, count } of chargeFlags.counts()) {
+        this.inc({ flag, model, provider }, count);
+      }
+    },
+  });
 }

@@ -15,6 +15,7 @@ import { type Runtime, setRuntime } from '#lib/gateway/runtime';
 import { bodyPace } from '#lib/gateway/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/upload/spool';
 import { createIds } from '#lib/ids';
+import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
@@ -169,7 +170,9 @@ export async function assemble(
   const health = createHealth();
   const offers = () => listOffers(catalogue, health, clock.now());
   const pools = createPools();
+  const chargeFlags = new ChargeFlags((fields, message) => log.warn(fields, message));
   const { jobs, stop: stopJobs } = openJobs({
+    charged: (charge) => chargeFlags.charged(charge, clock.now()),
     pool: db.pool,
     pools,
     clock,
@@ -212,6 +215,7 @@ export async function assemble(
     drains: createDrains(),
     refusals: createRefusalPace(),
     tally: new Tally(),
+    chargeFlags,
     report,
   };
   setRuntime(runtime);

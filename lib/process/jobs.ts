@@ -4,6 +4,7 @@ import { createJobs, type RunningJobs } from '#lib/jobs/jobs';
 import { createPoll } from '#lib/jobs/poll';
 import { createJobStore } from '#lib/jobs/store';
 import { startSweep } from '#lib/jobs/sweep';
+import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import type { Pools } from '#lib/upstream/pools';
 
@@ -19,10 +20,12 @@ export function openJobs(parts: {
   readonly pools: Pools;
   readonly clock: Clock;
   catalogue(): Catalogue;
+  /** Hears of each settled job that has flags. */
+  charged(charge: FlaggedCharge): void;
   report(error: unknown, callId: string | null): void;
 }): OpenJobs {
   const { pool, clock, report } = parts;
-  const store = createJobStore(pool);
+  const store = createJobStore(pool, parts.charged);
   const poll = createPoll(parts);
   const jobs = createJobs({ clock, store, poll, report });
   const sweep = startSweep({ clock, store, jobs, poll, report });

@@ -26,7 +26,13 @@ export async function openMetrics(
   }
   const { createRegistry } = await import('#lib/metrics/registry');
   const { state, offers, runtime } = running;
-  const registry = createRegistry({ tally: runtime.tally, pool, state, offers });
+  const registry = createRegistry({
+    tally: runtime.tally,
+    chargeFlags: runtime.chargeFlags,
+    pool,
+    state,
+    offers,
+  });
   return (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       say(response, 405, 'Metrics are read with GET.', { allow: 'GET, HEAD' });

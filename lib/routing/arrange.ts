@@ -12,6 +12,8 @@ export interface Arranging {
   /** Estimates, tokens: what a price is worked out for. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** The service tier that is asked for, as `tierOf` names it; null: none. */
+  readonly tier: string | null;
   /** The provider that holds this call's prompt cache; null: none known. */
   readonly holder: string | null;
 }
@@ -88,11 +90,11 @@ function measured(figure: Smoothed, health: OfferHealth, nowMs: number): number 
  */
 function effectivePrice(
   offer: OfferFacts,
-  work: { readonly inputTokens: number; readonly outputTokens: number },
+  work: Pick<Arranging, 'inputTokens' | 'outputTokens' | 'tier'>,
   cachedShare: number,
 ): number {
   if (offer.price === null) return Number.POSITIVE_INFINITY;
-  const rates = ratesAt(offer.price.price, work.inputTokens);
+  const rates = ratesAt(offer.price.price, work.inputTokens, work.tier);
   const input = rates.cached * cachedShare + rates.input * (1 - cachedShare);
   return input * work.inputTokens + rates.output * work.outputTokens + rates.piece;
 }

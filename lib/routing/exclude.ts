@@ -1,3 +1,4 @@
+import { type Refusal, refusal } from '#lib/errors';
 import { formatUsd } from '#lib/money';
 import { ratesAt } from '#lib/routing/rates';
 import type { Rules } from '#lib/routing/rules';
@@ -16,7 +17,18 @@ export type WhyOffer =
   | 'input_price'
   | 'output_price'
   | 'pinned'
-  | 'nested';
+  | 'nested'
+  | 'tier';
+
+/** What of a request and its policy an offer is held against. */
+export interface Wanted {
+  readonly family: FamilyId;
+  readonly rules: Rules;
+  /** The request's estimate: a context tier may cost more than `maxPrice`. */
+  readonly inputTokens: number;
+  /** The service tier that is asked for, as `tierOf` names it; null: none. */
+  readonly tier: string | null;
+}
 
 /** Whether an offer can be routed to in at least one of its families. */
 export function isAvailable(offer: OfferFacts): boolean {
@@ -36,19 +48,14 @@ export function listRoutable(catalogue: Catalogue, family: FamilyId): Set<string
 
 /**
  * Step 1 of a plan (decisions §12): available offers after `only`, `ignore` and `maxPrice`.
- * @param inputTokens the request's estimate: a context tier may cost more than `maxPrice`.
  * @returns null when the offer may be routed to.
  */
-export function exclude(
-  offer: OfferFacts,
-  family: FamilyId,
-  rules: Rules,
-  inputTokens: number,
-): WhyOffer | null {
+export function exclude(offer: OfferFacts, wanted: Wanted): WhyOffer | null {
+  const { rules } = wanted;
   const provider = offer.provider.id;
   if (rules.only !== null && !rules.only.has(provider)) return 'only';
   if (rules.ignore?.has(provider)) return 'ignore';
-  return unavailable(offer, family) ?? overPrice(offer, rules, inputTokens);
+  return unavailable(offer, wanted.family) ?? overPrice(offer, wanted);
 }
 
 function unavailable(offer: OfferFacts, family: FamilyId): WhyOffer | null {
@@ -61,25 +68,20 @@ function unavailable(offer: OfferFacts, family: FamilyId): WhyOffer | null {
   return address.state === 'missing' ? 'missing_address' : 'invalid_address';
 }
 
-function overPrice(offer: OfferFacts, rules: Rules, inputTokens: number): WhyOffer | null {
+function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: Wanted): WhyOffer | null {
   if (offer.price === null || (rules.maxInputNano === Infinity && rules.maxOutputNano === Infinity))
     return null;
-  const rates = ratesAt(offer.price.price, inputTokens);
+  const rates = ratesAt(offer.price.price, inputTokens, tier);
   if (rates.input > rules.maxInputNano) return 'input_price';
   return rates.output > rules.maxOutputNano ? 'output_price' : null;
 }
 
 /** The code in words, for messages and `route explain`. */
-export function tellOffer(
-  why: WhyOffer,
-  offer: OfferFacts,
-  family: FamilyId,
-  rules: Rules,
-  inputTokens: number,
-): string {
+export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: Wanted): string {
+  const { family, rules, inputTokens, tier } = wanted;
   const { credentialEnv, families } = offer.provider;
   const address = families.get(family);
-  const rates = offer.price && ratesAt(offer.price.price, inputTokens);
+  const rates = offer.price && ratesAt(offer.price.price, inputTokens, tier);
   switch (why) {
     case 'only':
       return "not in the policy's only";
@@ -104,9 +106,41 @@ export function tellOffer(
       return 'the call is bound to another provider, which holds its state';
     case 'nested':
       return 'does not offer every model that the request names inside its body';
+    case 'tier':
+      return `has no price for service tier "${shortTier(tier)}" (it has ${tiersOf([offer]).join(', ')})`;
   }
 }
 
 function dollars(nano: number | undefined): string {
   return formatUsd(BigInt(nano ?? 0));
+}
+
+/** A tier's name comes from the client: of a long one only the start is repeated. */
+const LONGEST_TOLD = 40;
+
+/** Tiers that at least one of these offers can be asked for: the standard one, then those with a price. */
+function tiersOf(offers: readonly OfferFacts[]): readonly string[] {
+  const priced = offers.flatMap((offer) => Object.keys(offer.price?.price.serviceTiers ?? {}));
+  return ['default', ...[...new Set(priced)].sort()];
+}
+
+/** A tier's name fit for a message. */
+function shortTier(tier: string | null): string {
+  return (tier ?? 'default').replace(/[^\w.+-]/g, '?').slice(0, LONGEST_TOLD);
+}
+
+/**
+ * 400: a service tier or fast mode that no offer in reach has a price for (decisions §6).
+ * @param offers those that could be routed to but for the tier.
+ */
+export function noOfferAtTier(slug: string, tier: string | null, offers: readonly OfferFacts[]): Refusal {
+  const there = tiersOf(offers);
+  const advice =
+    there.length > 1
+      ? `ask for one of ${there.join(', ')}`
+      : 'leave service_tier and speed out, or ask for "default"';
+  return refusal(
+    'model_not_allowed',
+    `Model ${slug} has no service tier "${shortTier(tier)}" here; ${advice}.`,
+  );
 }

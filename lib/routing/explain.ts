@@ -1,8 +1,7 @@
-import { estimateInput } from '#lib/admission/estimate';
 import type { Refusal } from '#lib/errors';
 import { tellOffer } from '#lib/routing/exclude';
 import { tellModel } from '#lib/routing/fit';
-import { attemptsOf, candidates, noTarget, type PlanInput, targetOf } from '#lib/routing/plan';
+import { attemptsOf, candidates, noTarget, type PlanInput, targetOf, wantedOf } from '#lib/routing/plan';
 import { rulesFor } from '#lib/routing/rules';
 import type { Skipped, Target, TimeLimits } from '#lib/routing/target';
 import { timeLimitsOf } from '#lib/routing/time-limits';
@@ -27,14 +26,14 @@ export interface Explanation {
 /** The very plan that a call with this input gets, and why every other offer is not in it. Pure. */
 export function explain(input: PlanInput): Explanation {
   const rules = rulesFor(input.snapshot.policies, input.ask.model);
-  const inputTokens = estimateInput(input.ask.weight);
+  const wanted = wantedOf(input, rules);
   const skipped: Skipped[] = [];
   const offers = candidates(input, rules, {
     offer: (why, model, offer) =>
       skipped.push({
         provider: offer.provider.id,
         model: model.id,
-        why: tellOffer(why, offer, input.family, rules, inputTokens),
+        why: tellOffer(why, offer, wanted),
       }),
     model: (why, slug, model) =>
       skipped.push({ provider: '*', model: slug, why: tellModel(why, input.family, model) }),

@@ -1,8 +1,9 @@
 import { estimateInput } from '#lib/admission/estimate';
 import { type Refusal, refusal } from '#lib/errors';
 import { type Ask, budgetToInject } from '#lib/families/family';
+import { coversTier, tierOf } from '#lib/metering/service-tier';
 import { arrange } from '#lib/routing/arrange';
-import { exclude, tellOffer, type WhyOffer } from '#lib/routing/exclude';
+import { exclude, noOfferAtTier, tellOffer, type Wanted, type WhyOffer } from '#lib/routing/exclude';
 import { misfit, type WhyModel } from '#lib/routing/fit';
 import type { OfferHealth } from '#lib/routing/health';
 import { nestedAt, noProviderOfAll } from '#lib/routing/names/nested';
@@ -69,9 +70,9 @@ export function attemptsOf(input: PlanInput, rules: Rules): number {
  */
 export function candidates(input: PlanInput, rules: Rules, left: Leftovers | null): readonly OfferFacts[] {
   const { ask, catalogue } = input;
-  const inputTokens = estimateInput(ask.weight);
+  const wanted = wantedOf(input, rules);
   const model = catalogue.models.get(ask.model);
-  const first = model ? fromModel(input, rules, model, inputTokens, left) : [];
+  const first = model ? fromModel(input, wanted, model, left) : [];
   const fallbacks = ask.chain ?? rules.fallbackModels;
   if (fallbacks.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
   const all = [...first];
@@ -80,41 +81,51 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
     const other = catalogue.models.get(slug);
     const why = misfit(other, ask, input.family, input.snapshot.key.models, slug);
     if (why !== null) left?.model(why, slug, other);
-    else if (other) all.push(...fromModel(input, rules, other, inputTokens, left));
+    else if (other) all.push(...fromModel(input, wanted, other, left));
   }
   return asideLast(input, all);
+}
+
+/** What each offer is held against. */
+export function wantedOf({ ask, family }: PlanInput, rules: Rules): Wanted {
+  return { family, rules, inputTokens: estimateInput(ask.weight), tier: tierOf(ask.serviceTier) };
 }
 
 /** Steps 1 to 4 for one model. */
 function fromModel(
   input: PlanInput,
-  rules: Rules,
+  wanted: Wanted,
   model: ModelFacts,
-  inputTokens: number,
   left: Leftovers | null,
 ): readonly OfferFacts[] {
   const kept: OfferFacts[] = [];
   for (const offer of model.offers) {
-    const why = exclude(offer, input.family, rules, inputTokens) ?? outOfReach(input, offer);
+    const why = exclude(offer, wanted) ?? outOfReach(input, wanted, offer);
     if (why === null) kept.push(offer);
     else left?.offer(why, model, offer);
   }
   if (kept.length < 2) return kept;
-  return arrange(kept, rules, {
+  return arrange(kept, wanted.rules, {
     healthOf: input.healthOf,
     callId: input.callId,
     nowMs: input.nowMs,
     stream: input.ask.stream,
-    inputTokens,
+    inputTokens: wanted.inputTokens,
+    tier: wanted.tier,
     outputTokens: Math.min(input.ask.budget ?? USUAL_OUTPUT, USUAL_OUTPUT) * input.ask.choices,
     holder: input.holder ?? null,
   });
 }
 
-/** What the request itself rules out: another provider keeps its state, or lacks a nested model. */
-function outOfReach({ pinned, ask, catalogue }: PlanInput, offer: OfferFacts): WhyOffer | null {
+/** What the request itself rules out: another provider keeps its state, or lacks a nested model or the tier. */
+function outOfReach(
+  { pinned, ask, catalogue }: PlanInput,
+  { tier }: Wanted,
+  offer: OfferFacts,
+): WhyOffer | null {
   if (typeof pinned === 'string' && offer.provider.id !== pinned) return 'pinned';
-  return ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue) ? 'nested' : null;
+  if (ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue)) return 'nested';
+  return tier === null || (offer.price && coversTier(offer.price.price, tier)) ? null : 'tier';
 }
 
 function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly OfferFacts[] {
@@ -144,25 +155,29 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
 }
 
 /**
- * 502, named after what the closest offer lacks: a wrong address, else a missing one; 400 when the state
- * that the call continues is kept where its model has no offer (decisions §3, §11).
+ * 400 when an offer lacks only the service tier that is asked for, or when the state that the call
+ * continues is kept where its model has no offer (decisions §6, §11); else 502, named after what the
+ * closest offer lacks: a wrong address, else a missing one.
  */
 export function noTarget(input: PlanInput, rules: Rules): Refusal {
   const slug = input.ask.model;
-  const inputTokens = estimateInput(input.ask.weight);
+  const wanted = wantedOf(input, rules);
   const reasons: string[] = [];
+  const withoutTier: OfferFacts[] = [];
   let broken = false;
   let keeperOffers = false;
   let lacksNested = false;
   candidates(input, rules, {
     offer: (why, model, offer) => {
+      if (why === 'tier') withoutTier.push(offer);
       broken ||= why === 'invalid_address' && model.id === slug;
       lacksNested ||= why === 'nested' && model.id === slug;
       keeperOffers ||= offer.provider.id === input.pinned && why !== 'family';
-      reasons.push(`${offer.provider.id} ${tellOffer(why, offer, input.family, rules, inputTokens)}`);
+      reasons.push(`${offer.provider.id} ${tellOffer(why, offer, wanted)}`);
     },
     model: () => {},
   });
+  if (withoutTier.length > 0) return noOfferAtTier(slug, wanted.tier, withoutTier);
   const told = reasons.join('; ');
   if (broken) {
     return refusal(

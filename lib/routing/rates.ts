@@ -1,4 +1,5 @@
 import type { Price, Rates } from '#lib/metering/price-list';
+import { contextTier, priceOfTier } from '#lib/metering/service-tier';
 
 /** What planning reads of a price, nano-dollars per million units; a class without a price costs 0. */
 export interface PlainRates {
@@ -13,16 +14,14 @@ export interface PlainRates {
 const plain = new WeakMap<Rates, PlainRates>();
 
 /**
- * The rates that apply to a call of so many input tokens: those of its context tier, with the base
- * where the tier is silent (decisions §6). Service tiers are the answer's to name, so they play no part.
+ * The rates that a call is expected to be charged at: those of the service tier that it asks for and of
+ * the context tier that its input reaches, with the base where they are silent (decisions §6).
+ * @param tier as `tierOf` names it; null: the standard service.
  */
-export function ratesAt(price: Price, inputTokens: number): PlainRates {
-  const tiers = price.tiers;
-  for (let at = tiers.length - 1; at >= 0; at -= 1) {
-    const tier = tiers[at];
-    if (tier && inputTokens > tier.aboveInputTokens) return plainOf(tier.rates, price.base);
-  }
-  return plainOf(price.base, price.base);
+export function ratesAt(price: Price, inputTokens: number, tier: string | null): PlainRates {
+  const service = tier === null ? undefined : priceOfTier(price, tier)?.rates;
+  const own = service ?? price.base;
+  return plainOf(contextTier(service ? service.tiers : price.tiers, inputTokens)?.rates ?? own, price.base);
 }
 
 function plainOf(rates: Rates, base: Rates): PlainRates {

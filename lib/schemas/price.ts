@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Price, Rates } from '#lib/metering/price-list';
+import type { ContextTier, Price, Rates } from '#lib/metering/price-list';
+import { tierOf } from '#lib/metering/service-tier';
 import { tokenClasses } from '#lib/metering/usage';
 import { parseUsd } from '#lib/money';
 
@@ -25,20 +26,29 @@ const rateFields = {
     }),
   ),
 };
-const ratesShape = z.strictObject(rateFields);
-type FileRates = z.infer<typeof ratesShape>;
+type FileRates = z.infer<z.ZodObject<typeof rateFields>>;
+
+const contextTiers = z
+  .array(z.strictObject({ aboveInputTokens: z.int().positive(), ...rateFields }))
+  .refine(
+    (tiers) => tiers.every((tier, at) => at === 0 || tier.aboveInputTokens > aboveOf(tiers[at - 1])),
+    'list the tiers by rising aboveInputTokens',
+  )
+  .optional();
+
+/** A tier is looked up by the name that requests and answers give it; the standard service is the base. */
+const tierName = z
+  .string()
+  .refine(
+    (name) => tierOf(name) === name,
+    'is no service tier: write the name in lower case, not the standard one',
+  );
 
 /** `price:` of an offer in the catalogue file (operations.md "Catalogue file"): decimal strings of USD. */
 export const filePriceShape = z.strictObject({
   ...rateFields,
-  tiers: z
-    .array(z.strictObject({ aboveInputTokens: z.int().positive(), ...rateFields }))
-    .refine(
-      (tiers) => tiers.every((tier, at) => at === 0 || tier.aboveInputTokens > aboveOf(tiers[at - 1])),
-      'list the tiers by rising aboveInputTokens',
-    )
-    .optional(),
-  serviceTiers: z.record(z.string().min(1), ratesShape).optional(),
+  tiers: contextTiers,
+  serviceTiers: z.record(tierName, z.strictObject({ ...rateFields, tiers: contextTiers })).optional(),
 });
 export type FilePrice = z.infer<typeof filePriceShape>;
 
@@ -47,9 +57,16 @@ export function readFilePrice(price: FilePrice): Price {
   const { tiers = [], serviceTiers = {}, ...base } = price;
   return {
     base: readRates(base),
-    tiers: tiers.map(({ aboveInputTokens, ...rates }) => ({ aboveInputTokens, rates: readRates(rates) })),
-    serviceTiers: mapValues(serviceTiers, readRates),
+    tiers: readContextTiers(tiers),
+    serviceTiers: mapValues(serviceTiers, ({ tiers: own, ...rates }) => ({
+      ...readRates(rates),
+      ...(own === undefined ? {} : { tiers: readContextTiers(own) }),
+    })),
   };
+}
+
+function readContextTiers(tiers: NonNullable<FilePrice['tiers']>): ContextTier[] {
+  return tiers.map(({ aboveInputTokens, ...rates }) => ({ aboveInputTokens, rates: readRates(rates) }));
 }
 
 function readRates(rates: FileRates): Rates {
@@ -72,10 +89,13 @@ const storedRatesShape = z.strictObject({
   ...optionalEach(pieceClasses, nano),
   ...optionalEach(mappedClasses, z.union([nano, z.record(z.string(), nano)])),
 });
+const storedTiers = z.array(
+  z.strictObject({ aboveInputTokens: z.int().positive(), rates: storedRatesShape }),
+);
 const storedPriceShape = z.strictObject({
   base: storedRatesShape,
-  tiers: z.array(z.strictObject({ aboveInputTokens: z.int().positive(), rates: storedRatesShape })),
-  serviceTiers: z.record(z.string(), storedRatesShape),
+  tiers: storedTiers,
+  serviceTiers: z.record(z.string(), storedRatesShape.extend({ tiers: storedTiers.optional() })),
 });
 export type StoredPrice = z.infer<typeof storedPriceShape>;
 
@@ -87,8 +107,11 @@ export function parsePrice(json: unknown): Price {
   const stored = storedPriceShape.parse(json);
   return {
     base: ratesFrom(stored.base),
-    tiers: stored.tiers.map((tier) => ({ ...tier, rates: ratesFrom(tier.rates) })),
-    serviceTiers: mapValues(stored.serviceTiers, ratesFrom),
+    tiers: tiersFrom(stored.tiers),
+    serviceTiers: mapValues(stored.serviceTiers, ({ tiers, ...rates }) => ({
+      ...ratesFrom(rates),
+      ...(tiers === undefined ? {} : { tiers: tiersFrom(tiers) }),
+    })),
   };
 }
 
@@ -101,15 +124,24 @@ export function isUnpriced(price: Price): boolean {
 export function storePrice(price: Price): StoredPrice {
   return {
     base: ratesTo(price.base),
-    tiers: price.tiers.map((tier) => ({
-      aboveInputTokens: tier.aboveInputTokens,
-      rates: ratesTo(tier.rates),
+    tiers: tiersTo(price.tiers),
+    serviceTiers: mapValues(price.serviceTiers, ({ tiers, ...rates }) => ({
+      ...ratesTo(rates),
+      ...(tiers === undefined ? {} : { tiers: tiersTo(tiers) }),
     })),
-    serviceTiers: mapValues(price.serviceTiers, ratesTo),
   };
 }
 
 type StoredRates = z.infer<typeof storedRatesShape>;
+type StoredTiers = z.infer<typeof storedTiers>;
+
+function tiersFrom(stored: StoredTiers): ContextTier[] {
+  return stored.map((tier) => ({ ...tier, rates: ratesFrom(tier.rates) }));
+}
+
+function tiersTo(tiers: readonly ContextTier[]): StoredTiers {
+  return tiers.map((tier) => ({ aboveInputTokens: tier.aboveInputTokens, rates: ratesTo(tier.rates) }));
+}
 
 function ratesFrom(stored: StoredRates): Rates {
   return mapValues(stored, (rate) =>

@@ -1,3 +1,4 @@
+import { meteredUsage } from '#lib/metering/anomaly';
 import { countedModel } from '#lib/settlement/call-row';
 import type { CountedCall, SettledEntry } from '#lib/settlement/entry';
 
@@ -100,7 +101,7 @@ export function apply(entries: readonly SettledEntry[]): Effects {
         place.workspaceLease.spentNano += costNano;
       }
     }
-    addToHour(place.hour, call);
+    addToHour(place.hour, call, entry.written === undefined ? meteredUsage(entry.call) : entry.call.usage);
   }
   return {
     workspaces: inOrder(workspaces),
@@ -141,12 +142,12 @@ function inOrder<R>(rows: ReadonlyMap<string, R>): R[] {
   return [...rows].sort(byName).map(([, one]) => one);
 }
 
-function addToHour(hour: UsageHour, call: CountedCall): void {
+function addToHour(hour: UsageHour, call: CountedCall, usage: CountedCall['usage']): void {
   hour.calls += 1;
   hour.errors += isError(call) ? 1 : 0;
-  hour.inputTokens += counted(call.usage.input);
-  hour.cachedTokens += counted(call.usage.cachedInput);
-  hour.outputTokens += counted(call.usage.output);
+  hour.inputTokens += counted(usage.input);
+  hour.cachedTokens += counted(usage.cachedInput);
+  hour.outputTokens += counted(usage.output);
   hour.costNano += call.costNano;
 }
 

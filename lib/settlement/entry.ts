@@ -1,4 +1,5 @@
 import type { Funding } from '#lib/admission/claim';
+import { meteredUsage } from '#lib/metering/anomaly';
 import type { Usage, UsageSource } from '#lib/metering/usage';
 import type { Resource } from '#lib/resources/resource';
 
@@ -117,7 +118,10 @@ export type CountedCall = Pick<
   | 'errorCode'
   | 'endReason'
   | 'costNano'
-> & { readonly usage: Pick<Usage, 'input' | 'cachedInput' | 'output'> };
+> & {
+  /** As metered: a claimed figure that was bounded counts so. */
+  readonly usage: Pick<Usage, 'input' | 'cachedInput' | 'output'>;
+};
 
 /** An end that the journal has written: until the drain comes, memory keeps its row as bytes, and little else. */
 export interface WrittenEntry {
@@ -141,7 +145,7 @@ export function writtenOf(
   const { kind, callId, call } = entry;
   const { id, workspaceId, keyId, atMs, requestedModel, answeringModel, provider } = call;
   const { status, errorCode, endReason, costNano } = call;
-  const { input, cachedInput, output } = call.usage;
+  const { input, cachedInput, output } = meteredUsage(call);
   return {
     kind,
     callId,

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { idFloor } from '#lib/ids';
+import { meteredUsage } from '#lib/metering/anomaly';
 import { countedTokens, noUsage, type Usage } from '#lib/metering/usage';
 
 /** A call that was admitted lately, for the windows of RPM and TPM. */
@@ -33,8 +34,12 @@ export async function listRecentAdmissions(
     key_id: string;
     at: Date;
     usage: Partial<Usage>;
+    flags: string[];
+    lines: { class: string; quantity: number }[] | null;
   }>(
-    `SELECT id, workspace_id, key_id, at, usage FROM call
+    `SELECT id, workspace_id, key_id, at, usage, flags,
+       CASE WHEN 'usage_anomaly' = ANY (flags) THEN lines END AS lines
+     FROM call
      WHERE id >= $1::uuid AND at > $2::timestamptz AND at <= $3::timestamptz AND end_reason <> 'refused'
      ORDER BY at, id`,
     [idFloor(nowMs - windowMs - slackMs), momentOf(nowMs - windowMs), momentOf(nowMs + windowMs)],
@@ -44,7 +49,11 @@ export async function listRecentAdmissions(
     workspaceId: row.workspace_id,
     keyId: row.key_id,
     atMs: Math.min(row.at.getTime(), nowMs),
-    tokens: estimates.get(row.id) ?? countedTokens({ ...noUsage, ...row.usage }),
+    tokens:
+      estimates.get(row.id) ??
+      countedTokens(
+        meteredUsage({ usage: { ...noUsage, ...row.usage }, lines: row.lines ?? [], flags: row.flags }),
+      ),
   }));
 }
 

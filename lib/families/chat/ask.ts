@@ -1,10 +1,10 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import { mayBeSpoken, readSpoken } from '#lib/families/chat/spoken';
 import type { Ask, Operation } from '#lib/families/family';
-import { readFlag, readModel, readObject, readText, readWhole } from '#lib/families/reading/fields';
+import { readFlag, readModel, readObject, readTier, readWhole } from '#lib/families/reading/fields';
 import { referencesIn } from '#lib/families/reading/stored-state';
 import { weigh } from '#lib/families/reading/weight';
-import type { Scan } from '#lib/families/scan';
+import type { Found, Scan } from '#lib/families/scan';
 
 /** Where a chat body carries inline media; anything long elsewhere is text. */
 const mediaKeys: ReadonlySet<string> = new Set(['url', 'image_url', 'video_url', 'data', 'file_data']);
@@ -29,7 +29,7 @@ export function readChatAsk(
   if (isRefusal(newer)) return newer;
   const choices = readWhole(scan, 'n', 1);
   if (isRefusal(choices)) return choices;
-  const serviceTier = readText(scan, 'service_tier');
+  const serviceTier = readTier(scan);
   if (isRefusal(serviceTier)) return serviceTier;
   const spoken = readSpoken(scan);
   if (spoken && isRefusal(spoken)) return spoken;
@@ -44,16 +44,23 @@ export function readChatAsk(
     choices: choices ?? 1,
     serviceTier,
     weight: weigh(scan, mediaKeys, searchTools(scan)),
+    ...(toolTypes(scan).length > 0 || scan.found.has('web_search_options') ? { serverTools: true } : {}),
     ...references,
     ...(mayBeSpoken(scan) ? {} : { shows: false }),
     scan,
   };
 }
 
-/** Types of declared tools that the provider runs itself to search or fetch: no others are collected. */
-export const searchTool = /search|fetch/;
+/** Types of declared tools that the provider runs itself: no others are collected. */
+export const providerTool = /^(?!(function|custom)$)/;
+const searchTool = /search|fetch/;
 
+/** Declared tools with which it searches or fetches. */
 function searchTools(scan: Scan): number {
-  const declared = scan.collected.filter(({ path }) => path === 'tools[].type').length;
+  const declared = toolTypes(scan).filter(({ value }) => searchTool.test(String(value))).length;
   return declared + (scan.found.has('web_search_options') ? 1 : 0);
+}
+
+function toolTypes({ collected }: Scan): readonly Found[] {
+  return collected.filter(({ path }) => path === 'tools[].type');
 }

@@ -8,6 +8,9 @@ import type { Scan } from '#lib/families/scan';
 /** Where a body of this family carries inline media (`inlineData.data`). */
 const mediaKeys: ReadonlySet<string> = new Set(['data']);
 
+/** Tools that the provider runs without reading anything new from outside. */
+const searchless = /\.(codeExecution|mcpServers)$/;
+
 /**
  * What a call of this family asks for: the model by its path, the rest by its body. Of countTokens there
  * is nothing more to read than the model (decisions §5).
@@ -34,6 +37,7 @@ export function readContentAsk(
   if (isRefusal(serviceTier)) return serviceTier;
   const references = readReferences(scan);
   if (isRefusal(references)) return references;
+  const serverTools = scan.collected.map(({ path }) => path).filter((path) => path.startsWith('tools[]'));
   return {
     operation,
     params,
@@ -42,7 +46,8 @@ export function readContentAsk(
     budget,
     choices: choices ?? 1,
     serviceTier,
-    weight: weigh(scan, mediaKeys, scan.collected.filter(({ path }) => path.startsWith('tools[]')).length),
+    weight: weigh(scan, mediaKeys, serverTools.filter((path) => !searchless.test(path)).length),
+    ...(serverTools.length > 0 ? { serverTools: true } : {}),
     ...(references.length > 0 ? { references } : {}),
     scan,
   };

@@ -24,6 +24,8 @@ export const generateFields: FieldSpec = {
       googleMaps: { aliases: ['google_maps'] },
       fileSearch: { aliases: ['file_search'] },
       urlContext: { aliases: ['url_context'] },
+      codeExecution: { aliases: ['code_execution'] },
+      mcpServers: { aliases: ['mcp_servers'] },
     },
   },
 };

@@ -9,6 +9,7 @@ import type { FieldSpec, Scan } from '#lib/families/scan';
 /** What the gateway reads of a predictLongRunning body, in both spellings. */
 export const predictFields: FieldSpec = {
   model: {},
+  serviceTier: { aliases: ['service_tier'] },
   instances: { fields: instanceFields, each: instanceFields },
   parameters: {
     fields: {
@@ -47,6 +48,8 @@ export function readPredictAsk(
   if (isRefusal(resolution)) return resolution;
   const sound = readFlag(scan, 'parameters.generateAudio');
   if (isRefusal(sound)) return sound;
+  const serviceTier = readText(scan, 'serviceTier');
+  if (isRefusal(serviceTier)) return serviceTier;
   const references = readReferences(scan);
   if (isRefusal(references)) return references;
   const prompts = scan.collected.filter(({ path }) => path === 'instances[].prompt').length;
@@ -57,7 +60,7 @@ export function readPredictAsk(
     stream: false,
     budget: null,
     choices: (samples ?? 1) * Math.max(1, prompts),
-    serviceTier: null,
+    serviceTier,
     weight: weigh(scan, mediaKeys, 0),
     ...(references.length > 0 ? { references } : {}),
     job: {

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, InputWeight, Operation } from '#lib/families/family';
 import { readNested } from '#lib/families/nested';
-import { readFlag, readModel, readText, readWhole } from '#lib/families/reading/fields';
+import { readFlag, readModel, readText, readTier, readWhole } from '#lib/families/reading/fields';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
 
@@ -33,6 +33,8 @@ export function readImagesAsk(
     const count = readWhole(scan, path, 0);
     if (isRefusal(count)) return count;
   }
+  const serviceTier = readTier(scan);
+  if (isRefusal(serviceTier)) return serviceTier;
   const nested = readNested(scan, nestedPaths);
   if (isRefusal(nested)) return nested;
   return {
@@ -42,7 +44,7 @@ export function readImagesAsk(
     stream,
     budget: null,
     choices: choices ?? 1,
-    serviceTier: null,
+    serviceTier,
     weight: weighImages(scan),
     ...(nested ? { nested } : {}),
     scan,

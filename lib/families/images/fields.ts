@@ -7,6 +7,7 @@ export const generateFields: FieldSpec = {
   n: { part: 'number' },
   size: {},
   quality: {},
+  service_tier: {},
   partial_images: { part: 'number' },
   output_format: {},
   frame_count: { part: 'number' },

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, InputWeight, NestedModel, Operation } from '#lib/families/family';
 import { mayShowContainer } from '#lib/families/messages/container';
 import { readNested } from '#lib/families/nested';
-import { readCount, readFlag, readModel, readText, readWhole } from '#lib/families/reading/fields';
+import { readCount, readFlag, readModel, readTier, readWhole } from '#lib/families/reading/fields';
 import { referencesIn } from '#lib/families/reading/stored-state';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
@@ -16,8 +16,8 @@ const mediaKeys: ReadonlySet<string> = new Set(['data']);
 const nestedPaths = ['fallbacks[].model', 'tools[].model'];
 const nestedBudgets = ['fallbacks[].max_tokens', 'tools[].max_tokens'];
 
-/** Types of tools that the provider runs itself; no others are collected. */
-export const providerTool = /^web_(search|fetch)(_|$)|^code_execution/;
+/** Types of tools that the provider runs itself, which others of the vendor's are not; no others are collected. */
+export const providerTool = /^(?!(custom|bash|text_editor|computer|memory)(_|$))/;
 
 /** What a messages body asks for (decisions §5); a budget of 0 is legal and warms the cache. */
 export function readMessagesAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
@@ -27,11 +27,12 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
   if (isRefusal(stream)) return stream;
   const budget = readBudget(scan);
   if (isRefusal(budget)) return budget;
-  const serviceTier = readText(scan, 'service_tier');
+  // A fallback at the provider may be asked to be fast by itself.
+  const speeds = scan.collected.filter(({ path }) => path === 'fallbacks[].speed');
+  const serviceTier = readTier(scan, speeds);
   if (isRefusal(serviceTier)) return serviceTier;
   const references = referencesIn(scan, [], []);
   if (isRefusal(references)) return references;
-  const fast = scan.found.get('speed')?.value === 'fast';
   return {
     operation,
     params,
@@ -39,9 +40,10 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
     stream,
     budget,
     choices: 1,
-    serviceTier: fast ? 'fast' : serviceTier,
+    serviceTier,
     weight: weightOf(scan),
     ...(budget !== null && !scan.found.has('max_tokens') ? { budgetIsNested: true } : {}),
+    ...(scan.collected.some(({ path }) => path === 'tools[].type') ? { serverTools: true } : {}),
     ...references,
     ...(mayShowContainer(scan) ? {} : { shows: false }),
     scan,

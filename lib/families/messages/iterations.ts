@@ -1,7 +1,5 @@
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/families/reading/json';
-import { addUsage, noUsage, type Usage, type UsageReport } from '#lib/metering/usage';
-
-type Nested = UsageReport['nested'];
+import { addUsage, type NestedUsage, noUsage, type Usage } from '#lib/metering/usage';
 
 /** Figures that the passes of one call may share out between models. */
 const shared = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output', 'reasoning'] as const;
@@ -13,23 +11,28 @@ const shared = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output'
  * moves from `own` to the fallback.
  * @param read the figures of one pass.
  */
-export function attribute(own: Usage, usage: JsonObject, read: (part: JsonObject) => Usage): Nested {
+export function attribute(
+  own: Usage,
+  usage: JsonObject,
+  read: (part: JsonObject) => Usage,
+): readonly NestedUsage[] {
   const passes = listIn(usage.iterations)
     .map(objectIn)
     .filter((pass) => pass !== null);
-  const nested: { upstreamModel: string; usage: Usage }[] = [];
-  const add = (upstreamModel: string, part: Usage) => {
-    const known = nested.find((one) => one.upstreamModel === upstreamModel);
+  const nested: NestedUsage[] = [];
+  const add = (upstreamModel: string, part: Usage, standing: Pick<NestedUsage, 'served'>) => {
+    const same = (one: NestedUsage) => one.upstreamModel === upstreamModel && one.served === standing.served;
+    const known = nested.find(same);
     if (known) addUsage(known.usage, part);
-    else nested.push({ upstreamModel, usage: part });
+    else nested.push({ upstreamModel, usage: part, ...standing });
   };
   for (const pass of passes.filter(served)) {
     const model = textIn(pass.model);
-    if (model) add(model, takeFrom(own, read(pass), pass));
+    if (model) add(model, takeFrom(own, read(pass), pass), { served: true });
   }
   for (const pass of passes) {
     const model = textIn(pass.model);
-    if (pass.type === 'advisor_message' && model) add(model, read(pass));
+    if (pass.type === 'advisor_message' && model) add(model, read(pass), {});
     else if (pass.type === 'compaction' || pass.type === 'advisor_message') addUsage(own, read(pass));
   }
   return nested;

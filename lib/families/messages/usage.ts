@@ -2,7 +2,8 @@ import type { Ask } from '#lib/families/family';
 import { asksForHour } from '#lib/families/messages/cache-time';
 import { attribute } from '#lib/families/messages/iterations';
 import { createFigures, type Figures } from '#lib/families/reading/figures';
-import { type JsonObject, objectIn, textIn } from '#lib/families/reading/json';
+import { type JsonObject, listIn, objectIn, textIn } from '#lib/families/reading/json';
+import { tierOf } from '#lib/metering/service-tier';
 import { type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
 
 const totals = [
@@ -30,7 +31,14 @@ export function reportOf(ask: Ask, usage: JsonObject): UsageReport | null {
   const own = partOf(ask, usage, figures);
   own.webSearches = figures.read(objectIn(usage.server_tool_use)?.web_search_requests);
   const nested = attribute(own, usage, (part) => partOf(ask, part, figures));
-  return { usage: own, serviceTier: tierOf(usage), nested, flags: figures.flags };
+  const iterated = listIn(usage.iterations).length > 1;
+  return {
+    usage: own,
+    serviceTier: namedTier(ask, usage),
+    nested,
+    ...(iterated ? { iterated } : {}),
+    flags: figures.flags,
+  };
 }
 
 function partOf(ask: Ask, usage: JsonObject, figures: Figures): Usage {
@@ -61,9 +69,14 @@ function cacheWrites(ask: Ask, usage: JsonObject, figures: Figures) {
   return { cacheWrite5m: minutes + (long ? 0 : rest), cacheWrite1h: hour + (long ? rest : 0) };
 }
 
-/** The tier that the answer names; the faster inference has prices of its own. */
-function tierOf(usage: JsonObject): string | null {
-  return usage.speed === 'fast' ? 'fast' : textIn(usage.service_tier);
+/**
+ * The tier that the answer names: its speed and its service tier; null when it names neither. One that says
+ * nothing of its speed has the speed that was asked for.
+ */
+function namedTier(ask: Ask, usage: JsonObject): string | null {
+  const speed = textIn(usage.speed) ?? textIn(ask.scan.found.get('speed')?.value);
+  const serviceTier = textIn(usage.service_tier);
+  return tierOf(speed, serviceTier) ?? speed ?? serviceTier;
 }
 
 /**

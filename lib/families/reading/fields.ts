@@ -1,5 +1,6 @@
-import { type Refusal, refusal } from '#lib/errors';
+import { isRefusal, type Refusal, refusal } from '#lib/errors';
 import type { Found, Scan } from '#lib/families/scan';
+import { tierOf } from '#lib/metering/service-tier';
 
 /**
  * Guarded values by type. Each gives `absent` for a field that is missing or null and a refusal,
@@ -24,6 +25,20 @@ export function readText(scan: Scan, path: string): string | null | Refusal {
   const found = scan.found.get(path);
   if (found === undefined) return null;
   return typeof found.value === 'string' ? found.value : wrong(found, 'a string');
+}
+
+/**
+ * The service tier and the speed that a request asks for: some providers take the field of another family.
+ * @param speeds further places that name a speed.
+ * @returns as `tierOf` names them together, or the standard name that was written.
+ */
+export function readTier(scan: Scan, speeds: readonly Found[] = []): string | null | Refusal {
+  const serviceTier = readText(scan, 'service_tier');
+  if (isRefusal(serviceTier)) return serviceTier;
+  const asked = [scan.found.get('speed'), ...speeds].map((found) =>
+    typeof found?.value === 'string' ? found.value : null,
+  );
+  return tierOf(...asked, serviceTier) ?? serviceTier;
 }
 
 export function readFlag(scan: Scan, path: string): boolean | Refusal {

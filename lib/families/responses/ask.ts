@@ -1,17 +1,20 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, InputWeight, Operation } from '#lib/families/family';
 import { readNested } from '#lib/families/nested';
-import { readFlag, readModel, readText, readWhole } from '#lib/families/reading/fields';
+import { readFlag, readModel, readTier, readWhole } from '#lib/families/reading/fields';
 import { referencesIn } from '#lib/families/reading/stored-state';
 import { weigh } from '#lib/families/reading/weight';
 import { readReferences } from '#lib/families/responses/references';
-import type { Scan } from '#lib/families/scan';
+import type { Found, Scan } from '#lib/families/scan';
 
 /** Where a request carries inline media; `result` is a picture that an earlier answer made. */
 const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'file_data', 'data', 'result']);
 
 const toolPaths = ['tools[]', 'input[].tools[]'];
 const toolTypePaths = toolPaths.map((path) => `${path}.type`);
+
+/** Tools with which the provider searches or fetches by itself, with their dated and preview names. */
+const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
 
 /** What a request for a response asks for (decisions §5). */
 export function readResponsesAsk(
@@ -29,7 +32,7 @@ export function readResponsesAsk(
   if (isRefusal(kept)) return kept;
   const budget = readWhole(scan, 'max_output_tokens', 0);
   if (isRefusal(budget)) return budget;
-  const serviceTier = readText(scan, 'service_tier');
+  const serviceTier = readTier(scan);
   if (isRefusal(serviceTier)) return serviceTier;
   const nested = readNested(
     scan,
@@ -41,6 +44,7 @@ export function readResponsesAsk(
   const references = referencesIn(scan, ['previous_response_id', 'conversation'], continued);
   if (isRefusal(references)) return references;
   const imageModel = nested?.[0]?.slug;
+  const tools = scan.collected.filter(({ path }) => toolTypePaths.includes(path));
   return {
     operation,
     params,
@@ -49,7 +53,8 @@ export function readResponsesAsk(
     budget,
     choices: 1,
     serviceTier,
-    weight: weightOf(scan),
+    weight: weightOf(scan, tools),
+    ...(tools.length > 0 ? { serverTools: true } : {}),
     ...(nested ? { nested } : {}),
     ...references,
     // What is not kept cannot run in the background: the provider says so itself.
@@ -63,8 +68,9 @@ function readKept(scan: Scan): boolean | Refusal {
   return scan.found.has('store') ? readFlag(scan, 'store') : true;
 }
 
-function weightOf(scan: Scan): InputWeight {
-  const searches = scan.collected.filter(({ path }) => toolTypePaths.includes(path));
+/** @param tools the types of those that the provider runs. */
+function weightOf(scan: Scan, tools: readonly Found[]): InputWeight {
+  const searches = tools.filter(({ value }) => searchTool.test(String(value)));
   const longStrings = scan.longStrings.map((long) =>
     long.key === 'result' && long.mediaType === null ? { ...long, mediaType: 'image/*' } : long,
   );

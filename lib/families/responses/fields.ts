@@ -2,8 +2,8 @@ import { stateFields } from '#lib/families/reading/stored-state';
 import { keptOfItem } from '#lib/families/responses/references';
 import type { FieldSpec } from '#lib/families/scan';
 
-/** Tools with which the provider searches or fetches by itself, with their dated and preview names. */
-const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
+/** Types of tools that the provider runs: no others are collected. */
+const providerTool = /^(?!(function|custom|local_shell|apply_patch|computer|computer_use_preview)$)/;
 
 const once = { guarded: true } as const;
 const unread = { guarded: true, unread: true } as const;
@@ -11,7 +11,7 @@ const unread = { guarded: true, unread: true } as const;
 const environment = { fields: { container_id: once } } as const;
 
 /** Tools stand in the request itself and in items that load more of them. */
-const tool: FieldSpec = { type: { only: searchTool }, model: once, container: once, environment };
+const tool: FieldSpec = { type: { only: providerTool }, model: once, container: once, environment };
 
 /** What the gateway reads of a request that creates a response (decisions §4 "Guarded names"). */
 export const createFields: FieldSpec = {
@@ -22,6 +22,7 @@ export const createFields: FieldSpec = {
   store: {},
   max_output_tokens: {},
   service_tier: {},
+  speed: {},
   prompt_cache_key: {},
   prompt_cache_options: { fields: { comparison_response_id: {} } },
   tools: { each: tool },

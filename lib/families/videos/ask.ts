@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, Operation } from '#lib/families/family';
-import { readModel, readText } from '#lib/families/reading/fields';
+import { readModel, readText, readTier } from '#lib/families/reading/fields';
 import { readSeconds, secondsIn } from '#lib/families/reading/video';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
@@ -27,6 +27,8 @@ export function readVideosAsk(
   if (isRefusal(sized)) return sized;
   const seconds = named ?? (operation.resource ? secondsIn(params.seconds) : null);
   const size = sized ?? (operation.resource ? (params.size ?? null) : null);
+  const serviceTier = readTier(scan);
+  if (isRefusal(serviceTier)) return serviceTier;
   const file = readText(scan, 'input_reference.file_id');
   if (isRefusal(file)) return file;
   return {
@@ -36,7 +38,7 @@ export function readVideosAsk(
     stream: false,
     budget: null,
     choices: 1,
-    serviceTier: null,
+    serviceTier,
     weight: weigh(scan, mediaKeys, 0),
     // Files are uploaded elsewhere: one that is named by its id can be none of this workspace.
     ...(file === null ? {} : { references: [{ kind: 'file', id: file, required: true }] }),

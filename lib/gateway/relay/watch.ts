@@ -2,7 +2,9 @@ import { Refused, unaccountable } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
+import { askedFacts } from '#lib/jobs/job';
 import { nestedFacts } from '#lib/jobs/nested-facts';
+import { meteredUsage } from '#lib/metering/anomaly';
 import type { Meter } from '#lib/metering/meter';
 import { type Usage, usedTokens } from '#lib/metering/usage';
 import type { Resource, ShownResource } from '#lib/resources/resource';
@@ -65,7 +67,7 @@ class AnswerWatch implements Watch {
   }
 
   tellUsed(): Promise<void> | null {
-    const tokens = usedTokens(this.#call.usage);
+    const tokens = usedTokens(meteredUsage(this.#call));
     if (this.#continued.length === 0 || tokens <= this.#toldTokens) return null;
     return this.#keepResources(this.#continued);
   }
@@ -107,8 +109,9 @@ class AnswerWatch implements Watch {
   }
 
   async #keepResources(shown: readonly ShownResource[]): Promise<void> {
-    const { id, usage } = this.#call;
+    const { id } = this.#call;
     if (shown.length === 0) return;
+    const usage = meteredUsage(this.#call);
     this.#toldTokens = usedTokens(usage);
     try {
       if (!this.#runtime.resources) throw new Error('this process keeps no resources');
@@ -150,7 +153,7 @@ class AnswerWatch implements Watch {
         offerId: offer.id,
         priceVersionId: price.id,
         holdNano: this.#call.holdNano,
-        facts: { ...facts, ...nestedFacts(this.#target.nested) },
+        facts: { ...facts, ...askedFacts(this.#ask), ...nestedFacts(this.#target.nested) },
         sight,
         createdAtMs: this.#call.startMs,
       });

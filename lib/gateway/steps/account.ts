@@ -4,7 +4,9 @@ import { type Call, recordOf, unserved } from '#lib/gateway/call';
 import { chargeNothing } from '#lib/gateway/charge';
 import type { Reply } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
+import { meteredUsage } from '#lib/metering/anomaly';
 import { countedTokens } from '#lib/metering/usage';
+import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import type { CallRecord, CloseEntry, RefusedEntry } from '#lib/settlement/entry';
 
 /**
@@ -40,6 +42,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     if (withheld) throw error;
   } finally {
     runtime.tally.ended(call.operation ?? unserved, record);
+    if (record.flags.length > 0) runtime.chargeFlags.charged(flaggedBy(call, record), runtime.clock.now());
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),
@@ -84,10 +87,15 @@ async function growHold({ coordinator, report }: Runtime, call: Call, claim: Cla
   call.costNano = wantedNano;
 }
 
+function flaggedBy(call: Call, record: CallRecord): FlaggedCharge {
+  const { id: callId, provider, answeringModel: model, flags, usage } = record;
+  return { callId, provider, model, flags, usage, serviceTier: call.report?.serviceTier ?? null };
+}
+
 /** What TPM counts in the end; null, the estimate, of a job: what it uses is not known within the window. */
-function tokensOf({ jobOpened, usageSource, usage }: Call): number | null {
-  if (jobOpened) return null;
-  return usageSource === 'none' ? 0 : countedTokens(usage);
+function tokensOf(call: Call): number | null {
+  if (call.jobOpened) return null;
+  return call.usageSource === 'none' ? 0 : countedTokens(meteredUsage(call));
 }
 
 /** A key refused in floods waits a little: the flood must not become the log's. */

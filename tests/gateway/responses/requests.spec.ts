@@ -75,8 +75,8 @@ describe('a request for a response', () => {
       expect((await stack.call(two.id)).usage).toMatchObject({ cachedInput: read });
     });
 
-    it.each([false, true])('for its reasoning and at the tier that answered (stream: %s)', async (stream) => {
-      const asked = await ask({ model: 'sandbox/reasoner', stream, service_tier: 'flex' });
+    it.each([false, true])('for its reasoning (stream: %s)', async (stream) => {
+      const asked = await ask({ model: 'sandbox/reasoner', stream });
       const end = await stack.sandbox.ended((await seenOf(stack, asked)).id);
       const usage = record(end.usageReported) as Figures;
       const call = await stack.call(asked.id);

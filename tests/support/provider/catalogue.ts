@@ -107,6 +107,13 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/drained-messages': [
     { provider: 'drained', families: ['messages'], price, denyBetas: ['beta-denied'] },
   ],
+  'test/fast': [
+    {
+      provider: 'drained',
+      families: ['messages', 'chat'],
+      price: { ...price, serviceTiers: { fast: { input: '2', output: '8' } } },
+    },
+  ],
   'test/responses-drained': [{ provider: 'drained', families: ['responses'], price }],
   'test/responses-fall-back': [
     { provider: 'closed', families: ['responses'], price },

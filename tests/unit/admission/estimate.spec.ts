@@ -144,7 +144,7 @@ describe('the hold of a call', () => {
     expect(hold(3_003)).toBe(3_003_000n + 40_000n);
   });
 
-  it('reserves the service tier that is asked for, and any of them for auto', () => {
+  it('reserves the dearer of the service tier that is asked for and the base', () => {
     const tiers = targetOf({
       base: { input: dollar, output: dollar },
       serviceTiers: { priority: { output: 9n * dollar }, flex: { output: dollar / 2n } },
@@ -154,7 +154,7 @@ describe('the hold of a call', () => {
     expect(hold(null)).toBe(1_000_000n);
     expect(hold('flex')).toBe(1_000_000n);
     expect(hold('priority')).toBe(9_000_000n);
-    expect(hold('auto')).toBe(9_000_000n);
+    expect(hold('auto')).toBe(1_000_000n);
   });
 
   it('reserves the surcharge of cache writes when the request declares them', () => {

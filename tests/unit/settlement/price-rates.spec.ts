@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { boundUsage } from '#lib/metering/anomaly';
 import { price } from '#lib/metering/price';
 import type { Price, Rates } from '#lib/metering/price-list';
 import { type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
@@ -128,29 +127,5 @@ describe('the price of a call', () => {
     expect(priced.costNano).toBe(usd(9));
     expect(priced.lines.map((line) => line.class)).toEqual(['output:small', 'output:unknown']);
     expect(priced.flags).toEqual(['unpriced_nested']);
-  });
-});
-
-describe('usage beyond belief', () => {
-  const model = { contextTokens: 1000, maxOutputTokens: 100 };
-
-  it('is charged at ten times what the model can hold, while the report keeps its figure', () => {
-    const said = report({ input: 1e12, output: 20 });
-    const bounded = boundUsage(said, model, 2);
-    expect(bounded.report.usage.input).toBe(12_000);
-    expect(bounded.report.usage.output).toBe(20);
-    expect(bounded.flags).toEqual(['usage_anomaly']);
-    expect(said.usage.input).toBe(1e12);
-  });
-
-  it('counts negative, fractional and unreadable figures as nothing', () => {
-    const bounded = boundUsage(report({ input: -5, output: 1.5, reasoning: Number.NaN }), model, 1);
-    expect(bounded.report.usage).toEqual(usageOf({}));
-    expect(bounded.flags).toEqual(['usage_negative']);
-  });
-
-  it('bounds nested usage too', () => {
-    const nested = [{ upstreamModel: 'x', usage: usageOf({ output: 1e9 }) }];
-    expect(boundUsage(report({}, { nested }), model, 1).report.nested[0]?.usage.output).toBe(11_000);
   });
 });

@@ -65,7 +65,16 @@ describe('the usage of a whole message', () => {
 
   it('names the faster inference as the tier', () => {
     expect(read({ input_tokens: 1, service_tier: 'standard', speed: 'fast' })?.serviceTier).toBe('fast');
-    expect(read({ input_tokens: 1, speed: 'standard' })?.serviceTier).toBeNull();
+    expect(read({ input_tokens: 1, speed: 'standard' })?.serviceTier).toBe('standard');
+    expect(read({ input_tokens: 1, service_tier: 'priority', speed: 'fast' })?.serviceTier).toBe(
+      'fast+priority',
+    );
+  });
+
+  it('takes the speed that was asked for where the answer says nothing of it', () => {
+    const fast = askMessages({ model: 'm', speed: 'fast' });
+    expect(read({ input_tokens: 1, service_tier: 'standard' }, fast)?.serviceTier).toBe('fast');
+    expect(read({ input_tokens: 1, speed: 'standard' }, fast)?.serviceTier).toBe('standard');
   });
 
   it('counts a figure that is negative or no integer as 0 and flags it', () => {
@@ -132,7 +141,7 @@ describe('passes of a call', () => {
     });
     expect(report?.usage).toEqual(usageOf({}));
     expect(report?.nested).toEqual([
-      { upstreamModel: 'third', usage: usageOf({ input: 412, output: 264, reasoning: 30 }) },
+      { upstreamModel: 'third', served: true, usage: usageOf({ input: 412, output: 264, reasoning: 30 }) },
     ]);
   });
 

@@ -61,6 +61,17 @@ describe('what a request for a response asks for', () => {
   });
 });
 
+describe('tools that the provider runs', () => {
+  it.each(['web_search', 'mcp', 'code_interpreter', 'image_generation', 'shell'])('%s is one', (type) => {
+    expect(askResponse({ model: 'm', tools: [{ type: 'function' }, { type }] }).serverTools).toBe(true);
+    expect(askResponse({ model: 'm', input: [{ tools: [{ type }] }] }).serverTools).toBe(true);
+  });
+
+  it.each(['function', 'custom', 'local_shell', 'apply_patch', 'computer'])('%s is none', (type) => {
+    expect(askResponse({ model: 'm', tools: [{ type }] })).not.toHaveProperty('serverTools');
+  });
+});
+
 describe('a response in the background', () => {
   it('is a job, whole or streamed, unless it is not kept', () => {
     expect(askResponse({ model: 'm', background: true }).job).toEqual({});
