@@ -10,9 +10,10 @@ import { assemble } from '#lib/process/assemble';
 import { openConsole } from '#lib/process/console';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import { orExplain } from '#lib/process/explain';
+import { checkPort } from '#lib/process/listener/port';
+import { trackSilent } from '#lib/process/listener/silent-connections';
 import { isMetricsTarget, openMetrics } from '#lib/process/metrics';
-import { checkPort } from '#lib/process/port';
-import { trackSilent } from '#lib/process/silent-connections';
+import { logWhatIsPrinted } from '#lib/process/printed';
 import { onStop } from '#lib/process/stop';
 import { openStore } from '#lib/process/store';
 import { keepTickShape } from '#lib/process/tick-shape';
@@ -32,6 +33,8 @@ for (const { setting, instead } of pendingSettings(env))
   log.warn({ setting, instead }, 'a setting that does nothing yet');
 const store = await orExplain(() => openStore(env, log));
 await orExplain(() => checkPort(env));
+const sayHello = process.stdout.write.bind(process.stdout);
+if (!process.argv.includes('--dev')) logWhatIsPrinted(log);
 const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;
 const upstreams = await openUpstreams(env, log);
 const running = await assemble(env, store.db, upstreams, log);
@@ -63,7 +66,7 @@ pages.attach(server);
 const silent = trackSilent(server);
 
 server.listen(env.port, env.host, () => {
-  process.stdout.write(welcome(env, firstRun));
+  sayHello(welcome(env, firstRun));
 });
 
 const fail = onStop({

@@ -145,9 +145,12 @@ const childFlags = ['--disable-warning=ExperimentalWarning', '--initial-old-spac
 
 function start(dataDir: string, role: Role): Child {
   const args = [...childFlags, program, dataDir, role, String(process.pid)];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'inherit', 'pipe'] });
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
+  // By way of this process, whose log may have a form of its own.
+  child.stderr?.on('data', (text) => process.stderr.write(text));
   const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve()).once('error', () => resolve());
+    // Closed, not just ended: what it said last has been passed on then.
+    child.once('close', () => resolve()).once('error', () => resolve());
   });
   const pipe = reportPipe(child);
   return {
@@ -156,7 +159,7 @@ function start(dataDir: string, role: Role): Child {
     unref: () => {
       child.unref();
       pipe.resume();
-      for (const stream of [child.stdin, pipe]) if (stream instanceof Socket) stream.unref();
+      for (const stream of [child.stdin, child.stderr, pipe]) if (stream instanceof Socket) stream.unref();
     },
     end: async () => {
       child.ref();

@@ -3,7 +3,7 @@ import { DatabaseAway } from '#lib/data/database-errors';
 import { DataDirInUse, EmbeddedFailed } from '#lib/data/embedded';
 import { MigrationRefused } from '#lib/data/migrate';
 import { EnvError } from '#lib/env';
-import { ListenRefused } from '#lib/process/port';
+import { ListenRefused } from '#lib/process/listener/port';
 
 const explained = [
   EnvError,

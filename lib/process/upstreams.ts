@@ -69,10 +69,11 @@ function start(port: string, key: string): ChildProcess {
     process.execPath,
     [program, '--tied', '--port', port, '--key', key],
     // A group of its own: the terminal's Ctrl-C must not end it before this process has drained.
-    { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
+    { stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   );
+  child.stderr.on('data', (text) => process.stderr.write(text));
   // It may be gone when its standard input is closed.
-  child.stdin?.on('error', () => undefined);
+  child.stdin.on('error', () => undefined);
   return child;
 }
 
