@@ -179,6 +179,25 @@ describe('the catalogue that comes with the gateway', () => {
     for (const offer of offers.filter((one) => one.price?.input)) expect(offer.price?.output).toBeDefined();
   });
 
+  it('prices the dearer tiers above the standard one, and flex below', async () => {
+    const { models } = await readCatalogue(directory, ['sandbox.yaml']);
+    const priced = models.flatMap((model) => model.offers.map((offer) => ({ model, price: offer.price })));
+    const odd = priced.flatMap(({ model, price }) => {
+      const { base, serviceTiers } = readFilePrice(price ?? {});
+      return Object.entries(serviceTiers).flatMap(([name, rates]) =>
+        (['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).flatMap((kind) => {
+          const [own, standard] = [rates[kind], base[kind]];
+          if (own === undefined || standard === undefined) {
+            return own === standard ? [] : `${model.id} ${name}: ${kind} has a price in one of the two`;
+          }
+          return (name === 'flex' ? own <= standard : own > standard) ? [] : `${model.id} ${name}: ${kind}`;
+        }),
+      );
+    });
+    expect(odd).toEqual([]);
+    expect(priced.filter(({ price }) => price?.serviceTiers).length).toBeGreaterThan(30);
+  });
+
   it('takes every credential from the environment', async () => {
     const { providers } = await readCatalogue(directory);
     for (const provider of providers) expect(provider.credential).toHaveProperty('env');
@@ -192,7 +211,7 @@ describe('a price', () => {
     image: { '1024x1024/high': '0.04', default: '0.02' },
     webSearch: '0.01',
     tiers: [{ aboveInputTokens: 200_000, input: '4' }],
-    serviceTiers: { flex: { input: '1' } },
+    serviceTiers: { flex: { input: '1', tiers: [{ aboveInputTokens: 200_000, input: '2' }] } },
   });
 
   it('is integers of nano-dollars per million units, pieces too', () => {
@@ -201,7 +220,12 @@ describe('a price', () => {
     expect(price.base.webSearch).toBe(10_000_000_000_000n);
     expect(price.base.image).toEqual({ '1024x1024/high': 40_000_000_000_000n, default: 20_000_000_000_000n });
     expect(price.tiers).toEqual([{ aboveInputTokens: 200_000, rates: { input: 4_000_000_000n } }]);
-    expect(price.serviceTiers).toEqual({ flex: { input: 1_000_000_000n } });
+    expect(price.serviceTiers).toEqual({
+      flex: {
+        input: 1_000_000_000n,
+        tiers: [{ aboveInputTokens: 200_000, rates: { input: 2_000_000_000n } }],
+      },
+    });
   });
 
   it('comes back from storage as it was', () => {
