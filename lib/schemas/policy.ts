@@ -38,9 +38,18 @@ export const policyShape = z
     aliases: z
       .record(
         z.string().regex(/^[\x21-\x7e]{1,200}$/, 'is no name: use printable characters without spaces'),
-        z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)], {
-          error: 'is neither a model id nor a list of 1 to 20 of them',
-        }),
+        z.union(
+          [
+            z.string().min(1),
+            z
+              .array(z.string().min(1))
+              .min(1, 'names no model: list at least one')
+              .max(20, 'lists more than 20 models'),
+          ],
+          {
+            error: 'is neither a model id nor a list of 1 to 20 of them',
+          },
+        ),
       )
       .refine((map) => Object.keys(map).length <= 200, 'has more than 200 names')
       .optional(),

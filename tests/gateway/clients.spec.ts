@@ -180,6 +180,26 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
     });
   });
 
+  it('a list of models pages and prices, in the shape that the client reads', async () => {
+    const list = async (target: string) => jsonOf(await ask(stack.url, 'GET', target, bearer(key)));
+    const first = await list('/v1/models?limit=1');
+    expect(first).toMatchObject({ has_more: true, first_id: first.last_id });
+    expect(first.data).toEqual([
+      expect.objectContaining({
+        context_length: expect.any(Number),
+        pricing: expect.objectContaining({ prompt: expect.stringMatching(/^0(\.\d+)?$/) }),
+      }),
+    ]);
+    const second = await list(`/v1/models?limit=1&after_id=${first.last_id}`);
+    expect(second.first_id).not.toBe(first.last_id);
+    expect((await list(`/v1/models?before_id=${second.first_id}`)).last_id).toBe(first.last_id);
+    const page = await list('/v1beta/models?pageSize=1');
+    expect(page).toMatchObject({ models: [{ name: `models/${first.first_id}` }] });
+    expect(await list(`/v1beta/models?pageSize=1&pageToken=${page.nextPageToken}`)).toMatchObject({
+      models: [{ name: `models/${second.first_id}` }],
+    });
+  });
+
   it('a placeholder in Authorization does not spoil a good key beside it', async () => {
     const headers = { Authorization: 'Bearer sk-dummy', 'x-api-key': key };
     expect((await post('/v1/messages', messages, headers)).status).toBe(200);

@@ -163,7 +163,8 @@ describe('the command line', () => {
       ['aliases: { a: acme/none }', 'there is no model "acme/none"'],
       ['aliases: { acme/large: acme/small }', 'alias "acme/large" is the id of a model'],
       ['aliases: { a: acme/large }', "the workspace's default policy", '--model', 'acme/large'],
-      ['aliases: { a: [] }', 'list of 1 to 20'],
+      ['aliases: { a: [] }', 'aliases.a: names no model'],
+      ['aliases: { a: 5 }', 'list of 1 to 20'],
       ['aliases: { "a b": acme/large }', 'printable characters without spaces'],
     ] as const)
       expect(await set(text, ...more), text).toMatchObject({ exit: 1, err: expect.stringContaining(told) });
