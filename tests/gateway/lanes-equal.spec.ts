@@ -10,7 +10,7 @@ import { makeKey } from '#lib/secrets';
 import { askAs } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
 import { addedHeaders, droppedHeaders, knownDifferences } from '#tests/gateway/known-differences';
-import { brokenBodies, plain, type RawRequest } from '#tests/gateway/raw-requests';
+import { brokenBodies, plain, type RawRequest, unversioned } from '#tests/gateway/raw-requests';
 import { ask, bearer } from '#tests/support/chat-call';
 import { freePort, root, type Stack, startStack } from '#tests/support/stack';
 import { requestText, talk, type Wire } from '#tests/support/wire';
@@ -79,7 +79,7 @@ describe("behind this project's own server both lanes give the same answers", ()
     expect(node).toBeDefined();
   }
 
-  it.each([...plain, ...brokenBodies, ...known])('$name', ({ text }: RawRequest) =>
+  it.each([...plain, ...unversioned, ...brokenBodies, ...known])('$name', ({ text }: RawRequest) =>
     expectSame((key) => Buffer.from(text.replace('KEY', key), 'latin1')),
   );
 

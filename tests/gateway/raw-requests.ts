@@ -99,12 +99,20 @@ export const rewrittenTargets: readonly RawRequest[] = [
   }),
 ];
 
+/** Outside the versioned prefixes, where a host's Next adds the console's security headers to every answer. */
+export const unversioned: readonly RawRequest[] = [
+  ...refusedBy('not_found', { 'an address under /api that is none': get('/api/nothing') }),
+  ...refusedBy(null, {
+    'no version': get('/models'),
+    'no version and a path parameter': get('/models/sandbox/echo'),
+  }),
+];
+
 /** What every host hands to its routes as it came. */
 export const plain: readonly RawRequest[] = [
   ...refusedBy('not_found', {
     'a slash at the end': get('/v1/models/'),
     'an operation that is none': as('POST', '/v1/responses/compact'),
-    'an address under /api that is none': get('/api/nothing'),
   }),
   ...refusedBy('invalid_body', {
     'an escaped NUL': get('/v1/models/%00'),
@@ -121,8 +129,6 @@ export const plain: readonly RawRequest[] = [
   ...refusedBy(null, {
     'an escaped letter': get('/v1/%6dodels'),
     'a version twice': get('/v1/v1/models'),
-    'no version': get('/models'),
-    'no version and a path parameter': get('/models/sandbox/echo'),
     'a strange query': get('/v1/models?x=%zz&&=&key'),
     'two Hosts': lined('Host: other.test'),
     'a Host that is none': get('/v1/models', 'Host: a b/c\r\nAuthorization: Bearer KEY\r\n'),
