@@ -34,6 +34,7 @@ import { countSetAside } from '#lib/settlement/set-aside';
 import { listenForPolls } from '#lib/snapshot/announce';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { createChangeFeed } from '#lib/snapshot/changes';
+import { createKnownHashes } from '#lib/snapshot/known-hashes';
 import { loadKey } from '#lib/snapshot/load';
 import { createKeyReader } from '#lib/snapshot/read';
 import type { Catalogue } from '#lib/snapshot/snapshot';
@@ -109,8 +110,12 @@ export async function assemble(
     report: (error: unknown) => report(error, null),
   };
   let catalogue: Catalogue = await loadCatalogue(db.pool, sources);
+  const knownHashes = createKnownHashes(db.pool);
+  const learnKeys = (ids: readonly string[] | null) =>
+    knownHashes.load(ids).catch((error: unknown) => report(error, null));
   const keys = createKeyReader({
     clock,
+    isKnown: (hash) => knownHashes.has(hash),
     hash: (secret) => hashKey(secret, env.keyPepper),
     load: (hash) => loadKey(db.pool, hash),
     report: (error) => report(error, null),
@@ -137,6 +142,8 @@ export async function assemble(
         resources.drop(change.subject);
       }
     }
+    const changedKeys = changes.flatMap(({ kind, subject }) => (kind === 'key' ? [subject] : []));
+    if (changedKeys.length > 0) void learnKeys(changedKeys);
     if (changes.some((change) => change.kind === 'catalogue'))
       catalogue = await loadCatalogue(db.pool, sources);
   };
@@ -150,6 +157,7 @@ export async function assemble(
     onChange: apply,
     onLost: async () => {
       keys.forget('all');
+      void learnKeys(null);
       resources.clear();
       catalogue = await loadCatalogue(db.pool, sources);
     },
@@ -167,6 +175,7 @@ export async function assemble(
   }, CATALOGUE_MS);
   reload.unref();
   await feed.start();
+  void learnKeys(null);
   const health = createHealth();
   const offers = () => listOffers(catalogue, health, clock.now());
   const pools = createPools();

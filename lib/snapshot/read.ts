@@ -31,6 +31,8 @@ export interface KeyReaderOptions {
   readonly hash: (secret: string) => Buffer;
   /** The key by that hash, from the database; null: unknown. Rejects when the database cannot answer. */
   readonly load: (hash: Buffer) => Promise<KeySnapshot | null>;
+  /** Whether a key may have that hash; without it every well-formed key counts as one. */
+  readonly isKnown?: (hash: Uint8Array) => boolean;
   /** A failed or timed-out look-up, for the log. */
   readonly report?: (error: unknown) => void;
   /**
@@ -56,12 +58,16 @@ interface Flight {
   result: Promise<KeySnapshot | Refusal>;
 }
 
-/** The reader of one process: at most 50 look-ups at once and 200 a second, unknown keys kept 5 s. */
+/**
+ * The reader of one process: at most 50 look-ups at once and 200 a second, unknown keys kept 5 s. Keys that are
+ * not known get three quarters of that at most: a flood of made-up ones leaves room for those that exist.
+ */
 export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   const { clock, hash, load, trustMs = staleMs, timeoutMs = 2_000 } = options;
   const memory = createMemory(options.most ?? 50_000);
   const unknown = createUnknown({ most: 10_000, keepMs: 5_000 });
   const gate = createGate({ atOnce: 50, perSecond: 200 });
+  const strangers = createGate({ atOnce: 37, perSecond: 150 });
   const names = new Fingerprints();
   const flights = new Map<string, Flight>();
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
@@ -82,15 +88,29 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
     if (unknown.has(id, nowMs)) return notFound;
     const running = flights.get(id);
     if (running !== undefined) return running.result;
-    const waitSeconds = gate.enter(nowMs);
+    const digest = hash(secret);
+    const strange = options.isKnown !== undefined && !options.isKnown(digest);
+    const waitSeconds = enter(nowMs, strange);
     if (waitSeconds > 0) {
       const stale = fromMemory(id, nowMs, staleMs);
       return stale === null ? coolingDown(waitSeconds) : usable(stale, clock);
     }
     const flight: Flight = { touched: new Set(), result: Promise.resolve(notFound) };
     flights.set(id, flight);
-    flight.result = lookUp(id, hash(secret), flight.touched);
+    flight.result = lookUp(id, digest, flight.touched).finally(() => {
+      gate.done();
+      if (strange) strangers.done();
+    });
     return flight.result;
+  }
+
+  /** @returns seconds to wait, or 0: a look-up may start. */
+  function enter(nowMs: number, strange: boolean): number {
+    const waitSeconds = strange ? strangers.enter(nowMs) : 0;
+    if (waitSeconds > 0) return waitSeconds;
+    const shared = gate.enter(nowMs);
+    if (shared > 0 && strange) strangers.done();
+    return shared;
   }
 
   async function lookUp(id: string, digest: Buffer, touched: Set<string>): Promise<KeySnapshot | Refusal> {
@@ -114,7 +134,6 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
       return stale === null ? unresolved : usable(stale, clock);
     } finally {
       flights.delete(id);
-      gate.done();
     }
   }
 

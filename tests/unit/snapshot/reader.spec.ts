@@ -28,7 +28,9 @@ function snapshot(keyId: string, change: Partial<KeySnapshot['key']> = {}): KeyS
 }
 
 /** A loader whose answers the test gives, one by one, in the order of the look-ups. */
-function controlled(options: { trustMs?: number; most?: number } = {}) {
+function controlled(
+  options: { trustMs?: number; most?: number; isKnown?: (hash: Uint8Array) => boolean } = {},
+) {
   const waiting: { resolve(found: KeySnapshot | null): void; reject(error: Error): void }[] = [];
   let loads = 0;
   const reader = createKeyReader({
@@ -290,6 +292,31 @@ describe('look-ups of keys that are not in memory', () => {
     next().resolve(null);
     await readings[0];
     expect(codeOf(reader.read(makeKey()))).toBe('a promise');
+  });
+
+  it('leave room for keys that exist when a flood of made-up ones comes', async () => {
+    const existing = Array.from({ length: 51 }, () => makeKey());
+    const hashes = new Set(existing.map((key) => hashKey(key, 'pepper').toString('hex')));
+    const isKnown = (hash: Uint8Array) => hashes.has(Buffer.from(hash).toString('hex'));
+    const atOnce = controlled({ isKnown });
+    const flood = () => codeOf(atOnce.reader.read(makeKey()));
+    expect(Array.from({ length: 100 }, flood).filter((code) => code === 'a promise')).toHaveLength(37);
+    const cold = existing.slice(0, 13).map((key) => codeOf(atOnce.reader.read(key)));
+    expect(new Set(cold)).toEqual(new Set(['a promise']));
+    atOnce.next().resolve(null);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(flood()).toBe('a promise');
+
+    const inASecond = controlled({ isKnown });
+    for (let n = 0; n < 150; n++) await inASecond.learn(makeKey(), null);
+    expect(inASecond.reader.read(makeKey())).toMatchObject({
+      code: 'hydrate_cooldown',
+      retryAfterSeconds: 1,
+    });
+    for (const key of existing.slice(0, 50)) await inASecond.learn(key, snapshot('k'));
+    expect(codeOf(inASecond.reader.read(existing[50] ?? ''))).toBe('hydrate_cooldown');
+    vi.advanceTimersByTime(1_000);
+    expect(codeOf(inASecond.reader.read(makeKey()))).toBe('a promise');
   });
 
   it('are at most 200 a second, and memory stays in service beyond', async () => {

@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+
+/** Which hashes may be those of keys. */
+export interface KnownHashes {
+  /** Never false for a hash that was added; true for one in 500 others once a million keys were. */
+  has(hash: Uint8Array): boolean;
+  /** Adds the hashes of these keys, rotated-out secrets included; null: of all. @throws Error of the database. */
+  load(keyIds: readonly string[] | null): Promise<void>;
+}
+
+const pageSize = 20_000;
+/** A Bloom filter of 2 MiB; the hashes are random, so that their own bytes tell the places. */
+const placeBits = 24;
+const places = 4;
+const statement = `
+  SELECT id, substring(hash FROM 1 FOR 12) AS hash, substring(old_hash FROM 1 FOR 12) AS old_hash FROM api_key
+  WHERE ($1::uuid[] IS NULL OR id = ANY ($1::uuid[])) AND ($2::uuid IS NULL OR id > $2::uuid)
+  ORDER BY id LIMIT ${pageSize}`;
+
+/**
+ * Tells, without a look-up, a key that memory does not hold yet from one that nobody has: a flood of made-up
+ * keys must not use up the look-ups of real ones (decisions §10). It holds nothing until `load`.
+ */
+export function createKnownHashes(pool: Pick<Pool, 'query'>): KnownHashes {
+  const bits = new Uint8Array(1 << (placeBits - 3));
+
+  function placeOf(hash: Uint8Array, number: number): number {
+    const at = number * 3;
+    return (hash[at] ?? 0) | ((hash[at + 1] ?? 0) << 8) | ((hash[at + 2] ?? 0) << 16);
+  }
+
+  function add(hash: Uint8Array): void {
+    for (let number = 0; number < places; number++) {
+      const place = placeOf(hash, number);
+      bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7));
+    }
+  }
+
+  return {
+    has: (hash) => {
+      for (let number = 0; number < places; number++) {
+        const place = placeOf(hash, number);
+        if (((bits[place >> 3] ?? 0) & (1 << (place & 7))) === 0) return false;
+      }
+      return true;
+    },
+    load: async (keyIds) => {
+      for (let last: string | null = null; ; ) {
+        const page: { id: string; hash: Buffer; old_hash: Buffer | null }[] = (
+          await pool.query(statement, [keyIds, last])
+        ).rows;
+        for (const { hash, old_hash: old } of page) for (const one of old ? [hash, old] : [hash]) add(one);
+        last = page.at(-1)?.id ?? null;
+        if (page.length < pageSize) return;
+      }
+    },
+  };
+}
