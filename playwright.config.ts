@@ -9,8 +9,8 @@ export default defineConfig({
   globalSetup: './tests/console/start-gateway.ts',
   outputDir: 'test-results',
   workers: 1,
-  timeout: 90_000,
-  expect: { timeout: 15_000 },
+  timeout: 240_000,
+  expect: { timeout: 45_000 },
   reporter: [['list']],
   use: {
     ...(process.env.CONSOLE_URL ? { baseURL: process.env.CONSOLE_URL } : {}),

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 /** unit: pure, seconds. gateway: real sockets, database and processes. fleet: kills and races. */
 export default defineConfig({
   test: {
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         test: {
@@ -19,7 +21,11 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
-          globalSetup: ['tests/support/temporary.ts', 'tests/support/database.ts'],
+          globalSetup: [
+            'tests/support/temporary.ts',
+            'tests/support/database.ts',
+            'tests/support/shared/serve-stacks.ts',
+          ],
         },
       },
       {
@@ -28,7 +34,8 @@ export default defineConfig({
           include: ['tests/fleet/**/*.spec.ts'],
           testTimeout: 600_000,
           hookTimeout: 120_000,
-          maxWorkers: 1,
+          // They wait more than they work.
+          maxWorkers: 3,
           globalSetup: ['tests/support/temporary.ts', 'tests/support/database.ts'],
         },
       },

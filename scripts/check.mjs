@@ -3,9 +3,12 @@ import { prepare } from './bootstrap.mjs';
 import { checkDeadCode, checkStyle, checkTypes, runSpecs, sumUp } from './steps.mjs';
 
 const node = await prepare();
-await sumUp([
-  () => checkTypes(node),
-  () => checkStyle(node),
-  () => checkDeadCode(node),
-  () => runSpecs(node, 'unit'),
-]);
+await sumUp(
+  [
+    ['types', () => checkTypes(node)],
+    ['lint', () => checkStyle(node)],
+    ['dead', () => checkDeadCode(node)],
+    ['unit', () => runSpecs(node, ['unit'])],
+  ],
+  performance.now(),
+);

@@ -4,62 +4,70 @@ import { join } from 'node:path';
 import { root } from './bootstrap.mjs';
 import { run } from './run.mjs';
 
-/** @typedef {{ passed: number, failed: number, skipped: number }} Count */
+/**
+ * What a part of the tests came to. `notRun` holds the titles of skipped tests.
+ * @typedef {{ passed: number, failed: number, skipped: number, notRun?: string[],
+ *   files?: { path: string, ms: number }[] }} Count
+ */
+
+/** Answers of real providers, which stand beside the project and are no part of it. */
+const recordedTraffic = '../shared/fixtures';
 
 const tool = (path) => join(root, 'node_modules', path);
+const nothing = { passed: 0, failed: 0, skipped: 0 };
 
 /** A tool that says yes or no: one test. */
-async function verdict(node, name, args) {
-  console.log(`\n— ${name}`);
+async function verdict(node, args) {
   const ok = await succeeds(node, args);
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+  return { ...nothing, passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-export const checkTypes = (node) => verdict(node, 'types', [tool('typescript/bin/tsc'), '--noEmit']);
+export const checkTypes = (node) => verdict(node, [tool('typescript/bin/tsc'), '--noEmit']);
 export const checkStyle = (node) =>
-  verdict(node, 'lint and format', [tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']);
-export const checkDeadCode = (node) => verdict(node, 'dead code', [tool('knip/bin/knip.js')]);
+  verdict(node, [tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']);
+export const checkDeadCode = (node) => verdict(node, [tool('knip/bin/knip.js')]);
 
 /**
- * One project of vitest.config.ts.
- * @returns {Promise<Count>} a spec file that could not be read, or an error outside every test, counts as one failure.
+ * Projects of vitest.config.ts.
+ * @param {string[]} words only files whose path contains one of them; none: all.
+ * @returns {Promise<Count>} an error outside every test counts as a failure.
  */
-export async function runSpecs(node, project) {
-  console.log(`\n— ${project} tests`);
+export async function runSpecs(node, projects, words = []) {
   return counted(async (report) => {
-    const flags = [`--project=${project}`, '--passWithNoTests', '--reporter=default', '--reporter=json'];
-    const ok = await succeeds(node, [
-      tool('vitest/vitest.mjs'),
-      'run',
-      ...flags,
-      `--outputFile.json=${report}`,
-    ]);
+    const flags = ['--passWithNoTests', '--reporter=default', '--reporter=./tests/support/run/report.mjs'];
+    const ok = await succeeds(
+      node,
+      [tool('vitest/vitest.mjs'), 'run', ...projects.map((name) => `--project=${name}`), ...flags, ...words],
+      { ...process.env, GATEWAY_TEST_REPORT: report },
+    );
+    return whole(ok, readReport(report) ?? nothing);
+  });
+}
+
+/**
+ * The console's tests in a real browser.
+ * @param {string[]} words only files whose path contains one of them; none: all.
+ */
+export async function runBrowserTests(node, words = []) {
+  return counted(async (report) => {
+    const env = { ...process.env, PLAYWRIGHT_JSON_OUTPUT_NAME: report, PLAYWRIGHT_JSON_OUTPUT_FILE: report };
+    const program = [tool('@playwright/test/cli.js'), 'test', '--reporter=list,json', ...words];
+    const ok = await succeeds(node, program, env);
     const found = readReport(report);
-    const unread =
-      found?.testResults.filter((file) => file.status === 'failed' && !hasFailure(file)).length ?? 0;
     return whole(ok, {
-      passed: found?.numPassedTests ?? 0,
-      failed: (found?.numFailedTests ?? 0) + unread,
-      skipped: (found?.numPendingTests ?? 0) + (found?.numTodoTests ?? 0),
+      passed: (found?.stats.expected ?? 0) + (found?.stats.flaky ?? 0),
+      failed: found?.stats.unexpected ?? 0,
+      skipped: found?.stats.skipped ?? 0,
+      files: (found?.suites ?? []).map((suite) => ({ path: `tests/console/${suite.file}`, ms: msOf(suite) })),
     });
   });
 }
 
-const hasFailure = (file) => file.assertionResults.some((test) => test.status === 'failed');
-
-/** The console's tests in a real browser. */
-export async function runBrowserTests(node) {
-  console.log('\n— browser tests');
-  return counted(async (report) => {
-    const env = { ...process.env, PLAYWRIGHT_JSON_OUTPUT_NAME: report, PLAYWRIGHT_JSON_OUTPUT_FILE: report };
-    const ok = await succeeds(node, [tool('@playwright/test/cli.js'), 'test', '--reporter=list,json'], env);
-    const stats = readReport(report)?.stats;
-    return whole(ok, {
-      passed: (stats?.expected ?? 0) + (stats?.flaky ?? 0),
-      failed: stats?.unexpected ?? 0,
-      skipped: stats?.skipped ?? 0,
-    });
-  });
+/** ms that the tests of a suite of Playwright's took. */
+function msOf({ suites = [], specs = [] }) {
+  const results = specs.flatMap(({ tests }) => tests.flatMap((test) => test.results));
+  const own = results.reduce((sum, { duration }) => sum + duration, 0);
+  return suites.reduce((sum, suite) => sum + msOf(suite), own);
 }
 
 /** A run that failed without a failing test (no browser, a broken set-up) is a failure all the same. */
@@ -91,16 +99,41 @@ async function succeeds(node, args, env = process.env) {
 }
 
 /**
- * Runs steps one after the other and prints the sum as the last line.
- * @param {(() => Promise<Count>)[]} steps
+ * Runs parts one after the other; prints where the time went, and the sum as the last line.
+ * @param {readonly (readonly [name: string, step: () => Promise<Count>])[]} parts
+ * @param {number} preparedMs what came before took.
  */
-export async function sumUp(steps) {
-  const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const step of steps) {
+export async function sumUp(parts, preparedMs = 0) {
+  const sum = { ...nothing };
+  const times = [['preparing', preparedMs]];
+  const files = [];
+  const notRun = new Set();
+  for (const [name, step] of parts) {
+    console.log(`\n— ${name}`);
+    const startMs = performance.now();
     const count = await step();
+    times.push([name, performance.now() - startMs]);
+    files.push(...(count.files ?? []));
+    for (const title of count.notRun ?? []) notRun.add(title);
     for (const key of Object.keys(sum)) sum[key] += count[key];
   }
+  printTimes(times, files);
+  if (!existsSync(join(root, recordedTraffic))) {
+    console.log(`\nNot run: what replays recorded traffic, because ${recordedTraffic} is not here.`);
+  } else for (const title of notRun) console.log(`Skipped: ${title}`);
   const skipped = sum.skipped > 0 ? `, ${sum.skipped} skipped` : '';
   console.log(`\n${sum.passed} passed, ${sum.failed} failed${skipped}`);
   process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0;
+}
+
+function printTimes(times, files) {
+  const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`.padStart(9);
+  if (files.length > 1) {
+    console.log('\nThe slowest files');
+    const slowest = files.sort((one, other) => other.ms - one.ms).slice(0, 10);
+    for (const { path, ms } of slowest) console.log(`${seconds(ms)}  ${path}`);
+  }
+  console.log('\nWhere the time went');
+  for (const [name, ms] of times) console.log(`${seconds(ms)}  ${name}`);
+  console.log(`${seconds(times.reduce((sum, [, ms]) => sum + ms, 0))}  together`);
 }

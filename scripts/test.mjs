@@ -1,28 +1,65 @@
-// `npm test`: everything. Its last line is "N passed, N failed", and the skipped ones when there are any.
-import { prepare } from './bootstrap.mjs';
+// `npm test`: everything. `npm test -- <word>…`: parts by their name, or the spec files whose path contains a word.
+// The last line is "N passed, N failed", and the skipped ones when there are any.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { prepare, root } from './bootstrap.mjs';
 import { checkDeadCode, checkStyle, checkTypes, runBrowserTests, runSpecs, sumUp } from './steps.mjs';
 import { provideTools } from './tools.mjs';
 
-const missing = provideTools();
-if (missing.length > 0) {
-  console.error(missing.join('\n'));
-  console.log(`\n0 passed, ${missing.length} failed`);
-  process.exit(1);
+/** Each part: what runs it, and the folder of its spec files. */
+const parts = {
+  types: { step: checkTypes },
+  lint: { step: checkStyle },
+  dead: { step: checkDeadCode },
+  unit: { step: (node, words) => runSpecs(node, ['unit'], words), folder: 'tests/unit/' },
+  gateway: { step: (node, words) => runSpecs(node, ['gateway'], words), folder: 'tests/gateway/' },
+  fleet: { step: (node, words) => runSpecs(node, ['fleet'], words), folder: 'tests/fleet/' },
+  browser: { step: runBrowserTests, folder: 'tests/console/' },
+};
+/** Parts that start the gateway itself: they need the console's build, and programs beside the packages. */
+const whole = ['gateway', 'fleet', 'browser'];
+
+/** What is to be run: names of parts, each with the words that its files must contain (none: all). */
+function wanted(words) {
+  if (words.length === 0) return Object.keys(parts).map((name) => ({ name, words: [] }));
+  const named = words.filter((word) => word in parts);
+  const others = words.filter((word) => !(word in parts));
+  const files = readdirSync(join(root, 'tests'), { recursive: true })
+    .filter((file) => file.endsWith('.spec.ts'))
+    .map((file) => `tests/${file}`);
+  for (const word of others) {
+    if (!files.some((file) => file.includes(word))) {
+      throw new Error(
+        `No spec file has "${word}" in its path. The parts are ${Object.keys(parts).join(', ')}.`,
+      );
+    }
+  }
+  return Object.entries(parts).flatMap(([name, { folder }]) => {
+    if (named.includes(name)) return [{ name, words: [] }];
+    const own = folder ? files.filter((file) => file.startsWith(folder)) : [];
+    const meant = others.filter((word) => own.some((file) => file.includes(word)));
+    return meant.length > 0 ? [{ name, words: meant }] : [];
+  });
+}
+
+function giveUp(lines) {
+  console.error(lines.join('\n'));
+  console.log(`\n0 passed, ${lines.length} failed`);
+  process.exitCode = 1;
 }
 
 try {
-  const node = await prepare({ build: true });
-  await sumUp([
-    () => checkTypes(node),
-    () => checkStyle(node),
-    () => checkDeadCode(node),
-    () => runSpecs(node, 'unit'),
-    () => runSpecs(node, 'gateway'),
-    () => runSpecs(node, 'fleet'),
-    () => runBrowserTests(node),
-  ]);
+  const steps = wanted(process.argv.slice(2));
+  const starts = steps.some(({ name }) => whole.includes(name));
+  const missing = starts ? provideTools() : [];
+  if (missing.length > 0) giveUp(missing);
+  else {
+    const node = await prepare({ build: starts });
+    await sumUp(
+      steps.map(({ name, words }) => [name, () => parts[name].step(node, words)]),
+      performance.now(),
+    );
+  }
 } catch (error) {
-  console.error(error.message);
-  console.log('\n0 passed, 1 failed');
-  process.exitCode = 1;
+  giveUp([error.message]);
 }

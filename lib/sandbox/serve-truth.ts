@@ -6,8 +6,9 @@ const longestWaitMs = 60_000;
 
 /**
  * The sandbox's own pages, beside the provider's:
- * `GET /_log?since=SEQ&event=begin|end&id=REQUEST&model=NAME&wait=MS` → `{ next, lines }`, where `next`
- * is the `since` of the following read; with `wait` it answers as soon as there is a line.
+ * `GET /_log?since=SEQ&event=begin|end&id=REQUEST&model=NAME&text=WORDS&wait=MS` → `{ next, lines }`,
+ * where `text` stands in the request's path or body, and `next` is the `since` of the following read; with `wait`
+ * it answers as soon as there is a line.
  * `GET /_faults` → what each fault does.
  */
 export function serveTruth({ truth, key }: { truth: TruthLog; key: string | null }) {
@@ -21,10 +22,15 @@ export function serveTruth({ truth, key }: { truth: TruthLog; key: string | null
     const fits = (line: TruthLine) =>
       (asked('event') === null || line.event === asked('event')) &&
       (asked('id') === null || line.id === asked('id')) &&
+      (asked('text') === null || holds(line, asked('text') ?? '')) &&
       (asked('model') === null || (line.event === 'end' && line.model === asked('model')));
     const lines = await truth.read(since, fits, Math.min(Number(asked('wait') ?? 0) || 0, longestWaitMs));
     send(response, 200, { next: lines.at(-1)?.seq ?? since, lines });
   };
+}
+
+function holds(line: TruthLine, text: string): boolean {
+  return line.event === 'begin' && (line.path.includes(text) || line.body?.includes(text) === true);
 }
 
 function aboutFaults(): Record<string, string> {

@@ -23,7 +23,7 @@ test.describe('320 px wide', () => {
     const id = answer.headers.get('x-request-id') ?? '';
     await expect(async () => {
       expect((await page.goto(`/demo/logs/${id}`))?.status()).toBe(200);
-    }).toPass({ timeout: 10_000 });
+    }).toPass({ timeout: 60_000 });
     await inDatabase(
       `UPDATE call SET error_code = repeat('e', 300), user_agent = repeat('u', 256), flags = ARRAY[repeat('f', 80)],
          lines = '[{"class":"input","quantity":123456789,"unitPrice":"0.000000001","cost":"0.000000000123456789"}]'
@@ -77,7 +77,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await closeSecret(page);
         await expect(async () => {
           expect((await page.goto(`/demo/logs/${id}`))?.status()).toBe(200);
-        }).toPass({ timeout: 10_000 });
+        }).toPass({ timeout: 60_000 });
         await expectAccessible(page);
         await page.goto('/demo/logs');
         await expect(page.getByRole('table')).toBeVisible();

@@ -80,7 +80,7 @@ test('names and addresses of strangers are text and nothing else', async ({ page
   await expect(page.getByRole('row').filter({ hasText: name })).toBeVisible();
   await expect(async () => {
     expect((await page.goto(`/demo/logs/${id}`))?.status()).toBe(200);
-  }).toPass({ timeout: 10_000 });
+  }).toPass({ timeout: 60_000 });
   await expect(page.getByText('<script>document.title=1</script>')).toBeVisible();
   await expect(page.getByText(`</script>${name}`).first()).toBeVisible();
   await page.goto('/demo/logs');

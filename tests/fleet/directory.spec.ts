@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readBooked } from '#tests/fleet/accounts';
 import { Client } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
-import { freePort, root, type Stack, startStack } from '#tests/support/stack';
+import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
 
-let stack: Stack;
+let stack: OwnStack;
 beforeAll(async () => {
   stack = await startStack();
 });

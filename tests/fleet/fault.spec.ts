@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Client, codeOf } from '#tests/fleet/client';
-import { root, type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 /** Preloaded into the gateway: signals provoke what nobody catches, outside every call. */
 const provoke = `
@@ -14,7 +14,7 @@ const provoke = `
   });`;
 const preload = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(provoke)}` };
 
-let stack: Stack;
+let stack: OwnStack;
 afterEach(() => stack.close());
 
 async function begin() {
@@ -28,7 +28,7 @@ async function begin() {
   return { client, key, long };
 }
 
-describe('an error that nobody caught', { timeout: 60_000 }, () => {
+describe('an error that nobody caught', { timeout: 180_000 }, () => {
   it.each([
     ['SIGUSR2', 'provoked'],
     ['SIGCONT', 'ours'],

@@ -4,7 +4,7 @@ import { type Second, startSecond } from '#tests/fleet/second';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 
 const kills = 15;
 const createsASecond = 12;
@@ -13,7 +13,7 @@ const patienceMs = 120_000;
 /** Four seconds of film, nano-dollars. */
 const price = 400_000_000n;
 
-let stack: Stack;
+let stack: OwnStack;
 let second: Second;
 beforeAll(async () => {
   stack = await startStack();
@@ -139,7 +139,7 @@ async function readBooked(): Promise<Map<string, Booked>> {
 }
 
 it(`settles every job once over ${kills} kills while they are created and polled`, {
-  timeout: 400_000,
+  timeout: 600_000,
 }, async () => {
   const { slug } = await stack.workspace({ rpm: 1_000_000, tpm: null, concurrency: null, credit: '5000' });
   const keys = await Promise.all([stack.key(slug), stack.key(slug, { dailyCap: '4000' })]);
@@ -152,7 +152,7 @@ it(`settles every job once over ${kills} kills while they are created and polled
   }, 1000 / createsASecond);
   for (let kill = 0; kill < kills; kill += 1) {
     if (kill > 0) await stack.start();
-    await pause(200 + Math.random() * 2500);
+    await pause(200 + Math.random() * 1500);
     await stack.kill('SIGKILL');
   }
   await stack.start();

@@ -5,14 +5,14 @@ import { type Booked, type Provided, readBooked, readLeft, readProvided } from '
 import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 
 const kills = 20;
 /** Among them, those that strike while the gateway starts and settles what the one before left. */
 const killsAtStart = 4;
 const callsASecond = 100;
 
-let stack: Stack;
+let stack: OwnStack;
 let client: Client;
 beforeAll(async () => {
   stack = await startStack();
@@ -80,7 +80,7 @@ async function killAtStart(afterMs: number): Promise<void> {
   await Promise.all([exited, starting]);
 }
 
-it('charges every call once and loses none over 20 kills under load', { timeout: 300_000 }, async () => {
+it('charges every call once and loses none over 20 kills under load', { timeout: 600_000 }, async () => {
   const keys = await makeKeys();
   const { slug } = await stack.workspace(wide);
   const oneSlot = (await stack.key(slug, { concurrency: 1 })).key;
@@ -99,7 +99,7 @@ it('charges every call once and loses none over 20 kills under load', { timeout:
     slots.push(Promise.resolve(next));
     slots.push(client.call(oneSlot, { stream: true, directive: 'pace/20/2000' }, holding.resolve));
     await holding.promise;
-    await pause(300 + Math.random() * 2000);
+    await pause(200 + Math.random() * 1200);
     await stack.kill('SIGKILL');
   }
   await stack.start();

@@ -4,14 +4,14 @@ import { readBooked, readProvided } from '#tests/fleet/accounts';
 import { Client, codeOf, type Told } from '#tests/fleet/client';
 import { type Second, startSecond } from '#tests/fleet/second';
 import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
 /** 1,000 tokens of output and a little input: $0.0040 and some; slow, so that all of them meet. */
 const dear = { directive: 'fault/slow-first-byte?ms=300&tokens=1000', maxTokens: 1000 };
 const dearNano = 4_050_000n;
 
-let stack: Stack;
+let stack: OwnStack;
 let client: Client;
 beforeAll(async () => {
   stack = await startStack();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, root, type Stack } from '#tests/support/stack';
+import { freePort, type OwnStack, root } from '#tests/support/stack';
 
 /** A gateway process beside the stack's own, on the same database. */
 export interface Second {
@@ -13,7 +13,7 @@ export interface Second {
 }
 
 /** Starts another machine's gateway: its own DATA_DIR, the same database and provider. */
-export async function startSecond(stack: Stack): Promise<Second> {
+export async function startSecond(stack: OwnStack): Promise<Second> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-second-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { checkpointsIn } from '#tests/fleet/checkpoints';
 import { Client, codeOf } from '#tests/fleet/client';
 import { processTree, survivors } from '#tests/fleet/process-tree';
 import { freePort, root } from '#tests/support/stack';
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const child of started.splice(0)) {
     const tree = processTree(child.pid ?? 0);
     child.kill('SIGTERM');
-    await expect.poll(() => survivors(tree), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => survivors(tree), { timeout: 60_000 }).toEqual([]);
   }
 });
 afterAll(() => {
@@ -101,7 +101,7 @@ async function startStream() {
   return { told };
 }
 
-describe('npm start on the embedded database', { timeout: 180_000 }, () => {
+describe('npm start on the embedded database', { timeout: 400_000 }, () => {
   it('says that its port is taken, and shows the key at the start that succeeds', async () => {
     const listener = createServer().listen(port, '127.0.0.1');
     await once(listener, 'listening');
@@ -130,13 +130,14 @@ describe('npm start on the embedded database', { timeout: 180_000 }, () => {
   it('ends as a whole when its server is killed, and the next start settles what was open', async () => {
     const npm = await npmStart();
     const tree = processTree(npm.pid ?? 0);
+    const before = checkpointsIn(dataDir);
     const { told } = await startStream();
-    // Checkpoints are a second apart: from the first one on the call's state is known.
-    await pause(1_300);
+    // From the first checkpoint on the call's state is known.
+    await expect.poll(() => checkpointsIn(dataDir)).toBeGreaterThan(before);
     process.kill(partOf(tree, 'server.ts').pid, 'SIGKILL');
     const cut = await told;
     expect(cut.whole).toBe(false);
-    await expect.poll(() => survivors(tree), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => survivors(tree), { timeout: 60_000 }).toEqual([]);
     await npmStart();
     const call = await gateway('call', 'show', cut.id);
     expect(call).toMatchObject({ endReason: 'interrupted', status: 200 });

@@ -17,7 +17,7 @@ function totalOf(answer: Wire): number {
 describe('the limits of a key and of its workspace', () => {
   let gateway: InProcess;
   beforeAll(async () => {
-    gateway = await startInProcess();
+    gateway = await startInProcess({ still: true });
   });
   afterAll(() => gateway.close());
 

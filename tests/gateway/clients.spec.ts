@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setPolicy } from '#lib/verbs/policy';
 import { ask, askChat, bearer, jsonOf, receivedOf } from '#tests/support/chat-call';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 const json = { 'Content-Type': 'application/json' };
@@ -17,7 +18,7 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
   let key: string;
   let slug: string;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack(lane);
     ({ slug } = await stack.workspace({}));
     ({ key } = await stack.key(slug));
   });

@@ -2,26 +2,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#lib/errors';
 import { makeKey } from '#lib/secrets';
 import { setWorkspace } from '#lib/verbs/workspace';
-import { callsOf, expectBalancedBooks } from '#tests/support/books';
+import { callsOf, closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
 import { disableKey, exhaustKey, revokeKey, rotateKey, setKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
-import { type Stack, secrets, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import { type Stack, secrets } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 const hello = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] });
 const chatPath = '/v1/chat/completions';
 const json = { 'Content-Type': 'application/json' };
 
-describe.each(['node', 'web'] as const)('the refusals of the %s lane, each by its cause', (lane) => {
+describe('the refusals each by its cause', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   /** A workspace and a key of the test's own. */

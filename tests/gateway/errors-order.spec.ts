@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '#lib/data/change';
 import type { ErrorCode } from '#lib/errors';
 import { makeKey } from '#lib/secrets';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced } from '#tests/support/books';
 import { bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
 
 /** One cause of a refusal, as it changes a request that would otherwise be served. */
@@ -91,21 +92,30 @@ function clash(one: Cause, other: Cause): boolean {
 }
 
 const entries = Object.entries(causes);
-const pairs = entries.flatMap(([firstName, first], position) =>
-  entries
-    .slice(position + 1)
-    .filter(([, second]) => !clash(first, second))
-    .map(([secondName, second]) => ({ firstName, first, secondName, second })),
-);
+/**
+ * Each cause with the nearest one behind it, and with the nearest one before it, that can stand in the same request.
+ * The order of all others follows from these; that of limits and caps among each other is a unit test of `decide`.
+ */
+const neighbours = entries.flatMap(([firstName, first], at) => {
+  const fits = ([, second]: readonly [string, Cause]) => !clash(first, second);
+  const behind = entries.slice(at + 1).find(fits);
+  const before = entries.slice(0, at).findLast(fits);
+  return [
+    ...(behind ? [{ firstName, first, secondName: behind[0], second: behind[1] }] : []),
+    ...(before ? [{ firstName: before[0], first: before[1], secondName: firstName, second: first }] : []),
+  ];
+});
+const pairs = [
+  ...new Map(neighbours.map((pair) => [`${pair.firstName}, ${pair.secondName}`, pair])).values(),
+];
 
 describe('the order of checks: the first failure wins', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   describe.concurrent('of two causes in one request', () => {

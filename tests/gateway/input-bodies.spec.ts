@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callsOf, expectBalancedBooks } from '#tests/support/books';
+import { callsOf, closeBalanced } from '#tests/support/books';
 import { ask, bearer, receivedOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
 
 const path = '/v1/chat/completions';
@@ -74,19 +75,18 @@ const bad: readonly (readonly [string, string | Buffer])[] = [
   ['33 MiB', `{"model":"sandbox/echo","x":"${'a'.repeat(33 * mebibyte)}"}`],
 ];
 
-describe.each(['node', 'web'] as const)('a request body over the %s lane', (lane) => {
+describe('a request body', () => {
   let stack: Stack;
   let owned: { id: string; key: string };
   let served: { key: string };
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     const workspace = await stack.workspace({ rpm: 10_000 });
     owned = { id: workspace.id, key: (await stack.key(workspace.slug)).key };
     served = await stack.key((await stack.workspace({ tpm: 'none' })).slug);
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const post = (body: string | Buffer, headers: Record<string, string> = {}, key = owned.key) =>
@@ -113,7 +113,6 @@ describe.each(['node', 'web'] as const)('a request body over the %s lane', (lane
         stack.url,
         requestText('POST', path, { ...bearer(owned.key), 'Transfer-Encoding': 'chunked' }),
         {
-          patienceMs: 15_000,
           afterwards: (socket) => {
             for (let n = 0; n < 33; n += 1) socket.write(chunk);
             socket.write('0\r\n\r\n');
@@ -126,7 +125,7 @@ describe.each(['node', 'web'] as const)('a request body over the %s lane', (lane
     });
 
     it('each of them left one row and no charge', async () => {
-      await eventually(async () => (await callsOf(stack, owned.id)) >= bad.length, true, 15_000);
+      await eventually(async () => (await callsOf(stack, owned.id)) >= bad.length, true);
       const { rows } = await stack.db.pool.query(
         'SELECT 1 FROM call WHERE workspace_id = $1 AND cost_nano <> 0',
         [owned.id],

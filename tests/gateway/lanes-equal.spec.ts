@@ -6,13 +6,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
+import type { CallDetail } from '#lib/queries/calls';
 import { makeKey } from '#lib/secrets';
-import { askAs } from '#tests/gateway/contract/speaker';
+import { askAs, type Speaker } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
 import { addedHeaders, droppedHeaders, knownDifferences } from '#tests/gateway/known-differences';
 import { brokenBodies, plain, type RawRequest, unversioned } from '#tests/gateway/raw-requests';
-import { ask, bearer } from '#tests/support/chat-call';
-import { freePort, root, type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced, costOf, linesOf } from '#tests/support/books';
+import { ask, bearer, seenOf } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
+import { joinStack } from '#tests/support/shared/join';
+import { freePort, root, type Stack } from '#tests/support/stack';
 import { requestText, talk, type Wire } from '#tests/support/wire';
 
 const chatPath = '/v1/chat/completions';
@@ -52,22 +56,22 @@ function comparable(answer: Wire | undefined) {
   };
 }
 
-async function send(url: string, bytes: string | Buffer): Promise<Wire | undefined> {
-  return (await talk(url, bytes, { patienceMs: 5_000 })).answers[0];
+async function send(url: string, bytes: string | Buffer, patienceMs = 30_000): Promise<Wire | undefined> {
+  return (await talk(url, bytes, { patienceMs })).answers[0];
 }
 
 describe("behind this project's own server both lanes give the same answers", () => {
   let stacks: { node: Stack; web: Stack };
   let keys: { node: string; web: string };
   beforeAll(async () => {
-    const [node, web] = [await startStack({ lane: 'node' }), await startStack({ lane: 'web' })];
+    const [node, web] = await Promise.all([joinStack('node'), joinStack('web')]);
     const keyOf = async (stack: Stack) =>
-      (await stack.key((await stack.workspace({})).slug, { maxOutputTokens: 1000 })).key;
+      (await stack.key((await stack.workspace({ rpm: 10_000 })).slug, { maxOutputTokens: 1000 })).key;
     stacks = { node, web };
     keys = { node: await keyOf(node), web: await keyOf(web) };
   });
   afterAll(async () => {
-    await Promise.all([stacks.node.close(), stacks.web.close()]);
+    await Promise.all([closeBalanced(stacks.node), closeBalanced(stacks.web)]);
   });
 
   async function expectSame(make: (key: string) => string | Buffer): Promise<void> {
@@ -100,21 +104,70 @@ describe("behind this project's own server both lanes give the same answers", ()
     ['a budget over the policy', body('', ',"max_tokens":1001')],
   ])('%s', (_name, text) => expectSame((key) => requestText('POST', chatPath, bearer(key), text)));
 
-  describe.each(speakers)('of $name', (speaker) => {
+  /** The same request over both lanes, and what became of it. */
+  async function askBoth(speaker: Speaker, wish: Parameters<typeof askAs>[3], leave = false) {
+    const ask = async (lane: 'node' | 'web') => {
+      const stack = stacks[lane];
+      const workspace = await stack.workspace();
+      const { key } = await stack.key(workspace.slug, { concurrency: 1 });
+      const leaving = speaker.streamed
+        ? { leaveWhen: (raw: string) => raw.includes(speaker.piece) }
+        : { leaveAfter: stack.sandbox.begun };
+      const asked = await askAs(speaker, stack.url, key, wish, leave ? leaving : {});
+      const end = await stack.sandbox.ended((await seenOf(stack, asked)).id);
+      // A client that left before the headers does not know the id of its call.
+      const find = async () => {
+        const text = 'SELECT id FROM call WHERE workspace_id = $1';
+        return (await stack.db.pool.query<{ id: string }>(text, [workspace.id])).rows;
+      };
+      await eventually(async () => (await find()).length, 1);
+      const id = (await find())[0]?.id ?? '';
+      await eventually(async () => (await askAs(speaker, stack.url, key)).answer.status, 200);
+      return { ...asked, end, call: await stack.call(id) };
+    };
+    const [node, web] = await Promise.all([ask('node'), ask('web')]);
+    return { node, web };
+  }
+
+  /** What the log says of a call, but for ids and times. */
+  const logged = ({ call }: { call: CallDetail }) => {
+    const { family, operation, status, errorCode, endReason, streamed, usageSource, flags } = call;
+    const attempts = call.attempts.map((one) => [one.provider, one.model, one.status, one.error]);
+    return { family, operation, status, errorCode, endReason, streamed, usageSource, flags, attempts };
+  };
+
+  describe.concurrent.each(speakers)('of $name', (speaker) => {
     it.each([
       ['an answer', 'echo?tokens=5'],
       ['an answer that breaks', 'fault/cut@3'],
       ['no answer', 'fault/close-before-headers'],
       ["a provider's error", 'fault/status-404'],
       ["a provider's redirect", 'fault/redirect'],
-    ])('%s has the same head', async (_name, directive) => {
-      const [node, web] = await Promise.all([
-        askAs(speaker, stacks.node.url, keys.node, { directive }),
-        askAs(speaker, stacks.web.url, keys.web, { directive }),
-      ]);
-      // Each provider's own ids stand in the bodies; the contract compares those with what was sent.
-      const head = ({ answer }: typeof node) => ({ ...comparable(answer), body: answer.body.length > 0 });
-      expect(head(web)).toEqual(head(node));
+    ])(
+      '%s has the same head, the bytes of the provider, and the same row and charge',
+      async (_name, directive) => {
+        const { node, web } = await askBoth(speaker, { directive });
+        // Each provider's own ids stand in the bodies: each lane's is compared with what was sent to it.
+        const head = ({ answer }: typeof node) => ({ ...comparable(answer), body: answer.body.length > 0 });
+        expect(head(web)).toEqual(head(node));
+        expect(logged(web)).toEqual(logged(node));
+        // What is estimated depends on bytes that differ, such as ids.
+        const charge = ({ call }: typeof node) =>
+          call.usageSource === 'reported' ? call.cost : call.cost === '0';
+        expect(charge(web)).toEqual(charge(node));
+        if (!web.answer.whole || web.call.errorCode !== null || web.call.endReason !== 'completed') return;
+        const sent = Buffer.from(web.end.sent ?? '', 'base64').toString();
+        expect(web.answer.body.toString()).toBe(speaker.relayed ? speaker.relayed(sent) : sent);
+      },
+    );
+
+    it('whose client leaves is ended at the provider, charged and logged in the same way', async () => {
+      const slow = speaker.streamed ? 'pace/20/500' : 'fault/slow-first-byte?ms=100000';
+      const { node, web } = await askBoth(speaker, { directive: slow }, true);
+      expect(web.end.end).toBe('client_gone');
+      expect(logged(web)).toEqual(logged(node));
+      expect(web.call.endReason).toBe('client_gone');
+      expect(await linesOf(stacks.web, web.call.id)).toEqual([-costOf(web.call)]);
     });
   });
 });
@@ -146,7 +199,7 @@ describe('a host that runs only Next differs where the list says so, and nowhere
     await once(server, 'listening');
     const address = server.address();
     serverUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-    for (let tries = 0; tries < 300; tries += 1) {
+    for (let tries = 0; tries < 1_000; tries += 1) {
       const up = await ask(hostUrl, 'GET', '/v1/nothing').catch(() => null);
       if (up?.status === 404) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -159,9 +212,10 @@ describe('a host that runs only Next differs where the list says so, and nowhere
     if (host.exitCode === null) await once(host, 'exit');
   });
 
-  async function differs(text: string): Promise<boolean> {
+  /** @param patienceMs what a host does not answer at all is a difference too. */
+  async function differs(text: string, patienceMs?: number): Promise<boolean> {
     const bytes = Buffer.from(text.replace('KEY', key), 'latin1');
-    const [fast, hosted] = await Promise.all([send(serverUrl, bytes), send(hostUrl, bytes)]);
+    const [fast, hosted] = await Promise.all([send(serverUrl, bytes), send(hostUrl, bytes, patienceMs)]);
     const [one, other] = [comparable(fast), comparable(hosted)];
     return JSON.stringify(one) !== JSON.stringify(other);
   }
@@ -170,7 +224,7 @@ describe('a host that runs only Next differs where the list says so, and nowhere
     requests.map((request) => ({ why, ...request })),
   );
   it.each(grouped)('$why: $name', async ({ text }) => {
-    expect(await differs(text)).toBe(true);
+    expect(await differs(text, 3_000)).toBe(true);
   });
 
   it.each([...plain])('the same: $name', async ({ text }) => {

@@ -3,8 +3,9 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { make, type Possessions } from '#tests/gateway/resources/possessions';
-import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 const model = 'sandbox/echo';
 
@@ -15,7 +16,7 @@ describe('the query of each method that official SDKs have one for', () => {
   /** A response that can be streamed again. */
   let streamed: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
     kept = await make({ url: stack.url, key });
     const wish = { model: 'test/job-stream', input: 'Hello', background: true, stream: true } as const;
@@ -27,8 +28,7 @@ describe('the query of each method that official SDKs have one for', () => {
     vi.restoreAllMocks();
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const openai = () => new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });

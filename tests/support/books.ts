@@ -1,10 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
 import { parseUsd } from '#lib/money';
 import type { CallDetail } from '#lib/queries/calls';
 import { record } from '#lib/sandbox/content/tool-call';
 import type { EndLine } from '#lib/sandbox/truth-log';
+import { eventually } from '#tests/support/eventually';
+import { faultsIn } from '#tests/support/shared/faults';
 import type { Stack } from '#tests/support/stack';
 
 /** Rates of sandbox/echo and the test models, nano-dollars a token: $1, $0.25 and $4 a million. */
@@ -40,21 +41,29 @@ export async function callsOf(stack: Stack, workspaceId: string): Promise<number
   return rows[0]?.calls ?? 0;
 }
 
-/** Waits until nothing is held any more, then checks every invariant of money and logs. */
+/** Waits until the workspaces of this file hold nothing any more, then checks every invariant of money and logs. */
 export async function expectBalancedBooks(stack: Stack): Promise<void> {
   const nothing = { held: '0', holds: 0 };
-  let left: unknown;
-  for (let tries = 0; tries < 150; tries += 1) {
-    const { rows } = await stack.db.pool.query(
-      `SELECT (SELECT coalesce(sum(held_nano), 0)::text FROM lease) AS held, (SELECT count(*)::int FROM hold) AS holds`,
-    );
-    left = rows[0];
-    if (isDeepStrictEqual(left, nothing)) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  expect(left).toEqual(nothing);
+  const text = `SELECT (SELECT coalesce(sum(held_nano), 0)::text FROM lease WHERE subject_id = ANY($1) OR subject_id IN
+      (SELECT id FROM api_key WHERE workspace_id = ANY($1))) AS held,
+    (SELECT count(*)::int FROM hold WHERE workspace_id = ANY($1)) AS holds`;
+  await eventually(
+    async () => (await stack.db.pool.query(text, [stack.workspaces])).rows[0],
+    nothing,
+    60_000,
+  );
   const { checks } = await verifyLedger(stack.db);
   expect(checks.filter((check) => check.rows.length > 0)).toEqual([]);
+}
+
+/** Ends a file's use of its stack: its books balance, and the gateway has logged no error. */
+export async function closeBalanced(stack: Stack): Promise<void> {
+  try {
+    await expectBalancedBooks(stack);
+    expect(faultsIn(await stack.log())).toEqual([]);
+  } finally {
+    await stack.close();
+  }
 }
 
 function count(value: unknown): bigint {

@@ -19,18 +19,19 @@ interface Ran {
 export interface CommandLine {
   /** A directory of its own, also DATA_DIR. */
   readonly dir: string;
+  /** Runs a command in this process, as `bin/gateway` does in its own. */
   run(...argv: string[]): Promise<Ran>;
+  /** Runs it as a process: ten times as long, for what only a process can show. */
+  spawn(...argv: string[]): Promise<Ran>;
   /** The same with nobody there to read standard output, as behind `| head`. */
   unread(...argv: string[]): Promise<Omit<Ran, 'out'>>;
-  /** The same in this process: for many small questions that need no process of their own. */
-  here(...argv: string[]): Promise<Ran>;
   /** Runs with --json, expects exit 0 and exactly one document on standard output. */
   json<Shape = Record<string, unknown>>(...argv: string[]): Promise<Shape>;
   close(): void;
 }
 
 /**
- * The command line as real processes.
+ * The command line.
  * @param databaseUrl null: the embedded database in `dir`.
  */
 export function commandLine(
@@ -46,29 +47,27 @@ export function commandLine(
     KEY_PEPPER: 'c'.repeat(64),
     ...env,
   };
+  const environment = (): NodeJS.ProcessEnv => {
+    const { PATH, TMPDIR } = process.env;
+    return { NODE_ENV: 'test', PATH, TMPDIR, ...settings };
+  };
   const start = (argv: readonly string[]) =>
     spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...argv], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { NODE_ENV: 'test', PATH: process.env.PATH, ...settings },
+      env: environment(),
     });
-  const run = async (...argv: string[]): Promise<Ran> => {
+  const spawned = async (...argv: string[]): Promise<Ran> => {
     const child = start(argv);
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { exit: child.exitCode, out, err };
   };
-  return {
-    dir,
-    run,
-    unread: async (...argv) => {
-      const child = start(argv);
-      child.stdout.destroy();
-      const [err] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-      return { exit: child.exitCode, err };
-    },
-    here: async (...argv) => {
-      const ran = { out: '', err: '' };
-      const before = { ...process.env };
-      Object.assign(process.env, settings);
+  const run = async (...argv: string[]): Promise<Ran> => {
+    // An embedded database belongs to one process.
+    if (databaseUrl === null) return spawned(...argv);
+    const ran = { out: '', err: '' };
+    const before = process.env;
+    process.env = environment();
+    try {
       const exit = await runCommand(argv, {
         out: (text) => {
           ran.out += text;
@@ -77,8 +76,20 @@ export function commandLine(
           ran.err += text;
         },
       });
-      process.env = before;
       return { exit, ...ran };
+    } finally {
+      process.env = before;
+    }
+  };
+  return {
+    dir,
+    run,
+    spawn: spawned,
+    unread: async (...argv) => {
+      const child = start(argv);
+      child.stdout.destroy();
+      const [err] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      return { exit: child.exitCode, err };
     },
     json: async <Shape>(...argv: string[]) => {
       const { exit, out, err } = await run(...argv, '--json');

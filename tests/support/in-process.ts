@@ -9,6 +9,7 @@ import { type Db, openDb } from '#lib/data/db';
 import { readEnv } from '#lib/env';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
+import type { Health } from '#lib/routing/health';
 import { createWorkspace } from '#lib/verbs/workspace';
 import { createKey } from '#tests/support/control/operate';
 import { createDatabase } from '#tests/support/database';
@@ -20,6 +21,9 @@ export interface InProcess {
   readonly url: string;
   readonly db: Db;
   readonly sandbox: SandboxProcess;
+  readonly health: Health;
+  /** Tells the gateway that something was changed; waits until it knows. */
+  announce(): Promise<unknown>;
   /** Moves the wall clock and the monotonic one ahead. */
   pass(seconds: number): void;
   /** ms since the epoch, as the gateway sees it. */
@@ -32,7 +36,8 @@ export interface InProcess {
   close(): Promise<void>;
 }
 
-export async function startInProcess(): Promise<InProcess> {
+/** @param still the clock moves by `pass` alone: for tests of windows, to which a busy machine may not add. */
+export async function startInProcess({ still = false } = {}): Promise<InProcess> {
   const [database, sandbox] = await Promise.all([createDatabase(), startSandboxProcess()]);
   const db = openDb(database.url, { onError: () => {} });
   await fillCatalogue(db);
@@ -44,7 +49,10 @@ export async function startInProcess(): Promise<InProcess> {
   ]);
   const upstreams = { envSecret: (name: string) => values.get(name) ?? null, close: async () => {} };
   let aheadMs = 0;
-  const clock: Clock = { now: () => Date.now() + aheadMs, mono: () => performance.now() + aheadMs };
+  const begun = { now: Date.now(), mono: performance.now() };
+  const clock: Clock = still
+    ? { now: () => begun.now + aheadMs, mono: () => begun.mono + aheadMs }
+    : { now: () => Date.now() + aheadMs, mono: () => performance.now() + aheadMs };
   const running = await assemble(env, db, upstreams, pino({ level: 'silent' }), clock);
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
   server.listen(0, '127.0.0.1');
@@ -54,6 +62,8 @@ export async function startInProcess(): Promise<InProcess> {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
     db,
     sandbox,
+    health: running.runtime.health,
+    announce: () => running.pollNow(),
     pass: (seconds) => {
       aheadMs += seconds * 1000;
     },

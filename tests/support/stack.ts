@@ -10,23 +10,16 @@ import { readCatalogue } from '#lib/catalogue/files';
 import { systemClock } from '#lib/clock';
 import { type Db, openDb } from '#lib/data/db';
 import { createIds } from '#lib/ids';
-import { type CallDetail, findCall } from '#lib/queries/calls';
-import { announce } from '#lib/snapshot/announce';
-import { createWorkspace } from '#lib/verbs/workspace';
-import { createKey } from '#tests/support/control/operate';
 import { createDatabase } from '#tests/support/database';
 import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
-import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
+import { startSandboxProcess } from '#tests/support/provider/process';
+import { attach, type Stack, secrets } from '#tests/support/shared/attach';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
+const tether = new URL('../../scripts/tether.mjs', import.meta.url).href;
 
-/** Test secrets: they protect nothing. */
-export const secrets = {
-  NEXTAUTH_SECRET: 'a'.repeat(64),
-  ENCRYPTION_KEY: 'b'.repeat(64),
-  KEY_PEPPER: 'c'.repeat(64),
-};
+export { type Stack, secrets } from '#tests/support/shared/attach';
 
 export interface StackOptions {
   /** Which lane serves /v1*; the web lane needs a production build. */
@@ -40,37 +33,24 @@ export interface StackOptions {
   readonly watchDatabase?: () => (bytes: Buffer) => void;
 }
 
-/** A database, the simulated provider and a gateway, each a real process with real sockets. */
-export interface Stack {
-  readonly url: string;
-  readonly db: Db;
-  readonly databaseUrl: string;
+/** A stack of the test's own, which it may kill, cut off and start again. */
+export interface OwnStack extends Stack {
   /** Stands between the gateway and its database. */
   readonly databaseProxy: TcpProxy;
-  readonly dataDir: string;
   /** What the gateway process is started with. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly sandbox: SandboxProcess;
   /** The running gateway process; a new one after `restart`. */
   gateway(): ChildProcess;
-  /** What the gateway has written to its log: errors alone. */
   log(): string;
-  /** Makes a workspace of its own with $100; settings as the verb takes them. */
-  workspace(settings?: Partial<Parameters<typeof createWorkspace>[2]>): Promise<{ id: string; slug: string }>;
-  key(
-    workspace: string,
-    settings?: Partial<Parameters<typeof createKey>[1]>,
-  ): Promise<{ id: string; key: string }>;
-  /** Tells the gateway that something was changed, as the command line does. */
-  announce(): Promise<unknown>;
-  /** The call's row, as soon as it is in the log. */
-  call(id: string): Promise<CallDetail>;
   kill(signal: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;
-  close(): Promise<void>;
 }
 
-export async function startStack(options: StackOptions = {}): Promise<Stack> {
+/**
+ * Boots a database, the simulated provider and a gateway, each a real process with real sockets: for tests that
+ * kill one of them or need settings of their own. Others share one: see `joinStack`.
+ */
+export async function startStack(options: StackOptions = {}): Promise<OwnStack> {
   if (options.lane === 'web' && !existsSync(join(root, '.next/BUILD_ID'))) {
     throw new Error('The web lane needs the production build: run npm test, or npm start once.');
   }
@@ -105,13 +85,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ...options.env,
   };
   const start = async () => {
-    const program = [process.execPath, join(root, 'server.ts')];
+    const program = [process.execPath, '--import', tether, join(root, 'server.ts')];
     const limited = ['bash', '-c', `ulimit -f ${options.fileKiB}; exec "$0" "$@"`, ...program];
     const [command = '', ...args] = options.fileKiB === undefined ? program : limited;
     const child = spawn(command, args, {
       cwd: root,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: environment,
+      // It ends with the tests, should they be killed.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: { ...environment, MODEL_GATEWAY_TETHER: String(process.pid) },
     });
     child.stderr?.on('data', (text) => {
       log += text;
@@ -130,38 +111,15 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     child.kill(signal);
     await once(child, 'exit');
   };
-  let made = 0;
+  const attached = attach({ url, databaseUrl: database.url, dataDir, db, sandbox }, () => {
+    return gateway?.exitCode === null && gateway.signalCode === null;
+  });
   return {
-    url,
-    db,
-    databaseUrl: database.url,
+    ...attached,
     databaseProxy,
-    dataDir,
     environment,
-    sandbox,
     gateway: running,
     log: () => log,
-    workspace: async (settings = {}) => {
-      made += 1;
-      const created = await createWorkspace(db, 'test', { name: `Test ${made}`, credit: '100', ...settings });
-      await announce(dataDir);
-      return created;
-    },
-    key: async (workspace, settings = {}) => {
-      const wanted = { workspace, name: 'test', ...settings };
-      const created = await createKey(db, wanted, secrets.KEY_PEPPER);
-      await announce(dataDir);
-      return created;
-    },
-    announce: () => announce(dataDir),
-    call: async (id) => {
-      for (let tries = 0; tries < 400; tries += 1) {
-        const found = await findCall(db, { workspaceId: null, id });
-        if (found) return found;
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-      throw new Error(`call ${id} did not reach the log within 10 s`);
-    },
     kill,
     start,
     close: async () => {

@@ -27,9 +27,11 @@ export interface TalkOptions {
   readonly answers?: number;
   /** Leave, as a client that hangs up, once what has come satisfies this. */
   readonly leaveWhen?: (raw: string) => boolean;
+  /** Leave once this has come about. */
+  readonly leaveAfter?: Promise<unknown>;
   /** Called once the body has begun; the client leaves when it settles. */
   readonly during?: () => Promise<unknown>;
-  /** Give up after, ms; 20,000. */
+  /** Give up after, ms; 60,000. */
   readonly patienceMs?: number;
   /** Writes more once the connection is up; the first piece has been written then. */
   readonly afterwards?: (socket: Socket) => void;
@@ -50,12 +52,12 @@ export async function resetAfter(url: string, bytes: Buffer, waitMs: number): Pr
 /** Writes bytes to a gateway as they are and reads what comes back: no client library in between. */
 export function talk(url: string, bytes: string | Buffer, options: TalkOptions = {}): Promise<Talk> {
   const { hostname, port } = new URL(url);
-  const { answers: wanted = 1, leaveWhen, patienceMs = 20_000 } = options;
+  const { answers: wanted = 1, leaveWhen, patienceMs = 60_000 } = options;
   const startMs = performance.now();
   const parts: Buffer[] = [];
   const bodyless = String(bytes).startsWith('HEAD ');
   const read = (closed: boolean) => readAnswers(Buffer.concat(parts), closed, bodyless);
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let raw = '';
     let size = 0;
@@ -74,6 +76,7 @@ export function talk(url: string, bytes: string | Buffer, options: TalkOptions =
       resolve({ answers: read(end === 'fin'), end, ms: performance.now() - startMs });
     };
     const timer = setTimeout(() => finish('late'), patienceMs);
+    options.leaveAfter?.then(() => finish('open'), reject);
     socket.on('connect', () => {
       socket.write(bytes);
       options.afterwards?.(socket);

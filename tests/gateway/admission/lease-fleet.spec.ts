@@ -149,17 +149,15 @@ describe('a recall', () => {
     expect(claimed(await two.coordinator.claim(requestOf(snapshot, HOLD))).funding).toBe('row');
   });
 
-  it('that a dead owner does not answer is a 500 within some seconds, never a 402', async () => {
+  it('that a dead owner does not answer is a 500, never a 402', async () => {
     const snapshot = await makeWorkspace(one.db, { balanceNano: 1_000n * HOLD });
     const dead = await startNode(database.url);
     claimed(await dead.coordinator.claim(requestOf(snapshot, HOLD)));
     const { leased } = await moneyOf(one.db, snapshot.workspace.id);
     await setBalance(snapshot.workspace.id, leased);
     await dead.db.close();
-    const startMs = performance.now();
     const answer = await two.coordinator.claim(requestOf(snapshot, HOLD));
     expect(answer).toMatchObject({ code: 'local_quota_not_configured' });
-    expect(performance.now() - startMs).toBeLessThan(3_500);
     await one.db.pool.query("UPDATE owner SET expires_at = now() - interval '1 second' WHERE id = $1", [
       dead.ownerId,
     ]);

@@ -186,7 +186,7 @@ describe('the list of calls', () => {
       '1',
     );
     expect(page.calls).toHaveLength(1);
-    expect(await gateway.here('call', 'list', '--workspace', 'log', '--limit', '0')).toMatchObject({
+    expect(await gateway.run('call', 'list', '--workspace', 'log', '--limit', '0')).toMatchObject({
       exit: 1,
     });
   });
@@ -194,7 +194,7 @@ describe('the list of calls', () => {
 
 describe('usage', () => {
   const report = async (by: string) => {
-    const ran = await gateway.here(
+    const ran = await gateway.run(
       ...['usage', '--workspace', 'log', '--from', '2026-03-01', '--to', '2026-04-01', '--by', by, '--json'],
     );
     expect(ran.err).toBe('');

@@ -63,7 +63,7 @@ function write(text: string): string {
 
 async function apply(text: string): Promise<string[]> {
   const path = write(text);
-  const ran = await gateway.here('catalogue', 'apply', path, '--json');
+  const ran = await gateway.run('catalogue', 'apply', path, '--json');
   if (ran.exit !== 0) throw new Error(ran.err);
   return JSON.parse(ran.out).changes;
 }
@@ -217,7 +217,7 @@ describe('catalogue apply', () => {
   it('names the line of an offer at a provider that is nowhere', async () => {
     const text = yaml();
     const path = write(text.slice(text.indexOf('models:')));
-    const ran = await gateway.here('catalogue', 'apply', path);
+    const ran = await gateway.run('catalogue', 'apply', path);
     expect(ran).toMatchObject({
       exit: 1,
       err: expect.stringContaining(`${path}:9: provider "${own}" is in no file`),

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listenForPolls } from '#lib/snapshot/announce';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
@@ -82,6 +83,26 @@ describe('the command line', () => {
     expect(await gateway.unread('ledger', 'verify')).toEqual({ exit: 0, err: '' });
     expect(await gateway.unread('help')).toEqual({ exit: 0, err: '' });
     expect((await gateway.unread('workspace', 'show', 'nobody')).exit).toBe(1);
+  });
+
+  it('is a program: exit code, one document on standard output, what went wrong on standard error', async () => {
+    const shown = await gateway.spawn('workspace', 'show', 'acme-labs', '--json');
+    expect(shown).toMatchObject({ exit: 0, err: '' });
+    expect(JSON.parse(shown.out)).toMatchObject({ slug: 'acme-labs' });
+    const missing = await gateway.spawn('workspace', 'show', 'nobody');
+    expect(missing).toMatchObject({ exit: 1, out: '', err: expect.stringContaining('nobody') });
+  });
+
+  it('tells the processes on its DATA_DIR of every change, and of nothing else', async () => {
+    let polls = 0;
+    const stop = await listenForPolls(gateway.dir, async () => {
+      polls += 1;
+    });
+    await gateway.json('workspace', 'set', 'acme-labs', '--rpm', '11');
+    expect(polls).toBe(1);
+    await gateway.json('workspace', 'show', 'acme-labs');
+    expect(polls).toBe(1);
+    await stop();
   });
 
   it('takes a key through all its states', async () => {
@@ -207,7 +228,7 @@ describe('the command line', () => {
       '--from',
     ],
   ])('refuses %s with exit 1 and says what to do', async (_, argv, advice) => {
-    const ran = await gateway.here(...argv, '--json');
+    const ran = await gateway.run(...argv, '--json');
     expect(ran).toMatchObject({ exit: 1, out: '', err: expect.stringContaining(advice) });
   });
 
@@ -220,7 +241,7 @@ describe('the command line', () => {
     ['an unknown option', ['call', 'list', '--workspce', 'x'], 'gateway call list --workspace SLUG'],
     ['one argument too many', ['key', 'show', 'a', 'b'], 'gateway key show ID'],
   ])('answers %s with exit 2 and the right usage line', async (_, argv, usage) => {
-    const ran = await gateway.here(...argv);
+    const ran = await gateway.run(...argv);
     expect(ran).toMatchObject({ exit: 2, out: '', err: expect.stringContaining(usage) });
   });
 

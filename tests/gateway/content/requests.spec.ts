@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
 import { askContent, type Shape } from '#tests/gateway/content/call';
-import { callsOf, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { callsOf, closeBalanced, linesOf } from '#tests/support/books';
 import { ask, codeOf, jsonOf, receivedOf, seenOf } from '#tests/support/chat-call';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 describe('a request of the generate-content family', () => {
@@ -11,13 +12,12 @@ describe('a request of the generate-content family', () => {
   let workspace: { id: string; slug: string };
   let key: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     workspace = await stack.workspace({ rpm: 10_000 });
     key = (await stack.key(workspace.slug)).key;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   it.each([

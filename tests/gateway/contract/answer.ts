@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
 import type { Speaker } from '#tests/gateway/contract/speaker';
-import { droppedHeaders } from '#tests/gateway/known-differences';
 import { headerOf, type Wire } from '#tests/support/wire';
 
 /** What may stand in the head of an answer: an allow-list, as the gateway's own is. */
@@ -21,15 +20,6 @@ export function expectAllowedHead(answer: Wire, secret: string): void {
   expect(names.filter((name) => !allowedHeaders.has(name))).toEqual([]);
   expect(new Set(names).size).toBe(names.length);
   expect(JSON.stringify(answer.headers)).not.toContain(secret);
-}
-
-/** The headers that a lane can pass on: Next frames the body itself. */
-export function passedBy(
-  lane: 'node' | 'web',
-  headers: Readonly<Record<string, string>> = {},
-): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => lane === 'node' || !droppedHeaders.includes(name));
-  return Object.fromEntries(kept);
 }
 
 /** What was sent before the break, an unfinished event ended by a blank line, then the family's own end. */

@@ -1,27 +1,25 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndLine } from '#lib/sandbox/truth-log';
-import { expectAllowedHead, expectBroken, outputBytesOf, passedBy } from '#tests/gateway/contract/answer';
+import { expectAllowedHead, expectBroken, outputBytesOf } from '#tests/gateway/contract/answer';
 import { type Case, casesOf } from '#tests/gateway/contract/cases';
 import { askAs, estimatedNano, type Speaker } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
-import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { seenOf } from '#tests/support/chat-call';
 import { expectRefusal } from '#tests/support/refusals';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
-const lanes = ['node', 'web'] as const;
-
-describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
+describe('what a provider answers', () => {
   let stack: Stack;
   let workspace: string;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     workspace = (await stack.workspace({ credit: '5000', rpm: 10_000, tpm: 'none' })).slug;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   async function check(speaker: Speaker, wanted: Case): Promise<void> {
@@ -59,7 +57,7 @@ describe.each(lanes)('over the %s lane, what a provider answers', (lane) => {
       'x-answered-provider': 'sandbox',
       'x-attempts': '1',
       'x-ratelimit-limit-requests': '10000',
-      ...passedBy(lane, wanted.headers),
+      ...wanted.headers,
     });
     const due = speaker.relayed ? speaker.relayed(sent) : sent;
     if (wanted.broke && speaker.streamed) {

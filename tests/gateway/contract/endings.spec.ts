@@ -1,16 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setPolicy } from '#lib/verbs/policy';
 import { expectBroken } from '#tests/gateway/contract/answer';
 import { askAs, credentialOf, estimatedNano, type Speaker } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
-import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { jsonOf, seenOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf, requestText, talk } from '#tests/support/wire';
 
-const lanes = ['node', 'web'] as const;
 const streams = speakers.filter(({ streamed }) => streamed);
 const wholes = speakers.filter(({ streamed }) => !streamed);
 
@@ -20,14 +21,13 @@ const afterPieces =
   (raw: string) =>
     raw.split(piece).length > pieces;
 
-describe.each(lanes)('over the %s lane, a call that does not end well', (lane) => {
+describe('a call that does not end well', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   /** A workspace with one slot. */
@@ -167,9 +167,9 @@ describe.each(lanes)('over the %s lane, a call that does not end well', (lane) =
   describe.concurrent.each(wholes)('when its client leaves: $name', (speaker) => {
     it('before the headers, where the provider stops then: the input is charged by estimate', async () => {
       const { key, workspaceId } = await own();
-      const slow = { directive: 'fault/slow-first-byte?ms=3000' };
-      const asked = await askAs(speaker, stack.url, key, slow, { patienceMs: 500 });
-      expect(asked.end).toBe('late');
+      const slow = { directive: 'fault/slow-first-byte?ms=100000' };
+      const asked = await askAs(speaker, stack.url, key, slow, { leaveAfter: stack.sandbox.begun });
+      expect(asked.answers).toEqual([]);
       const call = await onlyCall(workspaceId);
       expect((await truthOf(asked)).end).toBe('client_gone');
       // Nobody waited for a provider: none is to blame.
@@ -183,7 +183,7 @@ describe.each(lanes)('over the %s lane, a call that does not end well', (lane) =
     it('before the headers, where the provider works on: it is drained and charged as reported', async () => {
       const { key, workspaceId } = await own();
       const slow = { model: speaker.drained, directive: 'fault/slow-first-byte?ms=900' };
-      const asked = await askAs(speaker, stack.url, key, slow, { patienceMs: 300 });
+      const asked = await askAs(speaker, stack.url, key, slow, { leaveAfter: stack.sandbox.begun });
       const call = await onlyCall(workspaceId);
       const end = await truthOf(asked);
       expect(end.end).toBe('completed');
@@ -195,7 +195,13 @@ describe.each(lanes)('over the %s lane, a call that does not end well', (lane) =
     it('inside the answer: what was relayed is charged by estimate', async () => {
       const { key, workspaceId } = await own();
       const stall = { directive: 'fault/stall@1' };
-      await askAs(speaker, stack.url, key, stall, { leaveWhen: () => true, patienceMs: 800 });
+      // What came is held back until more comes: its client sees nothing to leave upon. A client that leaves
+      // before it came is charged in the same way.
+      const leaveAfter = async (mark: string) => {
+        await stack.sandbox.begun(mark);
+        await pause(300);
+      };
+      await askAs(speaker, stack.url, key, stall, { leaveAfter });
       const call = await onlyCall(workspaceId);
       expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
       expect(await linesOf(stack, call.id)).toEqual([-costOf(call)]);
@@ -212,8 +218,7 @@ describe.each(lanes)('over the %s lane, a call that does not end well', (lane) =
         'Content-Length': String(body.length + 100),
       };
       await talk(stack.url, requestText('POST', speaker.target(speaker.model), headers, body), {
-        afterwards: (socket) => setTimeout(() => socket.end(), 50),
-        patienceMs: 600,
+        afterwards: (socket) => socket.end(),
       });
       const call = await onlyCall(workspaceId);
       expect(call).toMatchObject({ errorCode: 'invalid_body', cost: '0', attempts: [] });

@@ -11,10 +11,9 @@ import { credentialOf } from '#tests/gateway/contract/speaker';
 import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
 import { bearer, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 import { headerOf, requestText, talk, type Wire } from '#tests/support/wire';
 
-const lanes = ['node', 'web'] as const;
 const exchanges = readExchanges();
 const { answeredHere, jobs } = exceptions;
 const ofJobs: readonly string[] = [jobs.create, jobs.predict, ...jobs.reads];
@@ -26,10 +25,11 @@ const finished = 'recorded/finished';
 const failure = { done: true, error: { code: 13, message: 'The video could not be made.' } };
 
 // The recordings stand beside the project and are no part of it.
-if (exchanges.length === 0) it.skip('recorded traffic is not replayed: its folder is not here', () => {});
+if (exchanges.length === 0)
+  it.skip('recorded traffic is not replayed: ../shared/fixtures is not here', () => {});
 
-describe.skipIf(exchanges.length === 0).each(lanes)('over the %s lane, recorded traffic', (lane) => {
-  let stack: Stack;
+describe.skipIf(exchanges.length === 0)('recorded traffic', () => {
+  let stack: OwnStack;
   let provider: ReplayProvider;
   let key: string;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe.skipIf(exchanges.length === 0).each(lanes)('over the %s lane, recorded 
       if (target.endsWith(`/operations/${prediction.at(-1)}`)) return asJson(200, failure);
       return answers.get(mark) ?? (target.startsWith('/videos/') ? asJson(200, done) : null);
     });
-    stack = await startStack({ lane });
+    stack = await startStack();
     await offerRecordings(stack, provider.url);
     const { slug } = await stack.workspace({ credit: '5000', rpm: 10_000, tpm: 'none' });
     key = (await stack.key(slug)).key;

@@ -13,10 +13,9 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeKey } from '#lib/secrets';
-import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
-
-const lanes = ['node', 'web'] as const;
+import { closeBalanced } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 /** Address and key are all that is changed. */
 const providers = [
@@ -55,17 +54,16 @@ const weather = tool({
 });
 const once = { maxRetries: 0, onError: () => {} };
 
-describe.each(lanes)('over the %s lane', (lane) => {
+describe('the AI SDK', () => {
   let stack: Stack;
   let key: string;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     const { slug } = await stack.workspace({ rpm: 10_000 });
     key = (await stack.key(slug)).key;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   it('@ai-sdk/openai generates images, and the row tells their usage', async () => {
@@ -194,31 +192,5 @@ describe.each(lanes)('over the %s lane', (lane) => {
       expect(seen).toContain('text-delta');
       expect(seen).toContain('error');
     });
-
-    it('aborts a stream: the call ends as the client’s leaving', async () => {
-      const abort = new AbortController();
-      const stream = streamText({
-        ...once,
-        model: echo(),
-        prompt: 'Say it [[pace/20/500]]',
-        abortSignal: abort.signal,
-      });
-      for await (const part of stream.stream) if (part.type === 'text-delta') abort.abort();
-      const [call] = await newest();
-      expect(call).toMatchObject({ endReason: 'client_gone', operation: streaming });
-    });
-
-    /** The newest call that ended by its client's leaving. */
-    async function newest() {
-      for (let tries = 0; tries < 200; tries += 1) {
-        const { rows } = await stack.db.pool.query<{ id: string }>(
-          "SELECT id FROM call WHERE end_reason = 'client_gone' AND operation = $1",
-          [streaming],
-        );
-        if (rows[0]) return [await stack.call(rows[0].id)];
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-      return [];
-    }
   });
 });

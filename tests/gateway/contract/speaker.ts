@@ -58,7 +58,9 @@ interface Wish {
   readonly say?: string;
 }
 
-type Options = TalkOptions & {
+type Options = Omit<TalkOptions, 'leaveAfter'> & {
+  /** Leave once this has come about; gets the prompt's unique mark. */
+  readonly leaveAfter?: (mark: string) => Promise<unknown>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly target?: string;
 };
@@ -81,7 +83,8 @@ export async function askAs(
     ...options.headers,
   };
   const text = requestText('POST', options.target ?? speaker.target(model), headers, body);
-  const talked = await talk(url, text, options);
+  const { leaveAfter, ...rest } = options;
+  const talked = await talk(url, text, leaveAfter ? { ...rest, leaveAfter: leaveAfter(mark) } : rest);
   const answer = talked.answers[0] ?? {
     status: 0,
     reason: '',

@@ -4,12 +4,13 @@ import type { Operation } from '#lib/families/family';
 import { operations } from '#lib/families/index';
 import { record } from '#lib/sandbox/content/tool-call';
 import { setWorkspace } from '#lib/verbs/workspace';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, jsonOf, whileOneRuns } from '#tests/support/chat-call';
 import { disableKey, exhaustKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf, type Wire } from '#tests/support/wire';
 
 interface Client {
@@ -116,11 +117,10 @@ const bodies: Readonly<Record<string, object>> = {
 describe('which steps apply to which operation', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const post = async (key: string, target: string, body: object) => {

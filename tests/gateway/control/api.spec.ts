@@ -3,7 +3,8 @@ import { createManagementKey, revokeManagementKey } from '#lib/control/managemen
 import type { Role } from '#lib/control/role';
 import { createUser } from '#lib/verbs/user';
 import { operate } from '#tests/support/control/operate';
-import { type Stack, secrets, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import { type Stack, secrets } from '#tests/support/stack';
 
 interface Reply {
   readonly status: number;
@@ -13,7 +14,7 @@ interface Reply {
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await joinStack();
 });
 afterAll(() => stack.close());
 

@@ -10,8 +10,9 @@ import {
   type Way,
   ways,
 } from '#tests/gateway/departures/depart';
-import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 /** 200 tokens of hidden reasoning, then 40 of text, 100 a second. */
 const paced = 'pace/10/40?reasoning=200';
@@ -21,11 +22,10 @@ if (!streamed || !whole) throw new Error('there are two ways to ask for a chat c
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await joinStack();
 });
 afterAll(async () => {
-  await expectBalancedBooks(stack).finally(() => stack.close());
-  expect(stack.log()).toBe('');
+  await closeBalanced(stack);
 });
 
 async function own(credit = '100', concurrency?: number) {

@@ -1,20 +1,20 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pictureFile } from '#tests/gateway/images/call';
-import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced, costOf, linesOf } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
-describe.each(['node', 'web'] as const)('what is not told of pictures over the %s lane', (lane) => {
+describe('what is not told of pictures', () => {
   let stack: Stack;
   let client: OpenAI;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     const { key } = await stack.key((await stack.workspace({ rpm: 10_000 })).slug);
     client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const asked = { model: 'sandbox/picture', quality: 'low', size: '1024x1024' } as const;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askChat, bearer, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
 import { formOf } from '#tests/unit/multipart/make';
 
 describe('a disk that has no room for an upload', () => {
-  let stack: Stack;
+  let stack: OwnStack;
   beforeAll(async () => {
     stack = await startStack({ fileKiB: 2_048 });
   });

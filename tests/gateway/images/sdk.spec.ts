@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import OpenAI, { type APIError, BadRequestError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fairPictureNano, isPng, pictureFile, type Usage } from '#tests/gateway/images/call';
-import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced, costOf, linesOf } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
-describe.each(['node', 'web'] as const)('pictures with the official openai SDK over the %s lane', (lane) => {
+describe('pictures with the official openai SDK', () => {
   let stack: Stack;
   let client: OpenAI;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     const { key } = await stack.key((await stack.workspace({ rpm: 10_000 })).slug);
     client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
   });
   afterAll(async () => {
     expect(readdirSync(join(stack.dataDir, 'tmp'))).toEqual([]);
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const model = 'sandbox/picture';

@@ -8,10 +8,10 @@ import {
   type ScriptedProvider,
   startScriptedProvider,
 } from '#tests/gateway/images/scripted-provider';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced } from '#tests/support/books';
 import { bearer, codeOf, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 import { headerOf, requestText, talk } from '#tests/support/wire';
 import { formOf } from '#tests/unit/multipart/make';
 
@@ -20,7 +20,7 @@ const limit = 30 * mebibyte;
 
 describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane) => {
   let provider: ScriptedProvider;
-  let stack: Stack;
+  let stack: OwnStack;
   let key: string;
   beforeAll(async () => {
     provider = await startScriptedProvider();
@@ -38,9 +38,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     };
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    await provider.close();
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack).finally(() => provider.close());
   });
 
   const formType = { 'Content-Type': 'multipart/form-data; boundary=edge' };
@@ -158,7 +156,6 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
         'Transfer-Encoding': 'chunked',
       }),
       {
-        patienceMs: 30_000,
         afterwards: (socket) => {
           socket.write(`${head.length.toString(16)}\r\n${head}\r\n`);
           for (let sent = 0; sent < 31; sent++) socket.write(chunk);
@@ -241,7 +238,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
 
   it('of a process that was killed is deleted at the next start', async () => {
     provider.script = () => {};
-    const cut = talk(stack.url, edit(20 * mebibyte), { patienceMs: 10_000 });
+    const cut = talk(stack.url, edit(20 * mebibyte));
     await eventually(() => spooled().length, 1);
     await stack.kill('SIGKILL');
     await cut;

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
 import { askMessages } from '#tests/gateway/messages/call';
-import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { codeOf, jsonOf, receivedOf, seenOf } from '#tests/support/chat-call';
-import { type Stack, startStack } from '#tests/support/stack';
+import { eventually } from '#tests/support/eventually';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf, requestText, talk } from '#tests/support/wire';
 
 const count = { path: '/v1/messages/count_tokens' };
@@ -13,12 +15,11 @@ describe('a request of the messages family', () => {
   let stack: Stack;
   let workspace: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     workspace = (await stack.workspace({ rpm: 10_000 })).slug;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
   const newKey = async (settings = {}) => (await stack.key(workspace, settings)).key;
 
@@ -211,16 +212,13 @@ describe('a request of the messages family', () => {
 
     it('holds a slot while it runs and costs nothing when its client leaves', async () => {
       const key = await newKey({ concurrency: 1 });
-      const slow = { say: `slow ${randomUUID()}`, directive: 'fault/slow-first-byte?ms=3000' };
-      const leaving = askMessages(stack.url, key, slow, { ...count, patienceMs: 2_000 });
-      expect(await until(async () => (await stack.sandbox.seen(slow.say)).length > 0)).toBe(true);
-      const next = await askMessages(stack.url, key, {}, count);
-      expect([next.answer.status, codeOf(next.answer)]).toEqual([429, 'api_key_concurrency_exceeded']);
-      await leaving;
-      const after = await until(
-        async () => (await askMessages(stack.url, key, {}, count)).answer.status === 200,
-      );
-      expect(after).toBe(true);
+      const slow = { say: `slow ${randomUUID()}`, directive: 'fault/slow-first-byte?ms=100000' };
+      const another = async () => (await askMessages(stack.url, key, {}, count)).answer;
+      const meanwhile = stack.sandbox.begun(slow.say).then(another);
+      await askMessages(stack.url, key, slow, { ...count, leaveAfter: meanwhile });
+      const next = await meanwhile;
+      expect([next.status, codeOf(next)]).toEqual([429, 'api_key_concurrency_exceeded']);
+      await eventually(async () => (await another()).status, 200);
     });
 
     it('needs a model in scope, and passes the provider’s refusal', async () => {
@@ -256,11 +254,3 @@ describe('a request of the messages family', () => {
     );
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (await holds()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
-}

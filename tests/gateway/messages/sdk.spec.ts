@@ -1,25 +1,25 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 const model = 'sandbox/echo';
 const hello = [{ role: 'user' as const, content: 'Hello there' }];
 const say = (directive: string) => [{ role: 'user' as const, content: `Say it [[${directive}]]` }];
 
-describe.each(['node', 'web'] as const)('the messages family’s official client over the %s lane', (lane) => {
+describe('the messages family’s official client', () => {
   let stack: Stack;
   let workspace: string;
   let client: Anthropic;
   const connect = (apiKey: string) => new Anthropic({ baseURL: stack.url, apiKey, maxRetries: 0 });
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     workspace = (await stack.workspace({ rpm: 10_000 })).slug;
     client = connect((await stack.key(workspace)).key);
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   it('creates a message and knows its request by the gateway’s id', async () => {
@@ -140,15 +140,5 @@ describe.each(['node', 'web'] as const)('the messages family’s official client
       };
       await expect(read()).rejects.toBeInstanceOf(Anthropic.APIError);
     });
-  });
-
-  it('aborts a stream: what it had cost until then is charged', async () => {
-    const messages = say('pace/20/500');
-    const stream = client.messages.stream({ model, max_tokens: 1_000, messages });
-    stream.on('text', () => stream.abort());
-    await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
-    const call = await stack.call(stream.request_id ?? '');
-    expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
-    expect(call.usage.output).toBeLessThan(100);
   });
 });

@@ -5,12 +5,12 @@ import { addChains } from '#tests/gateway/routing/chains';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, whileOneRuns } from '#tests/support/chat-call';
 import { type CommandLine, commandLine } from '#tests/support/command';
-import { eventually } from '#tests/support/eventually';
-import { type Stack, secrets, startStack } from '#tests/support/stack';
+import { eventually, insist } from '#tests/support/eventually';
+import { type OwnStack, secrets, startStack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 const token = 'a token for scrapes';
-let stack: Stack;
+let stack: OwnStack;
 let gateway: CommandLine;
 let workspace: { id: string; slug: string };
 let key: { id: string; key: string };
@@ -106,7 +106,7 @@ describe('whoever asks for metrics', () => {
 });
 
 describe('a gateway without a token for metrics', () => {
-  let closed: Stack;
+  let closed: OwnStack;
   beforeAll(async () => {
     closed = await startStack();
   });
@@ -142,7 +142,7 @@ describe('a breaker that opens', () => {
     const open = await scrape();
     expect(stateOf(open, first)).toEqual(['set aside']);
     expect(sampleOf(open, 'gateway_offer_error_ratio', first)).toBeCloseTo(1 - 0.8 ** 5, 6);
-    expect(sampleOf(open, 'gateway_offer_back_in_seconds', first)).toBeGreaterThan(8);
+    expect(sampleOf(open, 'gateway_offer_back_in_seconds', first)).toBeGreaterThan(0);
     expect(sampleOf(open, 'gateway_offer_back_in_seconds', first)).toBeLessThanOrEqual(10);
     expect(sampleOf(open, 'gateway_offer_first_byte_seconds', first)).toBeNull();
     expect(stateOf(open, second)).toEqual(['in service']);
@@ -152,24 +152,26 @@ describe('a breaker that opens', () => {
     expect(firstByte).toBeLessThan(5);
     expect(sampleOf(open, 'gateway_offer_output_tokens_per_second', second)).toBeGreaterThan(0);
 
-    const { processes } = await gateway.json<{ processes: ProcessStatus[] }>('health');
+    const { processes } = await insist(() => gateway.json<{ processes: ProcessStatus[] }>('health'));
     expect(processes.map((one) => one.pid)).toEqual([stack.gateway().pid]);
     expect(processes[0]).toMatchObject({ ready: true, callsInFlight: 0 });
     const told = processes[0]?.offers.filter((one) => one.model === 'metrics/breaks');
     expect(told).toMatchObject([
-      { provider: first.provider, state: 'set aside', wholeMs: null },
+      // The commands may take longer than the breaker's first 10 s.
+      { provider: first.provider, state: expect.stringMatching(/^(set aside|probing)$/), wholeMs: null },
       { provider: second.provider, state: 'in service', errorRate: 0 },
     ]);
     expect(told?.[0]?.errorRate).toBeCloseTo(1 - 0.8 ** 5, 6);
     expect(told?.[1]?.wholeMs).toBeGreaterThan(0);
-    const shown = await gateway.run('health');
-    expect(shown).toMatchObject({ exit: 0, err: '' });
-    expect(shown.out).toMatch(/first-metrics-breaks +set aside, \d+ s +67 % /);
+    const shown = await insist(async () => {
+      const ran = await gateway.run('health');
+      expect(ran).toMatchObject({ exit: 0, err: '' });
+      return ran;
+    });
+    expect(shown.out).toMatch(/first-metrics-breaks +(set aside, \d+ s|probing) +67 % /);
     expect(shown.out).toMatch(/second-metrics-breaks +in service +0 % +none +\d+ ms /);
 
-    const overInMs = (sampleOf(open, 'gateway_offer_back_in_seconds', first) ?? 0) * 1000;
-    await new Promise((resolve) => setTimeout(resolve, overInMs));
-    expect(stateOf(await scrape(), first)).toEqual(['probing']);
+    await eventually(async () => stateOf(await scrape(), first), ['probing']);
     expect(await answerer()).toBe(first.provider);
     expect(stateOf(await scrape(), first)).toEqual(['in service']);
   });

@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
 import { askResponses } from '#tests/gateway/responses/call';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced, expectBalancedBooks } from '#tests/support/books';
 import { codeOf, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 
 /** Input of sandbox/echo and of the tests' models, nano-dollars a token. */
 const inputNano = 1_000n;
 
 describe('a call that continues another one', () => {
-  let stack: Stack;
+  let stack: OwnStack;
   let key: string;
   beforeAll(async () => {
     stack = await startStack();
     key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const respond = async (fields: Parameters<typeof askResponses>[2]) => {
@@ -100,7 +99,7 @@ describe('a call that continues another one', () => {
 });
 
 describe('an answer whose job cannot be written down', () => {
-  let stack: Stack;
+  let stack: OwnStack;
   let key: string;
   beforeAll(async () => {
     stack = await startStack();

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Asker, make, type Possessions, respond, tell } from '#tests/gateway/resources/possessions';
 import { promptOf } from '#tests/gateway/videos/stage';
-import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 describe('the order of checks on what a provider keeps', () => {
   let stack: Stack;
@@ -10,14 +11,13 @@ describe('the order of checks on what a provider keeps', () => {
   let owner: Asker;
   let kept: Possessions;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     workspace = (await stack.workspace({ rpm: 10_000 })).slug;
     owner = await keyed();
     kept = await make(owner);
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   async function keyed(settings: Parameters<Stack['key']>[1] = {}): Promise<Asker> {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
 import { askResponses, fairResponseNano } from '#tests/gateway/responses/call';
-import { costOf, expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced, costOf } from '#tests/support/books';
 import { ask, bearer, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 /** Price of a pictures model and of the model that uses it: see the tests' catalogue. */
@@ -14,12 +15,11 @@ describe('a response in the background', () => {
   let stack: Stack;
   let key: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   async function begun(model: string, fields: object = {}) {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
 import { askResponses } from '#tests/gateway/responses/call';
-import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
+import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { type Asked, codeOf, jsonOf, receivedOf, seenOf } from '#tests/support/chat-call';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 type Figures = Readonly<Record<string, number>>;
@@ -12,12 +13,11 @@ describe('a request for a response', () => {
   let stack: Stack;
   let workspace: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     workspace = (await stack.workspace({ rpm: 10_000 })).slug;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
   const newKey = async (settings = {}) => (await stack.key(workspace, settings)).key;
   const ask = async (fields: Parameters<typeof askResponses>[2], settings = {}) =>

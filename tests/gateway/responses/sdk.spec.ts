@@ -1,7 +1,8 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced } from '#tests/support/books';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 const model = 'sandbox/echo';
 const input = 'Hello there';
@@ -13,19 +14,18 @@ const weather = {
   strict: true,
 };
 
-describe.each(['node', 'web'] as const)('the responses family’s official client over the %s lane', (lane) => {
+describe('the responses family’s official client', () => {
   let stack: Stack;
   let workspace: string;
   let client: OpenAI;
   const connect = (apiKey: string) => new OpenAI({ baseURL: `${stack.url}/v1`, apiKey, maxRetries: 0 });
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     workspace = (await stack.workspace({ rpm: 10_000 })).slug;
     client = connect((await stack.key(workspace)).key);
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   it('creates a response and knows its request by the gateway’s id', async () => {
@@ -137,16 +137,5 @@ describe.each(['node', 'web'] as const)('the responses family’s official clien
       };
       await expect(read()).rejects.toBeInstanceOf(OpenAI.APIError);
     });
-  });
-
-  it('aborts a stream: what it had cost until then is charged', async () => {
-    const controller = new AbortController();
-    const { data: stream, request_id: id } = await client.responses
-      .create({ model, input: say('pace/20/500'), stream: true }, { signal: controller.signal })
-      .withResponse();
-    for await (const event of stream) if (event.type === 'response.output_text.delta') controller.abort();
-    const call = await stack.call(id ?? '');
-    expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
-    expect(call.usage.output).toBeLessThan(100);
   });
 });

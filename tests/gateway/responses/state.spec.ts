@@ -1,23 +1,23 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askResponses } from '#tests/gateway/responses/call';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced } from '#tests/support/books';
 import { ask, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
-describe.each(['node', 'web'] as const)('over the %s lane, what a provider keeps of responses', (lane) => {
+describe('what a provider keeps of responses', () => {
   let stack: Stack;
   let key: string;
   let stranger: string;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
     stranger = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   async function made(fields: Parameters<typeof askResponses>[2] = {}) {

@@ -22,7 +22,7 @@ const places = ['first', 'second', 'third', 'fourth'] as const;
  * ("first" … "fourth", "refused-first" …), so that an answer tells who gave it.
  */
 export async function addChains(
-  stack: Stack,
+  stack: Pick<Stack, 'db'> & { announce(): Promise<unknown> },
   chains: Readonly<Record<string, readonly Link[]>>,
 ): Promise<void> {
   const providers = new Map<string, object>();
@@ -66,7 +66,7 @@ export function placeIn(provider: string | null | undefined): string | undefined
 }
 
 export async function givePolicy(
-  stack: Stack,
+  stack: Pick<Stack, 'db'> & { announce(): Promise<unknown> },
   workspace: string,
   policy: SetPolicyInput['policy'],
   model = '',

@@ -7,9 +7,10 @@ import {
   placeIn,
   refused,
 } from '#tests/gateway/routing/chains';
-import { costOf, expectBalancedBooks, fairNano, linesOf } from '#tests/support/books';
+import { closeBalanced, costOf, fairNano, linesOf } from '#tests/support/books';
 import { type Asked, askChat, bearer, codeOf } from '#tests/support/chat-call';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 /** What a provider does to an attempt, and how the call log shows it. */
@@ -45,7 +46,7 @@ let key = '';
 let workspaceId = '';
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await joinStack();
   const workspace = await stack.workspace({ rpm: 'none', tpm: 'none', concurrency: 'none' });
   workspaceId = workspace.id;
   ({ key } = await stack.key(workspace.slug));
@@ -67,8 +68,7 @@ beforeAll(async () => {
   await addChains(stack, chains);
 });
 afterAll(async () => {
-  await expectBalancedBooks(stack);
-  await stack.close();
+  await closeBalanced(stack);
 });
 
 async function callOf(asked: Asked) {

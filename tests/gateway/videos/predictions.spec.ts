@@ -6,24 +6,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filmBytes } from '#lib/sandbox/content/film';
 import { record } from '#lib/sandbox/content/tool-call';
 import { accountOf, dollars, openStudio, promptOf, type Studio, settled } from '#tests/gateway/videos/stage';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 const filmOf = (start: number, end: number) => Buffer.concat([...filmBytes(start, end)]);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
-describe.each(['node', 'web'] as const)('long-running predictions over the %s lane', (lane) => {
+describe('long-running predictions', () => {
   let stack: Stack;
   let studio: Studio;
   let stranger: Studio;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
     [studio, stranger] = [await openStudio(stack), await openStudio(stack)];
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const json = async (response: Response) => record(await response.json());

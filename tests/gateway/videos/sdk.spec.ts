@@ -2,22 +2,22 @@ import OpenAI, { NotFoundError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filmBytes } from '#lib/sandbox/content/film';
 import { accountOf, dollars, openStudio, promptOf, type Studio, settled } from '#tests/gateway/videos/stage';
-import { costOf, expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced, costOf } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 
 const filmOf = (start: number, end: number) => Buffer.concat([...filmBytes(start, end)]);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 type Seconds = '4' | '8' | '12';
 
-describe.each(['node', 'web'] as const)('the official openai SDK’s videos over the %s lane', (lane) => {
+describe('the official openai SDK’s videos', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack({ lane });
+    stack = await joinStack();
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   const model = 'sandbox/film';
@@ -75,7 +75,7 @@ describe.each(['node', 'web'] as const)('the official openai SDK’s videos over
     const whole = await studio.client.videos.downloadContent(video.id);
     expect(whole.headers.get('content-type')).toBe('video/mp4');
     // Next frames the body itself: see the known differences.
-    expect(whole.headers.get('content-length')).toBe(lane === 'node' ? '500000' : null);
+    expect(whole.headers.get('content-length')).toBe('500000');
     expect((await bytesOf(whole)).equals(filmOf(0, 500_000))).toBe(true);
     const variant = await studio.client.videos.downloadContent(video.id, { variant: 'thumbnail' });
     expect([variant.headers.get('content-type'), (await bytesOf(variant)).length]).toEqual([

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
 import { accountOf, dollars, openStudio, promptOf, type Studio, settled } from '#tests/gateway/videos/stage';
-import { expectBalancedBooks } from '#tests/support/books';
+import { closeBalanced } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import type { Stack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
 
 interface Told {
@@ -19,12 +20,11 @@ describe('what a provider keeps of videos', () => {
   let studio: Studio;
   let stranger: Studio;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     [studio, stranger] = [await openStudio(stack), await openStudio(stack)];
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   async function tell(response: Promise<Response>): Promise<Told> {
@@ -168,10 +168,9 @@ describe('what a provider keeps of videos', () => {
       const body = JSON.stringify({ model: 'sandbox/film', prompt, seconds: '4' });
       const headers = { Authorization: `Bearer ${own.key}` };
       await talk(stack.url, requestText('POST', '/v1/videos', headers, body), {
-        afterwards: (socket) => setTimeout(() => socket.destroy(), 100),
-        patienceMs: 200,
+        leaveAfter: stack.sandbox.begun(prompt),
       });
-      await eventually(async () => (await accountOf(stack, own.workspaceId)).spent, dollars('0.4'), 20_000);
+      await eventually(async () => (await accountOf(stack, own.workspaceId)).spent, dollars('0.4'));
       expect((await own.client.videos.list()).data).toHaveLength(1);
     });
 

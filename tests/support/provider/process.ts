@@ -9,8 +9,10 @@ export interface SandboxProcess {
   /** Its versioned root. */
   readonly url: string;
   readonly key: string;
-  /** Requests whose body holds this text, in order. */
+  /** Requests whose path or body holds this text, in order. */
   seen(text: string): Promise<BeginLine[]>;
+  /** The first request whose path or body holds this text, as soon as it has arrived. */
+  begun(text: string): Promise<BeginLine>;
   /** How a request ended, as soon as it has. */
   ended(id: string): Promise<EndLine>;
   /** Everything that its log keeps: the last 20,000 lines. */
@@ -29,27 +31,42 @@ export async function startSandboxProcess(): Promise<SandboxProcess> {
     child.once('exit', (code) => reject(new Error(`the simulated provider ended with ${code}`)));
     createInterface(child.stdout).once('line', resolve);
   });
-  const { url, origin } = JSON.parse(first);
-  const read = async (query: string): Promise<TruthLine[]> => {
-    const answer = await fetch(`${origin}/_log?${query}`, { headers: { authorization: `Bearer ${key}` } });
-    return (await answer.json()).lines;
-  };
+  const { url } = JSON.parse(first);
   return {
-    url,
-    key,
-    seen: async (text) => {
-      const lines = await read('event=begin');
-      return lines.filter((line) => line.event === 'begin' && line.body?.includes(text)) as BeginLine[];
-    },
-    ended: async (id) => {
-      const [line] = await read(`event=end&id=${id}&wait=20000`);
-      if (line?.event !== 'end') throw new Error(`the provider has not ended ${id} within 20 s`);
-      return line;
-    },
-    lines: () => read('since=0'),
+    ...joinSandbox(url, key),
     close: async () => {
       child.stdin.end();
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     },
+  };
+}
+
+/** One that another process has started. `close` leaves it running. */
+export function joinSandbox(url: string, key: string): SandboxProcess {
+  const { origin } = new URL(url);
+  const read = async (query: string): Promise<TruthLine[]> => {
+    const answer = await fetch(`${origin}/_log?${query}`, { headers: { authorization: `Bearer ${key}` } });
+    return (await answer.json()).lines;
+  };
+  const begins = async (text: string, waitMs = 0) => {
+    const lines = await read(`event=begin&text=${encodeURIComponent(text)}&wait=${waitMs}`);
+    return lines.filter((line) => line.event === 'begin');
+  };
+  return {
+    url,
+    key,
+    seen: (text) => begins(text),
+    begun: async (text) => {
+      const [line] = await begins(text, 60_000);
+      if (!line) throw new Error(`the provider has not been asked for ${text} within 60 s`);
+      return line;
+    },
+    ended: async (id) => {
+      const [line] = await read(`event=end&id=${id}&wait=60000`);
+      if (line?.event !== 'end') throw new Error(`the provider has not ended ${id} within 60 s`);
+      return line;
+    },
+    lines: () => read('since=0'),
+    close: async () => {},
   };
 }

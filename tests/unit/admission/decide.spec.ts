@@ -131,6 +131,28 @@ describe('limits that are reached', () => {
     expect(decideLimits(key, workspace)?.code).toBe(code);
   });
 
+  it('answers the first one in the order, whichever of them are violated together', () => {
+    const order = [
+      'api_key_rpm_exceeded',
+      'api_key_tpm_exceeded',
+      'api_key_concurrency_exceeded',
+      'workspace_rpm_exceeded',
+      'workspace_tpm_exceeded',
+      'workspace_concurrency_exceeded',
+    ];
+    for (let which = 0; which < 2 ** order.length; which += 1) {
+      const is = (place: number) => (which >> place) % 2 === 1;
+      const level = (from: number) =>
+        waits({
+          rpmMs: is(from) ? 1_000 : 0,
+          tpmMs: is(from + 1) ? 1_000 : 0,
+          concurrencyFull: is(from + 2),
+        });
+      const first = order.find((_, place) => is(place));
+      expect(decideLimits(level(0), level(3))?.code, `of ${which.toString(2)}`).toBe(first);
+    }
+  });
+
   it('names the longest wait over all of them in whole seconds, rounded up', () => {
     const refused = decideLimits(waits({ rpmMs: 200, tpmMs: 4_001 }), waits({ rpmMs: 31_999 }));
     expect(refused).toMatchObject({ code: 'api_key_rpm_exceeded', retryAfterSeconds: 32 });

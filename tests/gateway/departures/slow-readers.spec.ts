@@ -5,8 +5,9 @@ import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filmBytes } from '#lib/sandbox/content/film';
 import { openStudio, promptOf, type Studio } from '#tests/gateway/videos/stage';
-import { expectBalancedBooks } from '#tests/support/books';
-import { type Stack, startStack } from '#tests/support/stack';
+import { closeBalanced } from '#tests/support/books';
+import { type OwnStack, startStack } from '#tests/support/stack';
+import { requestText, talk } from '#tests/support/wire';
 
 const MIB = 1024 * 1024;
 const LENGTH = 200 * MIB;
@@ -23,8 +24,8 @@ const digestOf = (pieces: Iterable<Uint8Array>) => {
   return hash.digest('hex');
 };
 
-describe.each(['node', 'web'] as const)('a long download over the %s lane', (lane) => {
-  let stack: Stack;
+describe.each(['node', 'web'] as const)('a reader slower than the answer, over the %s lane', (lane) => {
+  let stack: OwnStack;
   let studio: Studio;
   beforeAll(async () => {
     // A small young half of the heap: what is measured is what a download keeps.
@@ -32,8 +33,7 @@ describe.each(['node', 'web'] as const)('a long download over the %s lane', (lan
     studio = await openStudio(stack);
   });
   afterAll(async () => {
-    await expectBalancedBooks(stack).finally(() => stack.close());
-    expect(stack.log()).toBe('');
+    await closeBalanced(stack);
   });
 
   async function film(directive: string): Promise<string> {
@@ -67,7 +67,7 @@ describe.each(['node', 'web'] as const)('a long download over the %s lane', (lan
     return hash.digest('hex');
   }
 
-  it('of 200 MiB to a slow reader arrives whole and takes no memory', async () => {
+  it('of a download of 200 MiB gets it whole, and the gateway’s memory does not grow', async () => {
     const id = await film(`film?job_ms=0&bytes=${LENGTH}`);
     const pid = stack.gateway().pid;
     const wanted = digestOf(filmBytes(0, LENGTH));
@@ -89,7 +89,7 @@ describe.each(['node', 'web'] as const)('a long download over the %s lane', (lan
     expect((most - before) / MIB, 'MiB while the reader was slow').toBeLessThan(10);
   });
 
-  it('that its reader leaves is ended at the provider, and the books close', async () => {
+  it('that leaves its download ends it at the provider, and the books close', async () => {
     const id = await film(`film?job_ms=0&bytes=${LENGTH}`);
     const response = await download(id);
     const callId = String(response.headers['x-request-id']);
@@ -102,11 +102,42 @@ describe.each(['node', 'web'] as const)('a long download over the %s lane', (lan
     expect(end.bytesSent).toBeLessThan(LENGTH / 2);
   });
 
-  it('that the provider cuts is cut for the client, and is no whole file', async () => {
+  it('of a download that the provider cuts gets no whole file', async () => {
     const id = await film('film?job_ms=0&bytes=1000000&get=fault/cut@3');
     const response = await download(id);
     await expect(readSlowly(response, LENGTH, 0)).rejects.toThrow('aborted');
     const call = await stack.call(String(response.headers['x-request-id']));
     expect([call.status, call.endReason]).toEqual([200, 'upstream_error']);
   });
+
+  it('of a stream makes the provider wait, not the memory grow', async () => {
+    const body = chatBody('[[pace/0/150000]]', ',"stream":true,"max_tokens":65536,"n":2');
+    const pid = stack.gateway().pid;
+    // What such a stream costs for good, code and the heap's young half, is there before it is measured.
+    await talk(stack.url, chat(studio.key, body), { patienceMs: 60_000 });
+    const before = residentBytes(pid);
+    let most = 0;
+    const { answers, end } = await talk(stack.url, chat(studio.key, body), {
+      patienceMs: 60_000,
+      afterwards: (socket) => {
+        socket.pause();
+        const watch = setInterval(() => {
+          most = Math.max(most, residentBytes(pid));
+        }, 50);
+        setTimeout(() => {
+          clearInterval(watch);
+          socket.resume();
+        }, 1_500);
+      },
+    });
+    expect(end).toBe('open');
+    expect(answers[0]?.whole).toBe(true);
+    expect(answers[0]?.body.length).toBeGreaterThan(25_000_000);
+    expect((most - before) / 1024 / 1024, 'MiB while the reader slept').toBeLessThan(10);
+  });
 });
+
+const chatBody = (content: string, more = '') =>
+  `{"model":"sandbox/free","messages":[{"role":"user","content":"${content}"}]${more}}`;
+const chat = (key: string, body: string) =>
+  requestText('POST', '/v1/chat/completions', { authorization: `Bearer ${key}` }, body);

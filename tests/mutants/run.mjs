@@ -1,0 +1,149 @@
+// `npm run mutants -- [--seed N] [--count N] [--source DIR] [--tests DIR] [--gateway] [--out FILE]`: changes the code
+// that decides about money and order, one small change at a time, in a copy, and tells which changes no test notices.
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { prepare, root } from '../../scripts/bootstrap.mjs';
+
+/** What is changed, the unit specs that are made for it, and the gateway specs that see it over the wire. */
+const targets = [
+  {
+    files: /^admission\/decide\.ts$/,
+    own: ['unit/admission/decide'],
+    specs: ['errors-causes', 'errors-order', 'contract/budgets', 'budget-limits'],
+  },
+  {
+    files: /^admission\/estimate\.ts$/,
+    own: ['unit/admission/estimate', 'unit/routing/plan.'],
+    specs: ['budget-limits', 'budget-money', 'images/charges'],
+  },
+  { files: /^admission\/window\.ts$/, own: ['unit/admission'], specs: ['budget-limits', 'budget-money'] },
+  {
+    files: /^metering\/price\.ts$/,
+    own: ['unit/settlement/price', 'unit/metering'],
+    specs: ['contract/answers', 'images/charges', 'contract/jobs'],
+  },
+  { files: /^settlement\/apply\.ts$/, own: ['unit/settlement'], specs: ['settlement/', 'contract/endings'] },
+  {
+    files: /^routing\/plan\.ts$/,
+    own: ['unit/routing/plan'],
+    specs: ['routing/fallback', 'routing/routing-policies', 'contract/budgets'],
+  },
+  {
+    files: /^families\/scan(\/\w+)?\.ts$/,
+    own: ['unit/families/scan', 'unit/families/chat-ask'],
+    specs: ['input-bodies', 'contract/refusals'],
+  },
+  { files: /^relay\/[\w-]+\.ts$/, own: ['unit/relay'], specs: ['contract/answers', 'contract/endings'] },
+];
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '50' },
+    /** Whose code is changed; this project's. */
+    source: { type: 'string', default: root },
+    /** Whose tests are run; this project's. */
+    tests: { type: 'string', default: root },
+    /** Run the gateway specs on what the unit tests let through. */
+    gateway: { type: 'boolean', default: false },
+    /** A JSON file for the outcome of each change. */
+    out: { type: 'string' },
+  },
+});
+
+const node = await prepare();
+const { draw, mutantsOf } = await import('./mutate.mjs');
+const scratch = mkdtempSync(join(tmpdir(), 'gateway-mutants-'));
+let running = null;
+const leave = () => rmSync(scratch, { recursive: true, force: true });
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    running?.kill('SIGKILL');
+    leave();
+    process.exit(1);
+  });
+}
+
+function copy() {
+  const [source, tests] = [resolve(values.source), resolve(values.tests)];
+  for (const name of ['app', 'bin', 'catalogue', 'components', 'generated', 'lib', 'prisma', 'scripts']) {
+    cpSync(join(source, name), join(scratch, name), { recursive: true });
+  }
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    'next.config.ts',
+    'proxy.ts',
+    'server.ts',
+    'tsconfig.json',
+  ]) {
+    cpSync(join(source, name), join(scratch, name));
+  }
+  cpSync(join(tests, 'tests'), join(scratch, 'tests'), { recursive: true });
+  cpSync(join(tests, 'vitest.config.ts'), join(scratch, 'vitest.config.ts'));
+  for (const name of ['node_modules', '.next']) symlinkSync(join(source, name), join(scratch, name));
+}
+
+/** @returns {Promise<'passed' | 'failed' | 'late'>} */
+function vitest(args, limitMs) {
+  const program = join(scratch, 'node_modules/vitest/vitest.mjs');
+  const common = ['--run', '--passWithNoTests', '--reporter=dot', '--bail=1', '--maxWorkers=1'];
+  const child = spawn(node, [program, ...args, ...common], { cwd: scratch, stdio: 'ignore', detached: true });
+  running = child;
+  return new Promise((done) => {
+    const timer = setTimeout(() => {
+      // The workers too: a change may have made a loop endless.
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      done('late');
+    }, limitMs);
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      done(code === 0 ? 'passed' : 'failed');
+    });
+  });
+}
+
+const flags = ['--project=unit', '--isolate=false'];
+/** Its own specs first: what they catch, the others need not look at. */
+async function unit(path, own) {
+  const first = await vitest(['run', ...flags, ...own], 300_000);
+  return first === 'passed' ? vitest(['related', path, ...flags], 600_000) : first;
+}
+const gateway = (specs) => vitest(['run', '--project=gateway', ...specs], 900_000);
+
+try {
+  copy();
+  const names = readdirSync(join(scratch, 'lib'), { recursive: true }).map(String).sort();
+  const files = targets.flatMap(({ files: pattern, ...tests }) =>
+    names.filter((name) => pattern.test(name)).map((name) => ({ path: `lib/${name}`, ...tests })),
+  );
+  const texts = new Map(files.map(({ path }) => [path, readFileSync(join(scratch, path), 'utf8')]));
+  const all = [...texts].sort().flatMap(([path, text]) => mutantsOf(path, text));
+  const drawn = draw(all, Number(values.seed), Number(values.count));
+  console.log(`${drawn.length} of ${all.length} changes in ${texts.size} files, seed ${values.seed}`);
+  if ((await vitest(['run', ...flags], 900_000)) !== 'passed')
+    throw new Error('Unit tests fail without any change.');
+  const outcomes = [];
+  for (const [at, mutant] of drawn.entries()) {
+    const { path, start, end, line, from, to } = mutant;
+    const text = texts.get(path) ?? '';
+    writeFileSync(join(scratch, path), text.slice(0, start) + to + text.slice(end));
+    const { own = [], specs = [] } = files.find((file) => file.path === path) ?? {};
+    let by = (await unit(path, own)) === 'passed' ? null : 'unit';
+    if (by === null && values.gateway) by = (await gateway(specs)) === 'passed' ? null : 'gateway';
+    writeFileSync(join(scratch, path), text);
+    outcomes.push({ ...mutant, by });
+    const shown = from.length > 60 ? `${from.slice(0, 60)}…` : from;
+    console.log(
+      `${at + 1}/${drawn.length} ${by ? `caught by ${by}` : 'SURVIVED'}  ${path}:${line}  ${shown.replaceAll('\n', ' ')}  →  ${to || '(nothing)'}`,
+    );
+  }
+  const caught = outcomes.filter(({ by }) => by !== null).length;
+  console.log(`\n${caught} caught, ${outcomes.length - caught} survived`);
+  if (values.out) writeFileSync(values.out, JSON.stringify(outcomes, null, 1));
+} finally {
+  leave();
+}

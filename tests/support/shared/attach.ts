@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from '#lib/data/db';
+import { type CallDetail, findCall } from '#lib/queries/calls';
+import { announce } from '#lib/snapshot/announce';
+import { createWorkspace } from '#lib/verbs/workspace';
+import { createKey } from '#tests/support/control/operate';
+import type { SandboxProcess } from '#tests/support/provider/process';
+
+/** Test secrets: they protect nothing. */
+export const secrets = {
+  NEXTAUTH_SECRET: 'a'.repeat(64),
+  ENCRYPTION_KEY: 'b'.repeat(64),
+  KEY_PEPPER: 'c'.repeat(64),
+};
+
+/** A running gateway, its database and its provider, as a test knows them. */
+export interface Stack {
+  readonly url: string;
+  readonly db: Db;
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly sandbox: SandboxProcess;
+  /** Workspaces that were made by this file. */
+  readonly workspaces: readonly string[];
+  /** What the gateway has written to its log, errors alone; of a shared one since this file joined. */
+  log(): string | Promise<string>;
+  /** Makes a workspace of its own with $100; settings as the verb takes them. */
+  workspace(settings?: Partial<Parameters<typeof createWorkspace>[2]>): Promise<{ id: string; slug: string }>;
+  key(
+    workspace: string,
+    settings?: Partial<Parameters<typeof createKey>[1]>,
+  ): Promise<{ id: string; key: string }>;
+  /** Tells the gateway that something was changed, as the command line does; waits until it knows. */
+  announce(): Promise<void>;
+  /** The call's row, as soon as it is in the log. */
+  call(id: string): Promise<CallDetail>;
+  close(): Promise<void>;
+}
+
+type Place = Pick<Stack, 'url' | 'databaseUrl' | 'dataDir' | 'db' | 'sandbox'>;
+
+/** @param alive whether the gateway runs: one that was killed is told nothing. */
+export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 'close'> {
+  const { db, dataDir } = place;
+  const workspaces: string[] = [];
+  // A gateway on a busy machine may take longer to answer than the command line waits.
+  const tell = async () => {
+    for (let tries = 0; tries < 150 && alive(); tries += 1) if ((await announce(dataDir)) > 0) return;
+  };
+  return {
+    ...place,
+    workspaces,
+    workspace: async (settings = {}) => {
+      const name = `Test ${randomBytes(4).toString('hex')}`;
+      const created = await createWorkspace(db, 'test', { name, credit: '100', ...settings });
+      workspaces.push(created.id);
+      await tell();
+      return created;
+    },
+    key: async (workspace, settings = {}) => {
+      const wanted = { workspace, name: 'test', ...settings };
+      const created = await createKey(db, wanted, secrets.KEY_PEPPER);
+      await tell();
+      return created;
+    },
+    announce: tell,
+    call: async (id) => {
+      for (let tries = 0; tries < 1_200; tries += 1) {
+        const found = await findCall(db, { workspaceId: null, id });
+        if (found) return found;
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      throw new Error(`call ${id} did not reach the log within 30 s`);
+    },
+  };
+}
