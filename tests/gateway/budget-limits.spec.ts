@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#lib/errors';
 import { record } from '#lib/sandbox/content/tool-call';
 import { ask, askChat, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
+import { setKey } from '#tests/support/control/operate';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { expectRefusal } from '#tests/support/refusals';
 import { headerOf, type Wire } from '#tests/support/wire';
@@ -124,6 +125,23 @@ describe('the limits of a key and of its workspace', () => {
     }
     const third = await ask(gateway.url, 'GET', '/v1/models', bearer(own.key));
     expectRefusal(third, 'api_key_rpm_exceeded', own.key);
+  });
+
+  it('a limit that is set, removed and set again counts the calls of the last minute', async () => {
+    const own = await gateway.key();
+    for (let n = 0; n < 3; n += 1) expect((await chat(own.key)).answer.status).toBe(200);
+    const underNewLimits = async (limits: KeySettings) => {
+      await setKey(gateway.db, { id: own.id, ...limits });
+      await gateway.pollNow();
+      const { answer } = await chat(own.key);
+      return codeOf(answer) ?? answer.status;
+    };
+    expect(await underNewLimits({ rpm: 3 })).toBe('api_key_rpm_exceeded');
+    expect(await underNewLimits({ rpm: null })).toBe(200);
+    expect(await underNewLimits({ rpm: 4 })).toBe('api_key_rpm_exceeded');
+    expect(await underNewLimits({ rpm: null, tpm: 1 })).toBe('api_key_tpm_exceeded');
+    gateway.pass(61);
+    expect(await underNewLimits({ rpm: 1, tpm: null })).toBe(200);
   });
 
   it('keys of one workspace share its limits and not their own', async () => {

@@ -33,6 +33,8 @@ export interface InProcess {
     settings?: Partial<Parameters<typeof createKey>[1]>,
     workspace?: Partial<Parameters<typeof createWorkspace>[2]>,
   ): Promise<{ id: string; key: string; workspace: string }>;
+  /** Puts what was changed in the database in force. */
+  pollNow(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
       aheadMs += seconds * 1000;
     },
     now: () => clock.now(),
+    pollNow: () => running.pollNow(),
     key: async (settings = {}, workspace = {}) => {
       const made = { name: 'Test', credit: '100', ...workspace };
       const slug = settings.workspace ?? (await createWorkspace(db, 'test', made)).slug;
