@@ -2,13 +2,11 @@ import { expect, test } from '@playwright/test';
 import { inDatabase, signIn } from '#tests/console/visit';
 
 test('a slash at the end redirects once, with or without a session', async ({ page, request }) => {
-  for (const path of ['/sign-in/', '/sign-in//', '/demo/keys/?filter=a']) {
+  for (const path of ['/sign-in/', '/demo/keys/?filter=a']) {
     const answer = await request.get(path, { maxRedirects: 0 });
     const plain = path.replace(/\/+(?=\?|$)/, '');
-    expect([answer.status(), new URL(answer.headers().location ?? '', 'http://x').pathname]).toEqual([
-      308,
-      plain.split('?')[0],
-    ]);
+    const to = new URL(answer.headers().location ?? '', 'http://x');
+    expect([answer.status(), to.pathname + to.search]).toEqual([308, plain]);
   }
   await page.goto('/sign-in/');
   await expect(page).toHaveURL(/\/sign-in$/);
