@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
+import { meetCatalogue } from '#lib/catalogue/at-start';
 import { loadEnv } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
@@ -19,7 +20,9 @@ import { openStore } from '#lib/process/store';
 import { keepTickShape } from '#lib/process/tick-shape';
 import { openUpstreams } from '#lib/process/upstreams';
 import { welcome } from '#lib/process/welcome';
-import { seedFirstRun } from '#prisma/seed';
+import { readSealingKey } from '#lib/secrets';
+import { newRowId } from '#lib/verbs/verb';
+import { catalogueDir, seedFirstRun } from '#prisma/seed';
 
 /** The process: environment → database → runtime → one listener with two lanes. */
 keepTickShape();
@@ -67,6 +70,16 @@ const silent = trackSilent(server);
 
 server.listen(env.port, env.host, () => {
   sayHello(welcome(env, firstRun));
+  void meetCatalogue({
+    db: store.db,
+    catalogueDir,
+    dataDir: env.dataDir,
+    embedded: store.embedded,
+    sandbox: env.sandbox,
+    sealingKey: readSealingKey(env.encryptionKey),
+    newId: newRowId,
+    log,
+  });
 });
 
 const fail = onStop({

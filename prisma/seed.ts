@@ -24,7 +24,7 @@ export interface FirstRun {
 }
 
 /** Folder of the catalogue files. */
-const catalogueDir = fileURLToPath(new URL('../catalogue', import.meta.url));
+export const catalogueDir = fileURLToPath(new URL('../catalogue', import.meta.url));
 
 /**
  * Fills an empty embedded database: the catalogue, a workspace "demo" with $10, its owner and a key.

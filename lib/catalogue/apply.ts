@@ -23,6 +23,8 @@ export interface ApplyOptions {
   newId(): string;
   /** Withdraw the offers that the files leave out of their providers; default: they stay as they are. */
   readonly prune?: boolean;
+  /** The part of the difference to write; default: all of it. */
+  readonly select?: (difference: Difference) => Difference;
 }
 
 /** What applying came to; each line names one provider, model or offer. */
@@ -50,10 +52,11 @@ export async function applyCatalogue(db: Db, wanted: CatalogueSet, options: Appl
         new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])),
       );
       refuseTakenNames(wanted, stored.models);
-      const difference = compare(wanted, stored);
+      const whole = compare(wanted, stored);
+      const difference = options.select?.(whole) ?? whole;
       const withdrawn = options.prune ? difference.leftOut : [];
       const changes = [
-        ...difference.lines,
+        ...difference.lines.map((line) => line.text),
         ...withdrawn.map((offer) => `- offer ${offer.modelId} at ${offer.providerId}: withdrawn`),
       ];
       const leftOut = options.prune
@@ -66,6 +69,16 @@ export async function applyCatalogue(db: Db, wanted: CatalogueSet, options: Appl
     },
     { timeout: 60_000, maxWait: 30_000 },
   );
+}
+
+/** What applying would change, one line each; nothing is written. */
+export async function compareCatalogue(
+  db: Db,
+  wanted: CatalogueSet,
+  sealingKey: Uint8Array | null,
+): Promise<readonly string[]> {
+  const stored = await db.prisma.$transaction((tx) => readStored(tx, sealingKey), { timeout: 60_000 });
+  return compare(wanted, stored).lines.map((line) => line.text);
 }
 
 /** Offers at providers that another file brought. */

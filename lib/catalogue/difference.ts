@@ -45,6 +45,8 @@ export interface OfferChange {
   /** null: a new offer. */
   readonly id: string | null;
   readonly facts: OfferColumns;
+  /** It stands withdrawn in the database. */
+  readonly withdrawn: boolean;
   /** undefined: the price stays; null: it becomes unpriced. */
   readonly price: Price | null | undefined;
 }
@@ -58,8 +60,15 @@ export interface Difference {
   readonly offers: readonly OfferChange[];
   /** Offers of the files' providers that the files do not list: withdrawn only when asked for. */
   readonly leftOut: readonly StoredOffer[];
-  /** One line a change, for people; `leftOut` is not among them. */
-  readonly lines: readonly string[];
+  /** One line a change; `leftOut` is not among them. */
+  readonly lines: readonly ChangeLine[];
+}
+
+/** A change in words for people. */
+export interface ChangeLine {
+  /** "provider ID", "model ID", "offer MODEL PROVIDER". */
+  readonly entry: string;
+  readonly text: string;
 }
 
 export function offerKey(modelId: string, providerId: string): string {
@@ -72,21 +81,22 @@ export function offerKey(modelId: string, providerId: string): string {
  * when they also list its model. Pure.
  */
 export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Difference {
-  const lines: string[] = [];
+  const lines: ChangeLine[] = [];
+  const tell = (entry: string, text: string) => lines.push({ entry, text });
   const newProviders: FileProvider[] = [];
   const changedProviders: FileProvider[] = [];
   for (const provider of wanted.providers) {
     const before = stored.providers.get(provider.id);
     if (!before) {
       newProviders.push(provider);
-      lines.push(`+ provider ${provider.id}`);
+      tell(`provider ${provider.id}`, `+ provider ${provider.id}`);
       continue;
     }
     const after = { ...provider, credential: provider.credential ?? null };
     const changed = changedFields({ ...before }, { ...after });
     if (changed.length === 0) continue;
     changedProviders.push(provider);
-    lines.push(`~ provider ${provider.id}: ${changed.join(', ')}`);
+    tell(`provider ${provider.id}`, `~ provider ${provider.id}: ${changed.join(', ')}`);
   }
 
   const newModels: FileModel[] = [];
@@ -97,8 +107,8 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
     const changed = before ? changedFields({ ...before }, { ...after, released: after.released }) : [];
     if (!before) newModels.push(model);
     else if (changed.length > 0) changedModels.push(model);
-    if (!before) lines.push(`+ model ${model.id}`);
-    else if (changed.length > 0) lines.push(`~ model ${model.id}: ${changed.join(', ')}`);
+    if (!before) tell(`model ${model.id}`, `+ model ${model.id}`);
+    else if (changed.length > 0) tell(`model ${model.id}`, `~ model ${model.id}: ${changed.join(', ')}`);
   }
 
   const kept = new Set<string>();
@@ -110,7 +120,7 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
       const change = offerChange(model.id, offer, position, stored.offers.get(key));
       if (!change) continue;
       offers.push(change.write);
-      lines.push(change.line);
+      tell(`offer ${key}`, change.line);
     }
   }
   const leftOut = offersLeftOut(wanted, stored, kept);
@@ -150,7 +160,8 @@ function offerChange(
     denyBetas: offer.denyBetas,
   };
   const name = `offer ${modelId} at ${offer.provider}`;
-  const write = { modelId, providerId: offer.provider, id: before?.id ?? null, facts };
+  const withdrawn = before?.withdrawn ?? false;
+  const write = { modelId, providerId: offer.provider, id: before?.id ?? null, facts, withdrawn };
   if (!before)
     return { write: { ...write, price: price ?? undefined }, line: `+ ${name}: ${priceText(price)}` };
   const samePrice = isDeepStrictEqual(before.price, price);

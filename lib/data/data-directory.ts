@@ -40,7 +40,7 @@ const probe = Buffer.alloc(4096, 1);
 
 /** Everything that the gateway puts into DATA_DIR. */
 const ownNames =
-  /^(?:db|db\.new|journal|run|tmp|lock\.db(?:-journal)?|secrets\.json(?:\.\d+\.[0-9a-f]+)?|\.probe-\d+)$/;
+  /^(?:db|db\.new|journal|run|tmp|lock\.db(?:-journal)?|catalogue(?:-sandbox)?\.json|secrets\.json(?:\.\d+\.[0-9a-f]+)?|\.probe-\d+)$/;
 
 /**
  * Makes `dataDir` (0700) where it is missing and writes a page there: what refuses that would refuse the

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { ApplyOptions } from '#lib/catalogue/apply';
+import { missingOfCatalogue, type Shipped, takeOverCatalogue } from '#lib/catalogue/take-over';
+import type { Db } from '#lib/data/db';
+
+export interface CatalogueStart extends Pick<ApplyOptions, 'sealingKey' | 'newId'> {
+  readonly db: Db;
+  /** Folder of the catalogue files that come with this version. */
+  readonly catalogueDir: string;
+  readonly dataDir: string;
+  /** The embedded default, which learns of new models by itself. */
+  readonly embedded: boolean;
+  /** The simulated provider runs. */
+  readonly sandbox: boolean;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+  };
+}
+
+/** Differences that a line of the log names; the command shows all of them. */
+const MOST_NAMED = 10;
+
+/**
+ * Tells what the database lacks of the catalogue that comes with this version, with the command that takes it
+ * over; the embedded default takes over what is new by itself (operations.md "Catalogue file"). It never fails:
+ * an installation must start with the catalogue that it has.
+ */
+export async function meetCatalogue(start: CatalogueStart): Promise<void> {
+  const vendors = { path: start.catalogueDir, skip: ['sandbox.yaml'] };
+  const simulated = { path: join(start.catalogueDir, 'sandbox.yaml'), skip: [] };
+  await meet(start, vendors, 'catalogue.json', 'catalogue');
+  if (start.sandbox) await meet(start, simulated, 'catalogue-sandbox.json', 'catalogue/sandbox.yaml');
+}
+
+async function meet(
+  start: CatalogueStart,
+  files: Pick<Shipped, 'path' | 'skip'>,
+  record: string,
+  argument: string,
+): Promise<void> {
+  const { db, embedded, log } = start;
+  const command = `gateway catalogue apply ${argument}`;
+  try {
+    let left: readonly string[];
+    if (embedded) {
+      const shipped = { ...files, recordPath: join(start.dataDir, record) };
+      const found = await takeOverCatalogue(db, shipped, start);
+      if (found.taken.length > 0) {
+        log.info(
+          { changes: found.taken.length, first: found.taken.slice(0, MOST_NAMED) },
+          'catalogue updated',
+        );
+      }
+      left = found.left;
+    } else {
+      left = await missingOfCatalogue(db, files, start.sealingKey);
+    }
+    if (left.length === 0) return;
+    log.warn(
+      { differences: left.length, first: left.slice(0, MOST_NAMED), command },
+      'the database differs from the catalogue that comes with this version: take it over with the command, or leave it',
+    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn({ reason, command }, 'the catalogue that comes with this version could not be compared');
+  }
+}
