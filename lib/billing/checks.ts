@@ -1,3 +1,4 @@
+import { adjustmentChecks } from '#lib/billing/adjustment-checks';
 import { type Check, jobChecks, keptFrom } from '#lib/billing/job-checks';
 import { LONGEST_SLUG } from '#lib/schemas/catalogue';
 
@@ -18,6 +19,7 @@ const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', '
 /** Everything about money and logs that the database alone can show. */
 export const checks: readonly Check[] = [
   ...jobChecks,
+  ...adjustmentChecks,
   {
     name: 'the balance of each workspace is the sum of its ledger',
     sql: `SELECT w.id AS workspace, w.balance_nano::text AS balance, coalesce(sum(l.amount_nano), 0)::text AS ledger
@@ -54,15 +56,17 @@ export const checks: readonly Check[] = [
         SELECT 1 FROM audit a WHERE a.subject = k.id::text AND a.action IN ('key.restore', 'key.set'))`,
   },
   {
-    name: 'the minutes of spend agree with the calls and jobs',
+    name: 'the minutes of spend agree with the calls, jobs and adjustments',
     sql: `WITH said AS (
         SELECT key_id, minute, spent_nano FROM spend_minute WHERE minute > now() - interval '31 days'
       ), done AS (
         SELECT key_id, date_trunc('minute', at) AS minute, sum(cost_nano) AS spent_nano FROM (
           SELECT key_id, at, cost_nano FROM call
           UNION ALL SELECT key_id, created_at, cost_nano FROM job
+          UNION ALL SELECT c.key_id, coalesce(j.created_at, c.at), a.amount_nano
+            FROM adjustment a JOIN call c ON c.id = a.call_id LEFT JOIN job j ON j.call_id = a.call_id
         ) AS spent
-        WHERE cost_nano > 0 AND at >= date_trunc('minute', now() - interval '31 days') + interval '1 minute'
+        WHERE cost_nano <> 0 AND at >= date_trunc('minute', now() - interval '31 days') + interval '1 minute'
         GROUP BY 1, 2
       )
       SELECT key_id AS key, minute, said.spent_nano::text AS said, done.spent_nano::text AS charged
@@ -72,21 +76,28 @@ export const checks: readonly Check[] = [
   },
   {
     // Hours of before count a claimed figure as it was claimed, today's as it was charged.
-    name: 'the hours of usage agree with the calls and jobs',
+    name: 'the hours of usage agree with the calls, jobs and adjustments',
     sql: `WITH parts AS (
         SELECT workspace_id, at, key_id, ${countedModel} AS model, coalesce(provider, '') AS provider, 1 AS calls,
-          (${isError})::int AS errors, usage, lines, flags, cost_nano
+          (${isError})::int AS errors, usage, lines, flags, 0 AS more_input, 0 AS more_cached, 0 AS more_output,
+          cost_nano
         FROM call
         UNION ALL
-        SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, usage, lines, flags, cost_nano
+        SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, usage, lines, flags, 0, 0, 0, cost_nano
         FROM job WHERE settled_at IS NOT NULL
+        UNION ALL
+        SELECT c.workspace_id, coalesce(j.created_at, c.at), c.key_id, coalesce(j.model_id, c.answering_model, ''),
+          coalesce(j.provider_id, c.provider, ''), 0, 0, '{}', '[]', '{}', a.more_input, a.more_cached, a.more_output,
+          a.amount_nano
+        FROM adjustment a JOIN call c ON c.id = a.call_id LEFT JOIN job j ON j.call_id = a.call_id
+        WHERE a.settled_at IS NOT NULL
       ), done AS (
         SELECT workspace_id, date_trunc('hour', at, 'UTC') AS hour, key_id, model, provider, sum(calls) AS calls,
           sum(errors) AS errors, sum(cost_nano) AS cost,
-          sum(${counted('input')}) AS input, sum(${metered('input', 'input,audioInput,imageInput')}) AS least_input,
-          sum(${counted('cachedInput')}) AS cached, sum(${metered('cachedInput', 'cachedInput')}) AS least_cached,
-          sum(${counted('output')}) AS output,
-          sum(${metered('output', 'output,reasoning,audioOutput,imageOutput')}) AS least_output
+          sum(${counted('input')} + more_input) AS input, sum(${metered('input', 'input,audioInput,imageInput')} + more_input) AS least_input,
+          sum(${counted('cachedInput')} + more_cached) AS cached, sum(${metered('cachedInput', 'cachedInput')} + more_cached) AS least_cached,
+          sum(${counted('output')} + more_output) AS output,
+          sum(${metered('output', 'output,reasoning,audioOutput,imageOutput')} + more_output) AS least_output
         FROM parts GROUP BY 1, 2, 3, 4, 5
       )
       SELECT workspace_id AS workspace, hour, key_id AS key, model, provider, u.calls, done.calls::int AS logged,

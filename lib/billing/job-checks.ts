@@ -12,7 +12,7 @@ export const keptFrom = `(
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'call'::regclass)`;
 
 /** What the lines of a charge come to: their sum, rounded up once. */
-const priced = (lines: string) => `
+export const priced = (lines: string) => `
   SELECT div(coalesce(sum((l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric), 0) + 999999, 1000000) AS cost
   FROM jsonb_array_elements(coalesce(${lines}, '[]')) AS l`;
 

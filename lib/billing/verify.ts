@@ -26,7 +26,8 @@ export async function verifyLedger(db: Pick<Db, 'pool'>): Promise<Verification> 
     }
     const over = await client.query<{ sum: string }>(
       `SELECT coalesce(sum(over_hold_nano), 0)::text AS sum
-       FROM (SELECT over_hold_nano FROM call UNION ALL SELECT over_hold_nano FROM job) AS charged`,
+       FROM (SELECT over_hold_nano FROM call UNION ALL SELECT over_hold_nano FROM job
+         UNION ALL SELECT over_hold_nano FROM adjustment) AS charged`,
     );
     await client.query('COMMIT');
     client.release();

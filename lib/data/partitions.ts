@@ -104,6 +104,7 @@ export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: n
   await pool.query('DELETE FROM job WHERE settled_at IS NOT NULL AND call_id < $1::uuid', [
     idFloor(keepFromMs),
   ]);
+  await pool.query('DELETE FROM adjustment WHERE call_id < $1::uuid', [idFloor(keepFromMs)]);
 }
 
 /** Rows of that week that went to the default partition move into the new one before it is attached. */

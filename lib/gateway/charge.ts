@@ -6,6 +6,7 @@ import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
 import { atTierAsked, price } from '#lib/metering/price';
 import { noUsage, totalUsage, type UsageReport } from '#lib/metering/usage';
 import type { Target } from '#lib/routing/target';
+import { offeredPrices } from '#lib/snapshot/offered-prices';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /**
@@ -109,10 +110,6 @@ function namedPrices({ offer, price, nested }: Target, catalogue: Catalogue | nu
     [one.upstreamModel, one.price.price],
     [slug, one.price.price],
   ]);
-  const offered = [...(catalogue?.models.values() ?? [])].flatMap(({ offers }) =>
-    offers.flatMap((one): NamedPrice[] =>
-      one.provider.id === offer.provider.id && one.price ? [[one.upstreamModel, one.price.price]] : [],
-    ),
-  );
+  const offered = catalogue === null ? [] : offeredPrices(catalogue, offer.provider.id);
   return [...named, [offer.upstreamModel, price.price], ...offered];
 }

@@ -5,6 +5,7 @@ import type { RefusalPace } from '#lib/gateway/refusal-pace';
 import type { Drains } from '#lib/gateway/relay/drains';
 import type { BodyPace } from '#lib/gateway/upload/pace';
 import type { SpoolRoom } from '#lib/gateway/upload/spool';
+import type { Adjustments } from '#lib/jobs/adjustments/adjustments';
 import type { Jobs } from '#lib/jobs/job';
 import type { ChargeFlags } from '#lib/metrics/charge-flags';
 import type { Tally } from '#lib/metrics/tally';
@@ -33,6 +34,8 @@ export interface Runtime {
   readonly resources: Resources | null;
   /** Videos, long-running operations, background responses; null as above. */
   readonly jobs: Jobs | null;
+  /** What stored responses tell of calls that were charged by estimate; null as above. */
+  readonly adjustments: Adjustments | null;
   readonly pools: Pools;
   readonly health: Health;
   /** Which providers hold the prompt caches of running conversations. */

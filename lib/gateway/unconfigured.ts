@@ -30,6 +30,7 @@ export function unconfiguredRuntime(): Runtime {
     journal: null,
     resources: null,
     jobs: null,
+    adjustments: null,
     pools: createPools(),
     health: createHealth(),
     holders: createHolders(),

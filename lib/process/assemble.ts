@@ -180,7 +180,7 @@ export async function assemble(
   const offers = () => listOffers(catalogue, health, clock.now());
   const pools = createPools();
   const chargeFlags = new ChargeFlags((fields, message) => log.warn(fields, message));
-  const { jobs, stop: stopJobs } = openJobs({
+  const openedJobs = openJobs({
     charged: (charge) => chargeFlags.charged(charge, clock.now()),
     pool: db.pool,
     pools,
@@ -188,6 +188,7 @@ export async function assemble(
     catalogue: () => catalogue,
     report,
   });
+  const { jobs } = openedJobs;
   const state = (): ProcessState => ({
     ready: coordinator.ready(),
     callsInFlight: coordinator.openCalls(),
@@ -211,6 +212,7 @@ export async function assemble(
     journal,
     resources,
     jobs,
+    adjustments: openedJobs.adjustments,
     pools,
     health,
     holders: createHolders(),
@@ -250,7 +252,7 @@ export async function assemble(
       setRuntime(null);
       clearInterval(reload);
       await stopListening();
-      await stopJobs();
+      await openedJobs.stop();
       await feed.close();
       await drain.drainNow().catch((error: unknown) => report(error, null));
       await drain.stop();

@@ -1,15 +1,19 @@
 import type { Pool } from 'pg';
 import type { Clock } from '#lib/clock';
+import { type Adjustments, createAdjustments } from '#lib/jobs/adjustments/adjustments';
+import { createAdjustmentStore } from '#lib/jobs/adjustments/store';
 import { createJobs, type RunningJobs } from '#lib/jobs/jobs';
 import { createPoll } from '#lib/jobs/poll';
 import { createJobStore } from '#lib/jobs/store';
 import { startSweep } from '#lib/jobs/sweep';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
+import { offeredPrices } from '#lib/snapshot/offered-prices';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import type { Pools } from '#lib/upstream/pools';
 
 export interface OpenJobs {
   readonly jobs: RunningJobs;
+  readonly adjustments: Adjustments;
   /** Polls no more; before the pools and the database are closed. */
   stop(): Promise<void>;
 }
@@ -29,5 +33,13 @@ export function openJobs(parts: {
   const poll = createPoll(parts);
   const jobs = createJobs({ clock, store, poll, report });
   const sweep = startSweep({ clock, store, jobs, poll, report });
-  return { jobs, stop: () => sweep.stop() };
+  const adjustments = createAdjustments({
+    clock,
+    store: createAdjustmentStore(pool, (providerId) => offeredPrices(parts.catalogue(), providerId)),
+    report,
+  });
+  const stop = async () => {
+    await Promise.all([sweep.stop(), adjustments.stop()]);
+  };
+  return { jobs, adjustments, stop };
 }

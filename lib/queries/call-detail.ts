@@ -1,4 +1,4 @@
-import type { Attempt, Call, Job } from '#generated/client';
+import type { Adjustment, Attempt, Call, Job } from '#generated/client';
 import type { Usage } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
 import { type JobDetail, jobDetail } from '#lib/queries/job-detail';
@@ -49,6 +49,11 @@ export interface CallDetail {
   attempts: CallAttempt[];
   /** The job that it created; null: none. Once it is settled, cost, usage and lines are the job's. */
   job: JobDetail | null;
+  /**
+   * The call was charged by estimate, and its stored response told its usage later: cost, usage and lines are then
+   * by that. `amount` is what was charged more, below zero what was given back, dollars. null: none.
+   */
+  adjustment: { amount: string; settledAt: string } | null;
 }
 
 /** Names that a call row holds as ids. */
@@ -65,9 +70,13 @@ export function callDetail(
   call: Call,
   attempts: readonly Attempt[],
   job: Job | null,
+  adjustment: Adjustment | null,
   names: CallNames,
 ): CallDetail {
   const used = job && job.usageSource !== 'none' ? job : call;
+  const charged = [call.lines, job?.lines].flatMap(storedLines);
+  const settledAt = adjustment?.settledAt ?? null;
+  const adjusted = settledAt === null ? null : adjustment;
   return {
     id: call.id,
     clientRequestId: call.clientRequestId,
@@ -87,15 +96,19 @@ export function callDetail(
     firstByteMs: call.firstByteMs,
     overheadMs: call.overheadMs,
     endReason: call.endReason,
-    usageSource: used.usageSource,
-    cost: formatUsd(call.costNano + (job?.costNano ?? 0n)),
-    overHold: formatUsd(call.overHoldNano + (job?.overHoldNano ?? 0n)),
-    flags: [...new Set([...call.flags, ...(job?.flags ?? [])])],
+    usageSource: adjusted ? 'reported' : used.usageSource,
+    cost: formatUsd(call.costNano + (job?.costNano ?? 0n) + (adjusted?.amountNano ?? 0n)),
+    overHold: formatUsd(call.overHoldNano + (job?.overHoldNano ?? 0n) + (adjusted?.overHoldNano ?? 0n)),
+    flags: [...new Set([...call.flags, ...(job?.flags ?? []), ...(adjusted?.flags ?? [])])],
     priceVersion: call.priceVersionId ?? job?.priceVersionId ?? null,
     userAgent: call.userAgent,
-    usage: storedUsage(used.usage),
-    lines: [...storedLines(call.lines), ...storedLines(job?.lines)],
+    usage: storedUsage(adjusted ? adjusted.usage : used.usage),
+    lines: adjusted ? storedLines(adjusted.lines) : charged,
     job: job ? jobDetail(job) : null,
+    adjustment:
+      adjusted && settledAt
+        ? { amount: formatUsd(adjusted.amountNano), settledAt: settledAt.toISOString() }
+        : null,
     attempts: attempts.map((attempt) => ({
       provider: attempt.provider,
       model: attempt.model,

@@ -115,9 +115,10 @@ function dashed(hex: string): string {
 async function withDetails(db: Db, calls: readonly Call[]): Promise<CallDetail[]> {
   if (calls.length === 0) return [];
   const ids = calls.map((call) => call.id);
-  const [attempts, jobs, keys, workspaces] = await Promise.all([
+  const [attempts, jobs, adjustments, keys, workspaces] = await Promise.all([
     db.prisma.attempt.findMany({ where: { callId: { in: ids } }, orderBy: { position: 'asc' } }),
     db.prisma.job.findMany({ where: { callId: { in: ids } } }),
+    db.prisma.adjustment.findMany({ where: { callId: { in: ids } } }),
     db.prisma.apiKey.findMany({
       where: { id: { in: [...new Set(calls.map((call) => call.keyId))] } },
       select: { id: true, name: true },
@@ -131,10 +132,13 @@ async function withDetails(db: Db, calls: readonly Call[]): Promise<CallDetail[]
   const slugs = new Map(workspaces.map((workspace) => [workspace.id, workspace.slug]));
   const byCall = Map.groupBy(attempts, (attempt) => attempt.callId);
   const jobOf = new Map(jobs.map((job) => [job.callId, job]));
-  return calls.map((call) =>
-    callDetail(call, byCall.get(call.id) ?? [], jobOf.get(call.id) ?? null, {
+  const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
+  return calls.map((call) => {
+    const names = {
       workspaceSlug: slugs.get(call.workspaceId) ?? null,
       keyName: keyNames.get(call.keyId) ?? null,
-    }),
-  );
+    };
+    const [job, adjustment] = [jobOf.get(call.id) ?? null, adjustmentOf.get(call.id) ?? null];
+    return callDetail(call, byCall.get(call.id) ?? [], job, adjustment, names);
+  });
 }

@@ -151,7 +151,7 @@ export async function chargeKeys(client: PoolClient, { keys }: Pick<Effects, 'ke
   const locked = await client.query<LockedKey>(sql.lockKeys, [ids]);
   const exhausted = locked.rows.filter((key) => {
     const added = spent.get(key.id) ?? 0n;
-    if (key.quota_exhausted || key.quota_nano === null || added === 0n) return false;
+    if (key.quota_exhausted || key.quota_nano === null || added <= 0n) return false;
     return BigInt(key.spent_nano) + added >= BigInt(key.quota_nano);
   });
   await client.query(sql.chargeKeys, [

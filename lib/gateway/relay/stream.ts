@@ -45,6 +45,8 @@ export class StreamRelay implements ExchangeReader {
     const kept = watch === null ? null : watch.keepNew();
     if (kept) this.#waitFor(kept);
     const terminal = tap.terminal();
+    const settled = terminal && watch !== null ? watch.settleStored() : null;
+    if (settled) this.#waitFor(settled);
     if (terminal || nowMono - this.#checkpointMono >= CHECKPOINT_MS) this.#checkpoint(nowMono, terminal);
     for (const piece of pieces) this.#send(piece);
   }
@@ -151,6 +153,7 @@ export class StreamRelay implements ExchangeReader {
   /** What the stream has shown learns what it used: without that, a later hold is too small, no more. */
   async #tell(watch: NonNullable<RelayParts['watch']>): Promise<void> {
     await watch.tellUsed()?.catch(() => {});
+    await watch.settleStored()?.catch(() => {});
     await watch.over();
   }
 

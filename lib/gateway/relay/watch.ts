@@ -19,6 +19,11 @@ export interface Watch {
   keepNew(): Promise<void> | null;
   /** What the call used, for later calls that continue it; null: it is told already. */
   tellUsed(): Promise<void> | null;
+  /**
+   * A stored response tells what the call that made it used: its charge is settled before it is shown. null: the
+   * answer tells nothing of that. Rejects with `NotKept`.
+   */
+  settleStored(): Promise<void> | null;
   /** The answer is over, well: jobs and resources learn what it did to them. Never rejects. */
   over(): Promise<void>;
 }
@@ -49,6 +54,7 @@ class AnswerWatch implements Watch {
   /** Those that a later call may continue. */
   #continued: readonly ShownResource[] = [];
   #toldTokens = 0;
+  #storedSettled = false;
 
   constructor(runtime: Runtime, call: Call, ask: Ask, meter: Meter, target: Target) {
     this.#runtime = runtime;
@@ -72,10 +78,32 @@ class AnswerWatch implements Watch {
     return this.#keepResources(this.#continued);
   }
 
-  async over(): Promise<void> {
-    const { operation, resource, jobBefore, id } = this.#call;
-    const { jobs, resources } = this.#runtime;
+  settleStored(): Promise<void> | null {
+    const { operation, resource } = this.#call;
     const answer = this.#meter.answer();
+    if (this.#storedSettled || operation?.steps !== 'stored' || resource?.kind !== 'response') return null;
+    if (answer === undefined || answer === null) return null;
+    return this.#settleStored(resource, answer);
+  }
+
+  async #settleStored(resource: Resource, answer: unknown): Promise<void> {
+    const { adjustments, jobs } = this.#runtime;
+    try {
+      // Of a job, its own settlement comes first.
+      if (resource.job) await jobs?.saw(resource.callId, answer);
+      await adjustments?.retrieved(resource, answer);
+      this.#storedSettled = true;
+    } catch (error) {
+      this.#runtime.report(error, this.#call.id);
+      throw new NotKept();
+    }
+  }
+
+  async over(): Promise<void> {
+    const { operation, resource, jobBefore, id, usageSource } = this.#call;
+    const { adjustments, jobs, resources } = this.#runtime;
+    const answer = this.#meter.answer();
+    if (operation?.steps === 'generate' && usageSource === 'reported') adjustments?.reported(id);
     if (this.#ask.job && !this.#call.jobOpened) {
       this.#runtime.report(new Error('an answer that should show a job shows none: nobody follows it'), id);
     }
@@ -84,7 +112,8 @@ class AnswerWatch implements Watch {
         if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);
         if (operation.ends === 'delete') await resources?.forget(resource);
       } else if (answer !== undefined && answer !== null) {
-        if (resource?.job && operation?.method === 'GET') await jobs?.saw(resource.callId, answer);
+        const seen = this.#storedSettled;
+        if (resource?.job && operation?.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);
         else if (this.#call.jobOpened && this.#ask.stream) await jobs?.saw(id, answer);
       }
     } catch (error) {

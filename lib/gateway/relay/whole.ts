@@ -68,6 +68,7 @@ export class WholeRelay implements ExchangeReader {
       settleCall(this.#p, null);
       await watch.keepNew();
       await watch.tellUsed();
+      await watch.settleStored();
     } catch (error) {
       withhold(this.#p, error instanceof NotKept ? error : new NotKept());
       return;

@@ -74,8 +74,10 @@ class Watch implements GoneWatch {
 
   /** @returns null when the answer is not worth reading on, or nobody has the time for it. */
   #beginDrain(): (() => void) | null {
-    const { ask, operation, snapshot } = this.#call;
-    const must = ask?.job !== undefined || operation?.ends !== undefined;
+    const { ask, operation, resource, snapshot } = this.#call;
+    // The end of a stored response tells what it used, though all of it may have been read before.
+    const tells = operation?.steps === 'stored' && ask?.stream === true && resource?.kind === 'response';
+    const must = ask?.job !== undefined || operation?.ends !== undefined || tells;
     // What only counts, or reads what is kept, costs nothing: nobody needs the rest of it.
     const worth = this.#policy === 'drain' && operation?.steps === 'generate';
     if (!snapshot || !(must || worth)) return null;

@@ -128,3 +128,11 @@ export function chargedShare(departures: readonly Departure[]): number {
   const sum = (of: (one: Departure) => bigint) => departures.reduce((total, one) => total + of(one), 0n);
   return Number(sum((one) => one.chargedNano)) / Number(sum((one) => one.billedNano));
 }
+
+/** Lets the gateway observe the speed of a model's offer by a whole answer. */
+export async function observe(stack: Stack, key: string, model: string, directive: string): Promise<void> {
+  const whole = ways.find(({ name }) => name === 'chat');
+  const told = whole && (await depart(stack, key, whole, { model, directive, afterMs: 20_000 }));
+  if (told?.source !== 'reported')
+    throw new Error(`the answer that should tell the speed ended as ${told?.endReason}`);
+}

@@ -6,6 +6,7 @@ import {
   depart,
   inTurns,
   leave,
+  observe,
   outcomeOf,
   type Way,
   ways,
@@ -34,18 +35,12 @@ async function own(credit = '100', concurrency?: number) {
   return { slug, key };
 }
 
-/** Lets the gateway observe the speed of a model's offer. */
-async function observe(key: string, model: string, directive: string, way = whole): Promise<void> {
-  const told = await depart(stack, key, way as Way, { model, directive, afterMs: 20_000 });
-  expect(told).toMatchObject({ endReason: 'completed', source: 'reported' });
-}
-
 const within = (holds: readonly Departure[]) => holds.filter((one) => one.chargedNano > one.holdNano);
 
 describe('clients that leave a model which reasons out of sight', () => {
   it('pay, where the provider stops then, what it would bill, on average within a quarter', async () => {
     const { key } = await own();
-    await observe(key, 'test/thinks-aborted', paced);
+    await observe(stack, key, 'test/thinks-aborted', paced);
     const left = await inTurns(40, 20, (index) =>
       depart(stack, key, ways[index % ways.length] as Way, {
         model: 'test/thinks-aborted',
@@ -77,7 +72,7 @@ describe('clients that leave a model which reasons out of sight', () => {
     const { key } = await own();
     const budget = { max_completion_tokens: 30 };
     const asked = { model: 'test/thinks-fast', directive: 'pace/50/40?reasoning=200', afterMs: 500 };
-    await observe(key, 'test/thinks-fast', 'pace/1/10?reasoning=500');
+    await observe(stack, key, 'test/thinks-fast', 'pace/1/10?reasoning=500');
     // At a thousand tokens a second, half a second is more than 30 tokens.
     const left = await depart(stack, key, whole, { ...asked, more: budget });
     expect(left).toMatchObject({ endReason: 'client_gone', outputTokens: 30 });
@@ -88,7 +83,7 @@ describe('clients that leave a model which reasons out of sight', () => {
     const rich = await own();
     const poor = await own('0.03');
     // What comes at once makes the offer look faster than any model: 0.5 s of it exceeds a silent request's hold.
-    await observe(rich.key, 'test/thinks-instant', 'echo?tokens=4000&reasoning=4000');
+    await observe(stack, rich.key, 'test/thinks-instant', 'echo?tokens=4000&reasoning=4000');
     const asked = { model: 'test/thinks-instant', directive: paced, afterMs: 500 };
     const [grown, bounded] = await Promise.all([
       depart(stack, rich.key, whole, asked),
@@ -129,7 +124,7 @@ describe('an editor that aborts call after call', () => {
   it('is never refused for concurrency, and pays what it caused', async () => {
     // One that is leaving and one that begins; the answers that are read on would need more.
     const { key } = await own('100', 2);
-    await observe(key, 'test/thinks-aborted', paced);
+    await observe(stack, key, 'test/thinks-aborted', paced);
     const outcomes: Promise<Departure>[] = [];
     for (let times = 0; times < 24; times += 1) {
       const model = times % 2 === 0 ? 'test/thinks-aborted' : 'test/thinks-drained';

@@ -1,0 +1,100 @@
+import type { Clock } from '#lib/clock';
+import { familyOf } from '#lib/families/index';
+import type { AdjustmentStore } from '#lib/jobs/adjustments/store';
+import { isEnd } from '#lib/jobs/end';
+import type { FamilyId } from '#lib/snapshot/snapshot';
+
+/** The call that made a response which its provider stores. */
+export interface StoredBy {
+  readonly callId: string;
+  readonly workspaceId: string;
+  readonly providerId: string;
+  readonly family: FamilyId;
+}
+
+/**
+ * Settles what calls were charged by estimate, once their stored responses tell what they used (decisions §6
+ * "What is charged").
+ */
+export interface Adjustments {
+  /** The call was charged as reported: its response tells nothing new. */
+  reported(callId: string): void;
+  /**
+   * A stored response (parsed JSON) is about to be shown: where it has ended and tells its usage, the difference
+   * to its call's estimate is settled, exactly once.
+   * @throws when that could not be written.
+   */
+  retrieved(made: StoredBy, answer: unknown): Promise<void>;
+}
+
+export interface AdjustmentsParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly store: AdjustmentStore;
+  /** Errors that nobody waits for. */
+  report(error: unknown, callId: string | null): void;
+}
+
+export interface RunningAdjustments extends Adjustments {
+  /** Looks no more for calls that adjustments wait for. */
+  stop(): Promise<void>;
+}
+
+/** Calls that are known to need no adjustment, so that reading their responses asks no database. */
+const MOST_KNOWN = 50_000;
+/** Between looks for the calls that adjustments of this process wait for, and of processes that have died; ms. */
+const WAITING_MS = 1_000;
+const IDLE_MS = 60_000;
+
+export function createAdjustments({ clock, store, report }: AdjustmentsParts): RunningAdjustments {
+  const settled = new Set<string>();
+  let stopped = false;
+  let looking: Promise<void> | null = null;
+  let timer = later(WAITING_MS);
+
+  function later(delayMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      looking = look();
+    }, delayMs).unref();
+  }
+
+  async function look(): Promise<void> {
+    let waiting = false;
+    try {
+      waiting = await store.settleWaiting(clock.now());
+    } catch (error) {
+      report(error, null);
+    }
+    looking = null;
+    if (!stopped) timer = later(waiting ? WAITING_MS : IDLE_MS);
+  }
+
+  function remember(callId: string): void {
+    settled.add(callId);
+    if (settled.size <= MOST_KNOWN) return;
+    for (const oldest of settled) {
+      settled.delete(oldest);
+      return;
+    }
+  }
+
+  return {
+    reported: remember,
+
+    async retrieved(made, answer) {
+      if (settled.has(made.callId)) return;
+      const sight = familyOf(made.family)?.jobs?.read({}, answer);
+      if (!sight?.report || !isEnd(sight.state)) return;
+      const left = await store.settle(made, sight.report, clock.now());
+      if (left === 'done') remember(made.callId);
+      if (left !== 'waits' || looking !== null || stopped) return;
+      clearTimeout(timer);
+      timer = later(WAITING_MS);
+    },
+
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,193 @@
+import type { PoolClient } from 'pg';
+import { recallLeases } from '#lib/billing/ledger';
+import { type Change, publish } from '#lib/data/change';
+import type { PricesOf } from '#lib/jobs/adjustments/store';
+import { endOf, type JobEnd } from '#lib/jobs/end';
+import { jsonText } from '#lib/jobs/json-text';
+import { meteredUsage, type UsageBounds } from '#lib/metering/anomaly';
+import { type Usage, type UsageReport, type UsageSource, usageOf } from '#lib/metering/usage';
+import { parsePrice } from '#lib/schemas/price';
+import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
+import type { CostLine } from '#lib/settlement/entry';
+import { addSums, auditExhausted, chargeKeys, chargeWorkspaces } from '#lib/settlement/settle';
+
+const lockAdjustment = `
+  SELECT report FROM adjustment WHERE call_id = $1 AND settled_at IS NULL FOR UPDATE`;
+
+/**
+ * What was charged before: by the job, where the call created one. Neither row changes once it is settled.
+ */
+const findCharged = `
+  SELECT c.workspace_id, c.key_id,
+    j.call_id IS NULL OR j.settled_at IS NOT NULL AS settled,
+    coalesce(j.provider_id, c.provider) AS provider, coalesce(j.model_id, c.answering_model) AS model,
+    coalesce(j.created_at, c.at) AS at, coalesce(j.usage_source, c.usage_source) AS usage_source,
+    coalesce(j.usage, c.usage) AS usage, coalesce(j.cost_nano, c.cost_nano)::text AS cost,
+    coalesce(j.hold_nano, c.hold_nano)::text AS hold,
+    coalesce(j.over_hold_nano, c.over_hold_nano)::text AS over_hold,
+    CASE WHEN j.call_id IS NULL THEN c.lines ELSE j.lines END AS lines,
+    CASE WHEN j.call_id IS NULL THEN c.flags ELSE j.flags END AS flags,
+    v.price, m.context_tokens, m.max_output_tokens, m.output
+  FROM call c LEFT JOIN job j ON j.call_id = c.id
+  LEFT JOIN price_version v ON v.id = coalesce(j.price_version_id, c.price_version_id)
+  LEFT JOIN model m ON m.id = coalesce(j.model_id, c.answering_model)
+  WHERE c.id = $1`;
+
+const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPDATE';
+
+const insertLine = `
+  INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, reason, key_id)
+  VALUES (gen_random_uuid(), $1, 'adjustment', $2, $3, 'usage of a stored response, retrieved later', $4)
+  ON CONFLICT (kind, ref) WHERE kind <> 'call' DO NOTHING`;
+
+const endAdjustment = `
+  UPDATE adjustment SET settled_at = $2, usage = $3, lines = $4, flags = $5, cost_nano = $6, amount_nano = $7,
+    over_hold_nano = $8, more_input = $9, more_cached = $10, more_output = $11
+  WHERE call_id = $1`;
+
+interface Charged {
+  readonly workspace_id: string;
+  readonly key_id: string;
+  readonly settled: boolean;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly at: Date;
+  readonly usage_source: UsageSource;
+  readonly usage: Partial<Usage> | null;
+  readonly lines: readonly Pick<CostLine, 'class' | 'quantity'>[] | null;
+  readonly flags: readonly string[] | null;
+  readonly cost: string;
+  readonly hold: string;
+  readonly over_hold: string;
+  readonly price: unknown;
+  readonly context_tokens: number | null;
+  readonly max_output_tokens: number | null;
+  readonly output: readonly string[] | null;
+}
+
+/**
+ * Settles one adjustment inside a transaction: its ledger line, balance, key and sums, once. Locks stand in the
+ * order of every settlement: adjustment, workspace, key, leases, sums, change feed.
+ * @param atMs now, ms since the epoch.
+ * @returns false when the call's charge is not known yet: the adjustment waits.
+ */
+export async function settleAdjustment(
+  client: PoolClient,
+  callId: string,
+  pricesOf: PricesOf,
+  atMs: number,
+): Promise<boolean> {
+  const waiting = await client.query<{ report: UsageReport }>(lockAdjustment, [callId]);
+  const report = waiting.rows[0]?.report;
+  if (!report) return true;
+  const found = await client.query<Charged>(findCharged, [callId]);
+  const [charged] = found.rows;
+  if (!charged?.settled) return false;
+  const price = priceOf(charged.price);
+  if (charged.usage_source === 'reported' || price === null) {
+    await client.query('DELETE FROM adjustment WHERE call_id = $1', [callId]);
+    return true;
+  }
+  const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [charged.workspace_id]);
+  const end = endOf(
+    { kind: 'seen', sight: { state: 'completed', report, view: null } },
+    {
+      holdNano: BigInt(charged.hold),
+      removing: null,
+      state: 'completed',
+      price,
+      nestedPrices: report.nested.length === 0 ? [] : pricesOf(charged.provider ?? ''),
+      model: boundsOf(charged),
+      choices: 1,
+      // What the request asked for is not kept: the response names its tier, and may have run tools.
+      serviceTier: null,
+      serverTools: true,
+      strict: workspace.rows[0]?.strict === true,
+    },
+  );
+  const amountNano = end.costNano - BigInt(charged.cost);
+  const fresh = amountNano !== 0n && (await insertLineOf(client, callId, charged, amountNano));
+  const changes = fresh ? await move(client, charged, amountNano) : [];
+  const more = moreTokens(charged, end);
+  if (fresh || amountNano === 0n) await addSums(client, sumsOf(charged, more, amountNano));
+  await client.query(endAdjustment, [
+    callId,
+    new Date(atMs),
+    JSON.stringify(end.usage),
+    jsonText(end.lines.map((line) => ({ ...line, unitPriceNano: `${line.unitPriceNano}` }))),
+    end.flags,
+    `${end.costNano}`,
+    `${amountNano}`,
+    `${end.overHoldNano - BigInt(charged.over_hold)}`,
+    more.inputTokens,
+    more.cachedTokens,
+    more.outputTokens,
+  ]);
+  await publish({ query: (text, values) => client.query(text, values) }, changes);
+  return true;
+}
+
+/** @returns false when its line stands already: the money has moved, whatever the adjustment's row says. */
+async function insertLineOf(
+  client: PoolClient,
+  callId: string,
+  { workspace_id, key_id }: Charged,
+  amountNano: bigint,
+): Promise<boolean> {
+  const line = await client.query(insertLine, [workspace_id, callId, `${-amountNano}`, key_id]);
+  return line.rowCount === 1;
+}
+
+/** Takes the difference, or gives it back. @returns what the processes must be told of. */
+async function move(client: PoolClient, charged: Charged, spentNano: bigint): Promise<Change[]> {
+  const { workspace_id: workspaceId, key_id: keyId } = charged;
+  await chargeWorkspaces(client, { workspaces: [{ id: workspaceId, spentNano }] });
+  const lastUsedMs = charged.at.getTime();
+  const exhausted = await chargeKeys(client, { keys: [{ id: keyId, spentNano, lastUsedMs }] });
+  const changes: Change[] = [{ kind: 'workspace', subject: workspaceId }];
+  const tx = { query: (text: string, values?: unknown[]) => client.query(text, values) };
+  // Free money falls: what processes have leased of it is asked back, as after any debit.
+  if (spentNano > 0n) {
+    changes.push(await recallLeases(tx, keyId, 'key'), await recallLeases(tx, workspaceId));
+  }
+  return [...changes, ...(await auditExhausted(client, exhausted))];
+}
+
+interface MoreTokens {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+}
+
+/** What the sums of usage count more than they did by the estimate. */
+function moreTokens({ usage, lines, flags }: Charged, end: JobEnd): MoreTokens {
+  const before = meteredUsage({ usage: usageOf(usage ?? {}), lines: lines ?? [], flags: flags ?? [] });
+  const now = meteredUsage(end);
+  const more = (figure: 'input' | 'cachedInput' | 'output') => counted(now[figure]) - counted(before[figure]);
+  return { inputTokens: more('input'), cachedTokens: more('cachedInput'), outputTokens: more('output') };
+}
+
+/** The difference counts where the call's spend does, at its admission. */
+function sumsOf(charged: Charged, more: MoreTokens, costNano: bigint): Parameters<typeof addSums>[1] {
+  const atMs = charged.at.getTime();
+  const { workspace_id: workspaceId, key_id: keyId, model, provider } = charged;
+  const place = { workspaceId, keyId, model: model ?? '', provider: provider ?? '' };
+  const hour = { ...place, hourMs: startOf(atMs, hourMs), calls: 0, errors: 0, ...more, costNano };
+  const minute = { keyId, minuteMs: startOf(atMs, minuteMs), spentNano: costNano };
+  return { minutes: costNano === 0n ? [] : [minute], hours: [hour] };
+}
+
+/** null: the model has left the catalogue. */
+function boundsOf({ context_tokens, max_output_tokens, output }: Charged): UsageBounds | null {
+  if (context_tokens === null || max_output_tokens === null || output === null) return null;
+  return { contextTokens: context_tokens, maxOutputTokens: max_output_tokens, output };
+}
+
+/** null: the version is gone or cannot be read, so that nothing better than the estimate is known. */
+function priceOf(stored: unknown) {
+  try {
+    return stored === null ? null : parsePrice(stored);
+  } catch {
+    return null;
+  }
+}

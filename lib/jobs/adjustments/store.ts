@@ -1,0 +1,72 @@
+import type { Pool, PoolClient } from 'pg';
+import { queryWithin } from '#lib/data/query-within';
+import type { StoredBy } from '#lib/jobs/adjustments/adjustments';
+import { settleAdjustment } from '#lib/jobs/adjustments/settle';
+import { jsonText } from '#lib/jobs/json-text';
+import { repeatable } from '#lib/jobs/transaction';
+import type { NamedPrice } from '#lib/metering/nested-prices';
+import type { UsageReport } from '#lib/metering/usage';
+
+/** Where adjustments and their money stand: PostgreSQL. Times are ms since the epoch. */
+export interface AdjustmentStore {
+  /**
+   * Settles what a call costs by a later report, in one transaction; where the call's row is not there yet, the
+   * report waits for it. A job that has not been settled is left to its own settlement.
+   * @returns whether all is done, for good.
+   */
+  settle(made: StoredBy, report: UsageReport, atMs: number): Promise<'done' | 'waits' | 'open'>;
+  /** Settles those whose calls are there by now. @returns whether any still waits. */
+  settleWaiting(atMs: number): Promise<boolean>;
+}
+
+/** Prices of what a provider offers, by the provider's names: reports may name nested models. */
+export type PricesOf = (providerId: string) => readonly NamedPrice[];
+
+/** A client waits for the answer that tells its usage; ms. */
+const LIMIT_MS = 2_000;
+/** Most that one look settles. */
+const MOST_AT_ONCE = 100;
+
+const source = `
+  SELECT coalesce(j.usage_source, c.usage_source) AS source, j.call_id IS NOT NULL AND j.settled_at IS NULL AS open
+  FROM call c LEFT JOIN job j ON j.call_id = c.id WHERE c.id = $1`;
+
+const keep = `
+  INSERT INTO adjustment (call_id, workspace_id, report, seen_at, flags) VALUES ($1, $2, $3, $4, '{}')
+  ON CONFLICT (call_id) DO NOTHING`;
+
+const ready = `
+  SELECT a.call_id FROM adjustment a
+  WHERE a.settled_at IS NULL AND EXISTS (SELECT FROM call c WHERE c.id = a.call_id)
+  ORDER BY a.seen_at LIMIT ${MOST_AT_ONCE}`;
+
+export function createAdjustmentStore(pool: Pool, pricesOf: PricesOf): AdjustmentStore {
+  const query = queryWithin(pool, LIMIT_MS);
+
+  async function settleOne(client: PoolClient, callId: string, atMs: number): Promise<boolean> {
+    return settleAdjustment(client, callId, pricesOf, atMs);
+  }
+
+  return {
+    async settle({ callId, workspaceId }, report, atMs) {
+      // Most responses are those of calls that were charged as reported: they write nothing.
+      const { rows } = await query<{ source: string; open: boolean }>(source, [callId]);
+      if (rows[0]?.open) return 'open';
+      if (rows[0]?.source === 'reported') return 'done';
+      const settled = await repeatable(pool, async (client) => {
+        await client.query(keep, [callId, workspaceId, jsonText(report), new Date(atMs)]);
+        return settleOne(client, callId, atMs);
+      });
+      return settled ? 'done' : 'waits';
+    },
+
+    async settleWaiting(atMs) {
+      const { rows } = await query<{ call_id: string }>(ready);
+      for (const { call_id: callId } of rows) {
+        await repeatable(pool, (client) => settleOne(client, callId, atMs));
+      }
+      const left = await query('SELECT 1 FROM adjustment WHERE settled_at IS NULL LIMIT 1');
+      return left.rows.length > 0;
+    },
+  };
+}
