@@ -82,13 +82,13 @@ const faults: readonly (readonly [what: string, check: string, of: 'settled' | '
   ],
   [
     'a minute that lacks the job',
-    'the minutes of spend agree with the calls and jobs',
+    'the minutes of spend agree with the calls, jobs and adjustments',
     'settled',
     `UPDATE spend_minute SET spent_nano = spent_nano - 1 WHERE key_id = (SELECT key_id FROM job WHERE call_id = $1)`,
   ],
   [
     'an hour that lacks the job',
-    'the hours of usage agree with the calls and jobs',
+    'the hours of usage agree with the calls, jobs and adjustments',
     'settled',
     `UPDATE usage_hour SET cost_nano = cost_nano - 1 WHERE key_id = (SELECT key_id FROM job WHERE call_id = $1)`,
   ],

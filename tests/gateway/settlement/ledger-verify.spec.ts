@@ -64,23 +64,23 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
   ],
   [
     'a minute that counts too little',
-    'the minutes of spend agree with the calls and jobs',
+    'the minutes of spend agree with the calls, jobs and adjustments',
     ({ customer }) =>
       `UPDATE spend_minute SET spent_nano = spent_nano - 1 WHERE key_id = '${customer.keyId}'`,
   ],
   [
     'a minute that is missing',
-    'the minutes of spend agree with the calls and jobs',
+    'the minutes of spend agree with the calls, jobs and adjustments',
     ({ customer }) => `DELETE FROM spend_minute WHERE key_id = '${customer.keyId}'`,
   ],
   [
     'an hour that counts a call twice',
-    'the hours of usage agree with the calls and jobs',
+    'the hours of usage agree with the calls, jobs and adjustments',
     ({ customer }) => `UPDATE usage_hour SET calls = calls + 1 WHERE key_id = '${customer.keyId}'`,
   ],
   [
     'an hour that is missing',
-    'the hours of usage agree with the calls and jobs',
+    'the hours of usage agree with the calls, jobs and adjustments',
     ({ customer }) => `DELETE FROM usage_hour WHERE key_id = '${customer.keyId}'`,
   ],
   [
