@@ -9,6 +9,7 @@ import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
 import { webLane } from '#lib/gateway/web-lane';
 import { createIds } from '#lib/ids';
 import { makeKey } from '#lib/secrets';
+import { askResponses } from '#tests/gateway/responses/call';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
@@ -40,6 +41,28 @@ describe('when the database is away', () => {
       60_000,
     );
   }
+
+  it('a stored response that would settle its call’s estimate is withheld', async () => {
+    const key = await ownKey();
+    let responseId = '';
+    const leaveWhen = (raw: string) => {
+      responseId = /"id":"(resp_[0-9a-f]+)"/.exec(raw)?.[1] ?? '';
+      return responseId !== '';
+    };
+    const left = await askResponses(
+      stack.url,
+      key,
+      { stream: true, directive: 'pace/20/200' },
+      { leaveWhen },
+    );
+    expect(await stack.call(left.id)).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
+    const retrieve = () => ask(stack.url, 'GET', `/v1/responses/${responseId}`, bearer(key));
+    stack.databaseProxy.cut();
+    expectRefusal(await retrieve(), 'local_quota_not_configured', key);
+    stack.databaseProxy.restore();
+    await eventually(async () => (await retrieve()).status, 200, 60_000);
+    expect(await stack.call(left.id)).toMatchObject({ usageSource: 'reported' });
+  });
 
   it('a key in memory is served from its lease, another cannot be resolved, and look-ups cool down', async () => {
     const [known, unknown, third] = [await ownKey(), await ownKey(), await ownKey()];
