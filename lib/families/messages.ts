@@ -27,6 +27,7 @@ const create: Operation = {
     max_tokens: {},
     service_tier: {},
     speed: {},
+    inference_geo: {},
     metadata: { fields: { user_id: {} } },
     fallbacks: { each: { model: nestedName, max_tokens: nestedName, speed: nestedName } },
     tools: { each: { type: { only: providerTool }, model: nestedName, max_tokens: nestedName } },

@@ -11,13 +11,16 @@ const standardNames: ReadonlySet<string> = new Set([
   'standard_only',
   'on_demand',
   'unspecified',
+  // Regions of inference, where they stand in the tier's place.
+  'global',
+  'not_available',
 ]);
 
 /** Joins what stands in several fields of one request or answer ("fast+priority"). */
 const JOINT = '+';
 
 /**
- * The tier that fields of a request or answer name together: the service tier, the speed. Enums may carry
+ * The tier that fields of a request or answer name together: speed, region, service tier. Enums may carry
  * the prefix of their protobuf name, and any case.
  * @returns null when all of them name the standard service, or nothing.
  */

@@ -27,9 +27,9 @@ export function readMessagesAsk(operation: Operation, params: Params, scan: Scan
   if (isRefusal(stream)) return stream;
   const budget = readBudget(scan);
   if (isRefusal(budget)) return budget;
-  // A fallback at the provider may be asked to be fast by itself.
+  // A fallback at the provider may be asked to be fast by itself; a region of choice costs more, too.
   const speeds = scan.collected.filter(({ path }) => path === 'fallbacks[].speed');
-  const serviceTier = readTier(scan, speeds);
+  const serviceTier = readTier(scan, [...speeds, scan.found.get('inference_geo')]);
   if (isRefusal(serviceTier)) return serviceTier;
   const references = referencesIn(scan, [], []);
   if (isRefusal(references)) return references;

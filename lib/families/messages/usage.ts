@@ -70,13 +70,13 @@ function cacheWrites(ask: Ask, usage: JsonObject, figures: Figures) {
 }
 
 /**
- * The tier that the answer names: its speed and its service tier; null when it names neither. One that says
+ * The tier that the answer names: its speed, region and service tier; null when it names none. One that says
  * nothing of its speed has the speed that was asked for.
  */
 function namedTier(ask: Ask, usage: JsonObject): string | null {
   const speed = textIn(usage.speed) ?? textIn(ask.scan.found.get('speed')?.value);
   const serviceTier = textIn(usage.service_tier);
-  return tierOf(speed, serviceTier) ?? speed ?? serviceTier;
+  return tierOf(speed, textIn(usage.inference_geo), serviceTier) ?? speed ?? serviceTier;
 }
 
 /**

@@ -29,13 +29,13 @@ export function readText(scan: Scan, path: string): string | null | Refusal {
 
 /**
  * The service tier and the speed that a request asks for: some providers take the field of another family.
- * @param speeds further places that name a speed.
+ * @param more further places that name what costs more.
  * @returns as `tierOf` names them together, or the standard name that was written.
  */
-export function readTier(scan: Scan, speeds: readonly Found[] = []): string | null | Refusal {
+export function readTier(scan: Scan, more: readonly (Found | undefined)[] = []): string | null | Refusal {
   const serviceTier = readText(scan, 'service_tier');
   if (isRefusal(serviceTier)) return serviceTier;
-  const asked = [scan.found.get('speed'), ...speeds].map((found) =>
+  const asked = [scan.found.get('speed'), ...more].map((found) =>
     typeof found?.value === 'string' ? found.value : null,
   );
   return tierOf(...asked, serviceTier) ?? serviceTier;

@@ -71,6 +71,17 @@ describe('the usage of a whole message', () => {
     );
   });
 
+  it('names the region of inference where it costs more', () => {
+    const tierIn = (usage: object) =>
+      read({ input_tokens: 1, service_tier: 'standard', ...usage })?.serviceTier;
+    expect(tierIn({ inference_geo: 'us' })).toBe('us');
+    expect(tierIn({ inference_geo: 'us', speed: 'fast' })).toBe('fast+us');
+    expect(tierIn({ inference_geo: 'global' })).toBe('standard');
+    expect(tierIn({ inference_geo: 'not_available' })).toBe('standard');
+    expect(askMessages({ model: 'm', inference_geo: 'us', speed: 'fast' }).serviceTier).toBe('fast+us');
+    expect(askMessages({ model: 'm', inference_geo: 'global' }).serviceTier).toBeNull();
+  });
+
   it('takes the speed that was asked for where the answer says nothing of it', () => {
     const fast = askMessages({ model: 'm', speed: 'fast' });
     expect(read({ input_tokens: 1, service_tier: 'standard' }, fast)?.serviceTier).toBe('fast');
