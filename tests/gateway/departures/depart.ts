@@ -76,8 +76,9 @@ export async function leave(stack: Stack, key: string, way: Way, asked: Asked): 
 
 /** How the call ended whose prompt holds `mark`, as soon as gateway and provider are done with it. */
 export async function outcomeOf(stack: Stack, way: Way, mark: string): Promise<Departure> {
-  const [seen] = await stack.sandbox.seen(mark);
   const call = await callOf(stack, mark);
+  // Only now: what left as soon as it came may have been on its way still.
+  const [seen] = await stack.sandbox.seen(mark);
   const billedNano = seen ? billOf(await stack.sandbox.ended(seen.id)) : 0n;
   return { ...call, way: way.name, billedNano };
 }

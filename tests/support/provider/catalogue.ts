@@ -76,6 +76,7 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/thinks-aborted': [{ provider: 'aborted', ...thinks }],
   'test/thinks-drained': [{ provider: 'drained', ...thinks }],
   'test/thinks-fast': [{ provider: 'aborted', ...thinks }],
+  'test/thinks-long': [{ provider: 'drained', ...thinks }],
   'test/thinks-instant': [{ provider: 'aborted', ...thinks }],
   'test/closed': [{ provider: 'closed', price }],
   'test/named': [{ provider: 'drained', price }],
