@@ -80,7 +80,9 @@ async function editor(stack: OwnStack, model: string, seconds: number): Promise<
   const [way] = ways;
   const beganMs = performance.now();
   return inTurns(seconds * 5, seconds * 5, async (index) => {
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, beganMs + index * 200 - performance.now())));
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.max(0, beganMs + index * 200 - performance.now())),
+    );
     const mark = await leave(stack, key, way as Way, { model, directive: SHORT.directive, afterMs: 200 });
     return outcomeOf(stack, way as Way, mark);
   });

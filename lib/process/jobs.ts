@@ -24,7 +24,7 @@ export function openJobs(parts: {
   readonly pools: Pools;
   readonly clock: Clock;
   catalogue(): Catalogue;
-  /** Hears of each settled job that has flags. */
+  /** Hears of each settled job and adjustment that has flags. */
   charged(charge: FlaggedCharge): void;
   report(error: unknown, callId: string | null): void;
 }): OpenJobs {
@@ -35,7 +35,11 @@ export function openJobs(parts: {
   const sweep = startSweep({ clock, store, jobs, poll, report });
   const adjustments = createAdjustments({
     clock,
-    store: createAdjustmentStore(pool, (providerId) => offeredPrices(parts.catalogue(), providerId)),
+    store: createAdjustmentStore(
+      pool,
+      (providerId) => offeredPrices(parts.catalogue(), providerId),
+      parts.charged,
+    ),
     report,
   });
   const stop = async () => {

@@ -6,6 +6,7 @@ import { endOf, type JobEnd } from '#lib/jobs/end';
 import { jsonText } from '#lib/jobs/json-text';
 import { meteredUsage, type UsageBounds } from '#lib/metering/anomaly';
 import { type Usage, type UsageReport, type UsageSource, usageOf } from '#lib/metering/usage';
+import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
 import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
 import type { CostLine } from '#lib/settlement/entry';
@@ -69,24 +70,25 @@ interface Charged {
  * Settles one adjustment inside a transaction: its ledger line, balance, key and sums, once. Locks stand in the
  * order of every settlement: adjustment, workspace, key, leases, sums, change feed.
  * @param atMs now, ms since the epoch.
- * @returns false when the call's charge is not known yet: the adjustment waits.
+ * @returns null when the call's charge is not known yet: the adjustment waits. Else the flags of what it came to,
+ * to be told once the transaction has ended.
  */
 export async function settleAdjustment(
   client: PoolClient,
   callId: string,
   pricesOf: PricesOf,
   atMs: number,
-): Promise<boolean> {
+): Promise<{ readonly flagged: FlaggedCharge | null } | null> {
   const waiting = await client.query<{ report: UsageReport }>(lockAdjustment, [callId]);
   const report = waiting.rows[0]?.report;
-  if (!report) return true;
+  if (!report) return silent;
   const found = await client.query<Charged>(findCharged, [callId]);
   const [charged] = found.rows;
-  if (!charged?.settled) return false;
+  if (!charged?.settled) return null;
   const price = priceOf(charged.price);
   if (charged.usage_source === 'reported' || price === null) {
     await client.query('DELETE FROM adjustment WHERE call_id = $1', [callId]);
-    return true;
+    return silent;
   }
   const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [charged.workspace_id]);
   const end = endOf(
@@ -124,8 +126,13 @@ export async function settleAdjustment(
     more.outputTokens,
   ]);
   await publish({ query: (text, values) => client.query(text, values) }, changes);
-  return true;
+  if (end.flags.length === 0) return silent;
+  const { flags, usage, serviceTier } = end;
+  const [provider, model] = [charged.provider ?? '', charged.model ?? ''];
+  return { flagged: { callId, provider, model, flags, usage, serviceTier } };
 }
+
+const silent = { flagged: null };
 
 /** @returns false when its line stands already: the money has moved, whatever the adjustment's row says. */
 async function insertLineOf(

@@ -6,6 +6,7 @@ import { jsonText } from '#lib/jobs/json-text';
 import { repeatable } from '#lib/jobs/transaction';
 import type { NamedPrice } from '#lib/metering/nested-prices';
 import type { UsageReport } from '#lib/metering/usage';
+import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 
 /** Where adjustments and their money stand: PostgreSQL. Times are ms since the epoch. */
 export interface AdjustmentStore {
@@ -40,11 +41,26 @@ const ready = `
   WHERE a.settled_at IS NULL AND EXISTS (SELECT FROM call c WHERE c.id = a.call_id)
   ORDER BY a.seen_at LIMIT ${MOST_AT_ONCE}`;
 
-export function createAdjustmentStore(pool: Pool, pricesOf: PricesOf): AdjustmentStore {
+/** @param charged hears of adjustments that have flags, once they are written. */
+export function createAdjustmentStore(
+  pool: Pool,
+  pricesOf: PricesOf,
+  charged: (charge: FlaggedCharge) => void = () => {},
+): AdjustmentStore {
   const query = queryWithin(pool, LIMIT_MS);
 
-  async function settleOne(client: PoolClient, callId: string, atMs: number): Promise<boolean> {
-    return settleAdjustment(client, callId, pricesOf, atMs);
+  /** @param first writes what must be there, in the same transaction. @returns false: it waits. */
+  async function settleOne(
+    callId: string,
+    atMs: number,
+    first: (client: PoolClient) => Promise<unknown>,
+  ): Promise<boolean> {
+    const settled = await repeatable(pool, async (client) => {
+      await first(client);
+      return settleAdjustment(client, callId, pricesOf, atMs);
+    });
+    if (settled?.flagged) charged(settled.flagged);
+    return settled !== null;
   }
 
   return {
@@ -53,18 +69,14 @@ export function createAdjustmentStore(pool: Pool, pricesOf: PricesOf): Adjustmen
       const { rows } = await query<{ source: string; open: boolean }>(source, [callId]);
       if (rows[0]?.open) return 'open';
       if (rows[0]?.source === 'reported') return 'done';
-      const settled = await repeatable(pool, async (client) => {
-        await client.query(keep, [callId, workspaceId, jsonText(report), new Date(atMs)]);
-        return settleOne(client, callId, atMs);
-      });
+      const values = [callId, workspaceId, jsonText(report), new Date(atMs)];
+      const settled = await settleOne(callId, atMs, (client) => client.query(keep, values));
       return settled ? 'done' : 'waits';
     },
 
     async settleWaiting(atMs) {
       const { rows } = await query<{ call_id: string }>(ready);
-      for (const { call_id: callId } of rows) {
-        await repeatable(pool, (client) => settleOne(client, callId, atMs));
-      }
+      for (const { call_id: callId } of rows) await settleOne(callId, atMs, async () => {});
       const left = await query('SELECT 1 FROM adjustment WHERE settled_at IS NULL LIMIT 1');
       return left.rows.length > 0;
     },

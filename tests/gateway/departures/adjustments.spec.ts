@@ -3,6 +3,7 @@ import { verifyLedger } from '#lib/billing/verify';
 import { type Db, openDb } from '#lib/data/db';
 import { createAdjustmentStore } from '#lib/jobs/adjustments/store';
 import { type UsageReport, usageOf } from '#lib/metering/usage';
+import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import type { CallRecord } from '#lib/settlement/entry';
 import { settle } from '#lib/settlement/settle';
 import { createDatabase } from '#tests/support/database';
@@ -148,6 +149,23 @@ describe('the usage of a stored response that is told after its call was charged
     await post(call);
     await store().settle(madeBy(call), report, Date.now());
     expect(await amounts(call.id)).toEqual([300_000n - 1_000_000n]);
+  });
+
+  it('is bounded by what its model can do, and tells the operator so', async () => {
+    const customer = await createCustomer(db.pool);
+    const call = estimated(customer, 300);
+    await post(call);
+    const told: FlaggedCharge[] = [];
+    const claimed = { ...report, usage: usageOf({ output: 1e12 }) };
+    const telling = createAdjustmentStore(
+      db.pool,
+      () => [],
+      (charge) => told.push(charge),
+    );
+    await telling.settle(madeBy(call), claimed, Date.now());
+    const most = BigInt((65_536 * 10 * 11) / 10) * 4_000n;
+    expect(await amounts(call.id)).toEqual([300_000n - most]);
+    expect(told).toMatchObject([{ callId: call.id, provider: 'sandbox', flags: ['usage_anomaly'] }]);
   });
 
   it('counts towards the quota of its key, and its leases are asked back', async () => {
