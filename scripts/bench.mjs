@@ -1,4 +1,6 @@
-// `npm run bench -- …`: the load tests of bench/.
+// `npm run bench -- …`: the load tests of bench/; `npm run bench -- departures …`: what clients that leave are charged.
 import { launch } from './bootstrap.mjs';
 
-await launch(['bench/index.ts', ...process.argv.slice(2)], { build: true });
+const [first, ...rest] = process.argv.slice(2);
+if (first === 'departures') await launch(['bench/departures.ts', ...rest]);
+else await launch(['bench/index.ts', ...process.argv.slice(2)], { build: true });
