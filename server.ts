@@ -8,13 +8,14 @@ import { nodeLane } from '#lib/gateway/node-lane';
 import { openManagement } from '#lib/management/open';
 import { isManagementTarget } from '#lib/management/serve';
 import { assemble } from '#lib/process/assemble';
-import { openConsole } from '#lib/process/console';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import { orExplain } from '#lib/process/explain';
 import { checkPort } from '#lib/process/listener/port';
 import { trackSilent } from '#lib/process/listener/silent-connections';
 import { isMetricsTarget, openMetrics } from '#lib/process/metrics';
 import { logWhatIsPrinted } from '#lib/process/printed';
+import { createBodyGate } from '#lib/process/pages/body-gate';
+import { openConsole } from '#lib/process/pages/console';
 import { onStop } from '#lib/process/stop';
 import { openStore } from '#lib/process/store';
 import { keepTickShape } from '#lib/process/tick-shape';
@@ -45,6 +46,7 @@ const dev = process.argv.includes('--dev');
 const metrics = await openMetrics(env, store.db.pool, running);
 const management = openManagement(env, store.db, running, log);
 const pages = await openConsole(env, store.db, running, log, dev);
+const takeBody = createBodyGate(() => running.runtime.newId() ?? running.runtime.fallbackId());
 let stopping = false;
 
 const server = createServer(
@@ -107,7 +109,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   else if (isMetricsTarget(request.url ?? '')) metrics(request, response);
   else if (isManagementTarget(request.url ?? '')) management(request, response);
   else if (isForGateway(request)) answerCall(request, response);
-  else pages.serve(request, response);
+  else takeBody(request, response, () => pages.serve(request, response));
 }
 
 /** In the lane that is chosen; what Next would not hand to a route is answered here either way. */

@@ -3,12 +3,9 @@ import { type BodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
 import type { BodySource } from '#lib/gateway/lane';
 import { tooLarge } from '#lib/gateway/upload/body-faults';
 import { BodyMemory } from '#lib/gateway/upload/body-memory';
+import { dropRest } from '#lib/gateway/upload/drop-rest';
 import { NodeIntake } from '#lib/gateway/upload/node-intake';
 import type { BodyPace } from '#lib/gateway/upload/pace';
-
-const DROP_BYTES = 1024 * 1024;
-const DROP_MS = 1_000;
-const LINGER_MS = 250;
 
 export interface NodeBody extends BodySource {
   /** The request is refused and some of its body was not read: the connection must end with the answer. */
@@ -137,27 +134,6 @@ async function takeAll(
   take: (chunk: Uint8Array) => Promise<void> | null,
 ): Promise<void> {
   for (const chunk of chunks) await take(chunk);
-}
-
-function dropRest(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    let left = DROP_BYTES;
-    const timer = setTimeout(resolve, DROP_MS);
-    const finish = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    request.on('data', (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left > 0 || request.isPaused()) return;
-      // Closing with bytes unread resets the connection: the client first gets time to read its answer.
-      request.pause();
-      clearTimeout(timer);
-      setTimeout(finish, LINGER_MS);
-    });
-    request.on('end', finish).on('close', finish).on('error', finish);
-    request.resume();
-  });
 }
 
 function declaredLength(request: IncomingMessage): number | null {

@@ -9,7 +9,7 @@ import { type Env, exportForNextAuth, publicUrl } from '#lib/env';
 import type { Running } from '#lib/process/running';
 import { listRoutable } from '#lib/routing/exclude';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** The console's pages, and the web lane, behind this process's listener. */
 export interface Pages {

@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { dropRest } from '#lib/gateway/upload/drop-rest';
+
+/** What a form, an action or a call of the console's own API may carry, bytes. */
+const MOST_BYTES = 1024 * 1024;
+/** How long it may take to come, ms. */
+const LONGEST_MS = 15_000;
+/** Of bodies that are not small: what all of them that are under way may take together. */
+const TOTAL_BYTES = 32 * 1024 * 1024;
+const SMALL_BYTES = 64 * 1024;
+
+/** Why a body is not taken. */
+interface Fault {
+  readonly status: 408 | 413 | 503;
+  readonly reason: string;
+}
+
+const tooLarge: Fault = {
+  status: 413,
+  reason: 'The request body is over 1 MiB, which the console does not take; send a smaller one.',
+};
+const tooSlow: Fault = {
+  status: 408,
+  reason: 'The request body took longer than 15 s; send it again on a faster connection.',
+};
+const tooMany: Fault = {
+  status: 503,
+  reason: 'The console is receiving too many large requests at once; send it again in a few seconds.',
+};
+
+/** Lets a request through to `serve` once its whole body is here, or answers it. */
+export type BodyGate = (request: IncomingMessage, response: ServerResponse, serve: () => void) => void;
+
+/**
+ * Receives the bodies of console requests before Next sees a byte of them: at most 1 MiB within 15 s each,
+ * whoever sends them. Next would take 10 MiB from anybody, and wait for them for ever. The body is put back
+ * into the request, which then reads as if nobody had read it.
+ * @param newId of the request, for `x-request-id` of a refusal.
+ */
+export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): BodyGate {
+  let totalBytes = 0;
+  return (request, response, serve) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+    if (encoding === undefined && (length === undefined || length === '0')) {
+      serve();
+      return;
+    }
+    const refuse = (fault: Fault) => answer(request, response, fault, newId());
+    if (Number(length ?? 0) > MOST_BYTES) {
+      refuse(tooLarge);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let counted = 0;
+    const end = (then: () => void) => {
+      clearTimeout(timer);
+      request.removeListener('readable', read).removeListener('close', gone);
+      totalBytes -= counted;
+      then();
+    };
+    const read = () => {
+      while (request.readableLength > 0) {
+        const chunk: Buffer | null = request.read();
+        if (chunk === null) break;
+        chunks.push(chunk);
+        bytes += chunk.length;
+      }
+      if (bytes > SMALL_BYTES) {
+        totalBytes += bytes - counted;
+        counted = bytes;
+      }
+      if (bytes > MOST_BYTES) end(() => refuse(tooLarge));
+      else if (totalBytes > TOTAL_BYTES) end(() => refuse(tooMany));
+      else if (request.complete && request.readableLength === 0) {
+        end(() => {
+          // Its end has not been told yet: that comes behind what is put back.
+          request.unshift(Buffer.concat(chunks, bytes));
+          serve();
+        });
+      }
+    };
+    const gone = () => end(() => {});
+    const timer = setTimeout(() => end(() => refuse(tooSlow)), longestMs);
+    request.on('readable', read).once('close', gone);
+  };
+}
+
+/** Says why, in JSON where programs ask, drops some of what still comes, and closes. */
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, reason }: Fault,
+  id: string,
+): void {
+  const isApi = request.url?.startsWith('/api/') === true;
+  const text = isApi ? JSON.stringify({ error: { message: reason, code: 'invalid_body' } }) : `${reason}\n`;
+  response.writeHead(status, {
+    'content-type': isApi ? 'application/json; charset=utf-8' : 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'x-request-id': id,
+    connection: 'close',
+    ...(status === 503 ? { 'retry-after': '5' } : {}),
+  });
+  response.write(text);
+  void dropRest(request).then(() => response.end());
+}
