@@ -7,8 +7,8 @@ import { Walk } from '#lib/families/scan/walk';
 
 const OPEN_OBJECT = 0x7b;
 
-/** What a large body is scanned of before others have their turn: a millisecond or two of work. */
-const SLICE_BYTES = 128 * 1024;
+/** What a large body is scanned of before others have their turn: less than a millisecond of work. */
+const SLICE_BYTES = 32 * 1024;
 
 /** White space before or after the object is looked through in one go. */
 const MAX_SPACE_BYTES = 1024 * 1024;
