@@ -13,9 +13,9 @@ import { orExplain } from '#lib/process/explain';
 import { checkPort } from '#lib/process/listener/port';
 import { trackSilent } from '#lib/process/listener/silent-connections';
 import { isMetricsTarget, openMetrics } from '#lib/process/metrics';
-import { logWhatIsPrinted } from '#lib/process/printed';
 import { createBodyGate } from '#lib/process/pages/body-gate';
 import { openConsole } from '#lib/process/pages/console';
+import { logWhatIsPrinted } from '#lib/process/printed';
 import { onStop } from '#lib/process/stop';
 import { openStore } from '#lib/process/store';
 import { keepTickShape } from '#lib/process/tick-shape';
@@ -109,7 +109,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   else if (isMetricsTarget(request.url ?? '')) metrics(request, response);
   else if (isManagementTarget(request.url ?? '')) management(request, response);
   else if (isForGateway(request)) answerCall(request, response);
-  else takeBody(request, response, () => pages.serve(request, response));
+  else takeBody(request, response, (whole) => pages.serve(whole, response));
 }
 
 /** In the lane that is chosen; what Next would not hand to a route is answered here either way. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
 import { dropRest } from '#lib/gateway/upload/drop-rest';
 
 /** What a form, an action or a call of the console's own API may carry, bytes. */
@@ -28,13 +28,17 @@ const tooMany: Fault = {
   reason: 'The console is receiving too many large requests at once; send it again in a few seconds.',
 };
 
-/** Lets a request through to `serve` once its whole body is here, or answers it. */
-export type BodyGate = (request: IncomingMessage, response: ServerResponse, serve: () => void) => void;
+/** Hands a request to `serve` once its whole body is here, or answers it. */
+export type BodyGate = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  serve: (request: IncomingMessage) => void,
+) => void;
 
 /**
  * Receives the bodies of console requests before Next sees a byte of them: at most 1 MiB within 15 s each,
- * whoever sends them. Next would take 10 MiB from anybody, and wait for them for ever. The body is put back
- * into the request, which then reads as if nobody had read it.
+ * whoever sends them. Next would take 10 MiB from anybody, and wait for them for ever. What is handed on
+ * is a request with the same head, whose body nobody has read yet: Next refuses one that was touched.
  * @param newId of the request, for `x-request-id` of a refusal.
  */
 export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): BodyGate {
@@ -42,7 +46,7 @@ export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): Bod
   return (request, response, serve) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (encoding === undefined && (length === undefined || length === '0')) {
-      serve();
+      serve(request);
       return;
     }
     const refuse = (fault: Fault) => answer(request, response, fault, newId());
@@ -73,17 +77,31 @@ export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): Bod
       if (bytes > MOST_BYTES) end(() => refuse(tooLarge));
       else if (totalBytes > TOTAL_BYTES) end(() => refuse(tooMany));
       else if (request.complete && request.readableLength === 0) {
-        end(() => {
-          // Its end has not been told yet: that comes behind what is put back.
-          request.unshift(Buffer.concat(chunks, bytes));
-          serve();
-        });
+        request.resume();
+        end(() => serve(received(request, Buffer.concat(chunks, bytes))));
       }
     };
     const gone = () => end(() => {});
     const timer = setTimeout(() => end(() => refuse(tooSlow)), longestMs);
     request.on('readable', read).once('close', gone);
   };
+}
+
+/** The same request with all of its body at hand. */
+function received(request: IncomingMessage, body: Buffer): IncomingMessage {
+  const whole = new IncomingMessage(request.socket);
+  whole.method = request.method;
+  whole.url = request.url;
+  whole.httpVersion = request.httpVersion;
+  whole.httpVersionMajor = request.httpVersionMajor;
+  whole.httpVersionMinor = request.httpVersionMinor;
+  whole.rawHeaders = request.rawHeaders;
+  whole.headers = request.headers;
+  whole.headersDistinct = request.headersDistinct;
+  whole.complete = true;
+  if (body.length > 0) whole.push(body);
+  whole.push(null);
+  return whole;
 }
 
 /** Says why, in JSON where programs ask, drops some of what still comes, and closes. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createBodyGate } from '#lib/process/pages/body-gate';
 import { eventually } from '#tests/support/eventually';
@@ -29,6 +29,11 @@ const readers: Readonly<Record<string, Read>> = {
     for await (const chunk of request) bytes += chunk.length;
     return bytes;
   },
+  'as the body of a web request': async (request) => {
+    if (request.method === 'GET') return 0;
+    const init = { method: 'POST', body: Readable.toWeb(request), duplex: 'half' };
+    return (await new Request('http://console.test', init as RequestInit).arrayBuffer()).byteLength;
+  },
   'through a pipe, later': async (request) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     let bytes = 0;
@@ -43,9 +48,14 @@ async function gated(read: Read, longestMs?: number) {
   const gate = createBodyGate(() => 'an-id', longestMs);
   const server = createServer((request, response) => {
     told.arrived += 1;
-    gate(request, response, () => {
-      told.seen.push(request.url ?? '');
-      void read(request).then((bytes) => response.end(`${bytes}`));
+    gate(request, response, (whole) => {
+      told.seen.push(whole.url ?? '');
+      expect([whole.method, whole.headers, whole.readableDidRead]).toEqual([
+        request.method,
+        request.headers,
+        false,
+      ]);
+      void read(whole).then((bytes) => response.end(`${bytes}`));
     });
   }).listen(0, '127.0.0.1');
   servers.push(server);
