@@ -80,17 +80,30 @@ function orUnbounded(figure: number): number {
   return figure === 0 ? Number.MAX_SAFE_INTEGER : figure;
 }
 
-/** Whether all figures may be charged as they are, which is the rule. */
+/** Whether all figures may be charged as they are, which is the rule: spelled out, for it runs on every call. */
 function isWithin(usage: Usage, limits: Limits): boolean {
-  for (const name of classes) {
-    const figure = usage[name];
-    if (!Number.isInteger(figure) || figure < 0) return false;
-  }
-  if (usage.output > limits.output || inputOf(usage) > limits.input) return false;
-  for (const parent of ['input', 'output'] as const) {
-    for (const part of partsOf[parent]) if (usage[part] > limits[parent]) return false;
-  }
-  return pieceClasses.every((name) => usage[name] <= limits.pieces);
+  const { input, output, images, videoSeconds, webSearches } = usage;
+  const { audioInput, imageInput, reasoning, audioOutput, imageOutput } = usage;
+  return (
+    areCounts(input, usage.cachedInput, usage.cacheWrite5m) &&
+    areCounts(usage.cacheWrite1h, output, reasoning) &&
+    areCounts(audioInput, imageInput, audioOutput) &&
+    areCounts(imageOutput, images, videoSeconds) &&
+    areCounts(webSearches, 0, 0) &&
+    inputOf(usage) <= limits.input &&
+    output <= limits.output &&
+    Math.max(audioInput, imageInput) <= limits.input &&
+    Math.max(reasoning, audioOutput, imageOutput) <= limits.output &&
+    Math.max(images, videoSeconds, webSearches) <= limits.pieces
+  );
+}
+
+function areCounts(one: number, two: number, three: number): boolean {
+  return isCount(one) && isCount(two) && isCount(three);
+}
+
+function isCount(figure: number): boolean {
+  return Number.isInteger(figure) && figure >= 0;
 }
 
 function inputOf({ input, cachedInput, cacheWrite5m, cacheWrite1h }: Usage): number {
@@ -102,7 +115,7 @@ function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
   if (isWithin(usage, limits)) return usage;
   const kept = { ...usage };
   for (const name of classes) {
-    if (Number.isInteger(kept[name]) && kept[name] >= 0) continue;
+    if (isCount(kept[name])) continue;
     kept[name] = 0;
     flags.add('usage_negative');
   }
