@@ -225,7 +225,7 @@ describe('the counters', () => {
     await asks({ directive: 'fault/status-400' });
     await asks({ stream: true, directive: 'pace/50/400' }, { leaveWhen: (raw) => raw.includes('data:') });
     await asks({ model: 'made/up' });
-    const limited = await stack.key(workspace.slug, { rpm: '1' });
+    const limited = await stack.key(workspace.slug, { rpm: 1 });
     await ask(stack.url, 'GET', '/v1/models', bearer(limited.key));
     await ask(stack.url, 'GET', '/v1/models', bearer(limited.key));
     await settled();
