@@ -11,8 +11,9 @@ export interface Answer {
 /** Codes of the gateway that `/api/v1` answers with as well; the status stands in the gateway's table. */
 export class Denied extends Error {
   readonly refusal: Refusal;
-  constructor(refusal: Refusal) {
-    super(refusal.message);
+  /** @param cause what broke, for the log; none where nothing did. */
+  constructor(refusal: Refusal, cause?: unknown) {
+    super(refusal.message, { cause });
     this.name = 'Denied';
     this.refusal = refusal;
   }
@@ -31,6 +32,7 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
     return errorOf(controlCodes[error.code], error.code, error.message);
   }
   if (error instanceof Denied) {
+    if (error.cause !== undefined) report(error.cause);
     const { code, message, allow, retryAfterSeconds } = error.refusal;
     return errorOf(errorTable[code].status, code, message, {
       ...(allow === undefined ? {} : { allow }),

@@ -1,12 +1,8 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { refusal } from '#lib/errors';
-import { Denied } from '#lib/management/answer';
+import { badBody, bodyFaults, longestBodyMs, mostBytes, textOf } from '#lib/management/limits';
 import { type ManagementHost, serveManagement } from '#lib/management/serve';
 
-const mostBytes = 1024 * 1024;
-const longestBodyMs = 15_000;
 /** How long what a refused client still sends is dropped, so that it gets to read the answer. */
 const dropMs = 1_000;
 
@@ -44,25 +40,24 @@ function hasNoBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The body as UTF-8 text. @throws Denied (invalid_body) when it is too large, too slow or cut off. */
-function readAll(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  await new Promise<void>((resolve, reject) => {
     let bytes = 0;
     const end = (fault: string | null) => {
       clearTimeout(timer);
       request.removeAllListeners('data').pause();
-      const body = Buffer.concat(chunks);
-      const wrong = fault ?? (isUtf8(body) ? null : 'The body is not UTF-8 text; send JSON in UTF-8.');
-      if (wrong === null) resolve(body.toString('utf8'));
-      else reject(new Denied(refusal('invalid_body', wrong)));
+      if (fault === null) resolve();
+      else reject(badBody(fault));
     };
-    const timer = setTimeout(() => end('The body took longer than 15 s; send it again.'), longestBodyMs);
+    const timer = setTimeout(() => end(bodyFaults.slow), longestBodyMs);
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > mostBytes) end('The body is larger than 1 MiB; send less at once.');
+      if (bytes > mostBytes) end(bodyFaults.large);
       else chunks.push(chunk);
     });
     request.once('end', () => end(null));
-    request.once('error', () => end('The body did not arrive whole; send it again.'));
+    request.once('error', () => end(bodyFaults.cut));
   });
+  return textOf(chunks);
 }

@@ -5,9 +5,10 @@ import { clientAddress } from '#lib/console/forwarded';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { createIds } from '#lib/ids';
+import { requestsPerMinute } from '#lib/management/limits';
 import { manageOnNode } from '#lib/management/node';
 import { createPace } from '#lib/management/pace';
-import { type ManagementHost, requestsPerMinute } from '#lib/management/serve';
+import type { ManagementHost } from '#lib/management/serve';
 import { announce } from '#lib/snapshot/announce';
 
 /** Answers `/api/v1` in this process. */

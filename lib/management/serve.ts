@@ -7,13 +7,12 @@ import { type ControlHost, runAny } from '#lib/control/run';
 import { refusal } from '#lib/errors';
 import type { Ids } from '#lib/ids';
 import { type Answer, Denied, errorAnswer, json } from '#lib/management/answer';
+import { openApiOf } from '#lib/management/document/document';
 import { readInput } from '#lib/management/input';
+import { requestsPerMinute } from '#lib/management/limits';
 import type { Pace } from '#lib/management/pace';
 import { routesOf } from '#lib/management/routes';
 import { isWellFormedManagementKey } from '#lib/secrets';
-
-/** Requests a minute of one management key (decisions §15). */
-export const requestsPerMinute = 600;
 
 /** A request as either lane hands it over. */
 export interface Arrival {
@@ -39,6 +38,7 @@ export interface ManagementHost {
 }
 
 const match = routesOf(operations);
+let document: string | null = null;
 
 /** Whether a request target belongs to the management API. */
 export function isManagementTarget(target: string): boolean {
@@ -65,6 +65,7 @@ export async function serveManagement(host: ManagementHost, arrival: Arrival): P
 
 async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer> {
   const [path = '', query = ''] = arrival.target.slice('/api/v1'.length).split(/\?(.*)/s);
+  if (path === '/openapi.json') return documentAnswer(arrival.method);
   const { operation, named } = match(arrival.method, path);
   const { actor, secret } = await authenticate(host, arrival);
   const waitSeconds = host.pace.claim(actor.keyId, Date.now());
@@ -80,6 +81,15 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer>
   return json(operation.kind === 'create' ? 201 : 200, output, etag === null ? {} : { etag });
 }
 
+/** The description of the API, for whoever asks: it needs no credential. */
+function documentAnswer(method: string): Answer {
+  if (method !== 'GET') {
+    throw new Denied(refusal('method_not_allowed', 'This address takes GET; send that.', { allow: 'GET' }));
+  }
+  document ??= JSON.stringify(openApiOf(operations));
+  return { status: 200, headers: {}, body: document };
+}
+
 async function authenticate(
   host: ManagementHost,
   { headers, address }: Arrival,
@@ -92,7 +102,10 @@ async function authenticate(
   const secret = /^bearer[ \t]+([^\s,]+)[ \t]*$/i.exec(authorization)?.[1] ?? '';
   const { db, keyPepper } = host.control;
   const actor = isWellFormedManagementKey(secret)
-    ? await findManagementKey(db, secret, keyPepper, address)
+    ? await findManagementKey(db, secret, keyPepper, address).catch((error: unknown) => {
+        const how = 'The management key could not be looked up just now; try again in a moment.';
+        throw new Denied(refusal('auth_resolve_failed', how), error);
+      })
     : null;
   if (actor === null) {
     const how = 'This is no management key in force; send one (mgk_…), an API key is not good here.';

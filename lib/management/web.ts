@@ -1,14 +1,12 @@
-import { isUtf8 } from 'node:buffer';
 import { systemClock } from '#lib/clock';
 import { getConsoleHost } from '#lib/console/db';
 import { nearestHop } from '#lib/console/forwarded';
-import { refusal } from '#lib/errors';
 import { createIds } from '#lib/ids';
-import { Denied } from '#lib/management/answer';
+import { requestsPerMinute } from '#lib/management/limits';
 import { createPace } from '#lib/management/pace';
-import { requestsPerMinute, serveManagement } from '#lib/management/serve';
+import { serveManagement } from '#lib/management/serve';
+import { readWebBody } from '#lib/management/web-body';
 
-const mostBytes = 1024 * 1024;
 const ids = createIds(systemClock);
 const pace = createPace(requestsPerMinute);
 
@@ -23,25 +21,8 @@ export async function manageOnWeb(request: Request): Promise<Response> {
       target: pathname + search,
       headers: Object.fromEntries(request.headers),
       address: nearestHop(request.headers.get('x-forwarded-for')),
-      readBody: () => readAll(request),
+      readBody: () => readWebBody(request.body),
     },
   );
   return new Response(body, { status, headers });
-}
-
-async function readAll(request: Request): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) {
-      throw new Denied(refusal('invalid_body', 'The body is larger than 1 MiB; send less at once.'));
-    }
-    chunks.push(chunk);
-  }
-  const body = Buffer.concat(chunks);
-  if (!isUtf8(body)) {
-    throw new Denied(refusal('invalid_body', 'The body is not UTF-8 text; send JSON in UTF-8.'));
-  }
-  return body.toString('utf8');
 }
