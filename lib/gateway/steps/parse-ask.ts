@@ -4,6 +4,7 @@ import type { Family, Operation } from '#lib/families/family';
 import { dropFindings, type Scan } from '#lib/families/scan';
 import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
+import { authenticate } from '#lib/gateway/steps/authenticate';
 import { readBody } from '#lib/gateway/upload/read-body';
 import { checkFamily } from '#lib/routing/check-family';
 import { checkNested } from '#lib/routing/names/nested';
@@ -18,7 +19,20 @@ export function parseAsk(runtime: Runtime, call: Call): Promise<void> | undefine
   const { operation, family, snapshot } = call;
   if (!operation?.fields || !family || !snapshot) return undefined;
   const read = readBody(runtime, call.arrival, operation, operation.fields, snapshot.key.id);
+  if (call.placed) return read.then((scanned) => takeLate(runtime, call, operation, family, scanned));
   return read.then((scanned) => takeAsk(runtime, call, operation, family, snapshot, scanned));
+}
+
+/** A large body may take minutes to come: the key and what it may do are asked for again (decisions §9). */
+async function takeLate(
+  runtime: Runtime,
+  call: Call,
+  operation: Operation,
+  family: Family,
+  scanned: Scan,
+): Promise<void> {
+  await authenticate(runtime, call);
+  if (call.snapshot) takeAsk(runtime, call, operation, family, call.snapshot, scanned);
 }
 
 function takeAsk(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, bearer, codeOf } from '#tests/support/chat-call';
+import { disableKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { requestText, talk } from '#tests/support/wire';
@@ -113,6 +114,14 @@ describe('a call with a large body', () => {
     expect(before).toEqual(what.startsWith('a cap') ? [200] : []);
     for (let n = 0; n < 4; n += 1) expect(codeOf(await post(key, body))).toBe(code);
     expect((await post(key, small)).status).toBe(what.startsWith('a cap') ? 402 : 200);
+  });
+
+  it('is refused when its key was disabled while its body came', async () => {
+    const { id, key } = await gateway.key({ concurrency: 1 });
+    const first = await hold(key, 'length', 'api_key_concurrency_exceeded');
+    await disableKey(gateway.db, { id });
+    await gateway.announce();
+    expect(await first.finish()).toBe(403);
   });
 
   it('is asked for its tokens once it is read', async () => {
