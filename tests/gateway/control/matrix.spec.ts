@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { setConsoleHost } from '#lib/console/db';
+import type { ConsoleUser } from '#lib/console/session';
+import type { Operation } from '#lib/control/declare';
+import { createManagementKey } from '#lib/control/management-key/operations';
+import { operations } from '#lib/control/operations';
+import { may, type Role, roles } from '#lib/control/role';
+import { type Db, openDb } from '#lib/data/db';
+import { createWorkspace } from '#lib/verbs/workspace';
+import {
+  apiOf,
+  type Verdict,
+  verdictOfAction,
+  verdictOfApi,
+  verdictOfLine,
+} from '#tests/support/control/adapters';
+import { createKey, operate } from '#tests/support/control/operate';
+import { sampleOf } from '#tests/support/control/sample';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+// What a server action knows of its request: Next gives it only while it serves one.
+const session = vi.hoisted((): { user: ConsoleUser | null } => ({ user: null }));
+vi.mock('next/headers', () => ({ headers: async () => new Headers() }));
+vi.mock('#lib/console/session', () => ({
+  findUser: async () => session.user,
+  requireUser: async () => session.user,
+}));
+
+interface Place {
+  readonly id: string;
+  readonly slug: string;
+  readonly tokens: Record<Role, string>;
+  readonly users: Record<Role, ConsoleUser>;
+}
+
+let database: TestDatabase;
+let db: Db;
+let own: Place;
+let other: Place;
+let suspended: Place;
+let operatorToken: string;
+let inferenceKey: string;
+let operatorUser: ConsoleUser;
+
+const host = () => ({ db, keyPepper: 'pepper', changed: () => {} });
+
+async function user(operator = false): Promise<ConsoleUser> {
+  const id = randomUUID();
+  const email = `${id}@example.com`;
+  await db.prisma.user.create({ data: { id, email, operator } });
+  return { id, email, name: null, operator };
+}
+
+async function place(): Promise<Place> {
+  const { id, slug } = await createWorkspace(db, 'test', { name: 'Matrix', credit: '10' });
+  const tokens: Partial<Record<Role, string>> = {};
+  const users: Partial<Record<Role, ConsoleUser>> = {};
+  for (const role of roles) {
+    const made = await operate(db, createManagementKey, { workspace: slug, name: role, role });
+    tokens[role] = made.key;
+    const one = await user();
+    users[role] = one;
+    await db.prisma.member.create({ data: { workspaceId: id, userId: one.id, role } });
+  }
+  return { id, slug, tokens: tokens as Place['tokens'], users: users as Place['users'] };
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+  const id = 'openai/gpt-4.1';
+  await db.prisma.model.create({ data: { id, name: id, contextTokens: 1000, maxOutputTokens: 100 } });
+  [own, other, suspended] = [await place(), await place(), await place()];
+  await db.prisma.workspace.update({ where: { id: suspended.id }, data: { suspendedAt: new Date() } });
+  operatorToken = (await operate(db, createManagementKey, { name: 'ops', operator: true })).key;
+  inferenceKey = (await createKey(db, { workspace: own.slug, name: 'web' })).key;
+  operatorUser = await user(true);
+  setConsoleHost({
+    db,
+    env: { publicUrl: 'http://localhost', authSecret: 'secret', keyPepper: 'pepper' },
+    listChatModels: () => null,
+    pollNow: () => undefined,
+    report: (error) => console.error(error),
+  });
+});
+afterAll(async () => {
+  setConsoleHost(null);
+  await db.close();
+  await database.drop();
+});
+
+/** What the declaration promises to a role; `null` is nobody's role: somebody of another workspace. */
+function promised({ reach, permission, kind }: Operation, role: Role | null, stopped = false): Verdict {
+  if (reach === 'self') return 'allowed';
+  if (reach === 'gateway') return 'denied';
+  if (role === null) return 'no workspace';
+  if (permission === null) return 'allowed';
+  return may(role, permission) && !(stopped && kind !== 'read') ? 'allowed' : 'denied';
+}
+
+const trail = () => db.prisma.audit.count();
+
+describe.each(operations)('$name', (operation) => {
+  const samples = new Map<string, Record<string, unknown>>();
+  const sample = async (slug: string) => {
+    const input = samples.get(slug) ?? (await sampleOf(host(), operation, slug)).input;
+    samples.set(slug, input);
+    return input;
+  };
+  /** What a mutation was allowed to do to the thing may have ended it: the next caller gets another one. */
+  const used = (verdict: Verdict, slug: string) => {
+    if (verdict === 'allowed' && operation.kind !== 'read') samples.delete(slug);
+    return verdict;
+  };
+
+  it.each(operation.http)('is given by $method $path to whom its declaration says', async (address) => {
+    const api = apiOf(host());
+    const named = address.path.includes('{workspace}');
+    const ask = async (token: string | null, { slug }: Place) =>
+      used(verdictOfApi(await api(token, operation, address, slug, await sample(slug))), slug);
+    for (const role of roles) {
+      expect(await ask(own.tokens[role], own), role).toBe(promised(operation, role));
+    }
+    expect(await ask(operatorToken, own)).toBe('allowed');
+    expect(await ask(operatorToken, suspended)).toBe('allowed');
+    await sample(own.slug);
+    await sample(suspended.slug);
+    const before = await trail();
+    expect(await ask(null, own)).toBe('no credential');
+    expect(await ask(inferenceKey, own)).toBe('bad credential');
+    if (named) expect(await ask(other.tokens.owner, own)).toBe(promised(operation, null));
+    for (const role of roles.filter((one) => promised(operation, one) === 'denied')) {
+      await ask(own.tokens[role], own);
+    }
+    expect(await ask(suspended.tokens.owner, suspended)).toBe(promised(operation, 'owner', true));
+    expect(await trail(), 'rows of those who may not').toBe(before);
+  });
+
+  it('is given by a server action to whom its declaration says', async () => {
+    const ask = async (who: ConsoleUser | null, { slug }: Place) => {
+      const input = await sample(slug);
+      session.user = who;
+      return used(await verdictOfAction(operation, slug, input), slug);
+    };
+    if (operation.reach === 'self') return;
+    expect(await ask(null, own)).toBe('no credential');
+    for (const role of roles) {
+      expect(await ask(own.users[role], own), role).toBe(promised(operation, role));
+    }
+    expect(await ask(suspended.users.owner, suspended)).toBe(promised(operation, 'owner', true));
+    expect(await ask(other.users.owner, own)).toBe(promised(operation, null));
+    expect(await ask(operatorUser, own)).toBe('allowed');
+  });
+
+  it.skipIf(operation.line === null)(
+    'is given by the command line, which acts for the operator',
+    async () => {
+      for (const { slug } of [own, suspended]) {
+        const verdict = await verdictOfLine(host(), operation, slug, await sample(slug));
+        expect(used(verdict, slug)).toBe('allowed');
+      }
+    },
+  );
+
+  const ids = Object.values(operation.fields).some(({ kind, required }) => kind === 'id' && required);
+  it.skipIf(!ids)('does not find a thing of another workspace by its id, and changes nothing', async () => {
+    const theirs = await sample(other.slug);
+    const before = await trail();
+    const api = apiOf(host());
+    for (const address of operation.http) {
+      const answer = await api(own.tokens.owner, operation, address, own.slug, theirs);
+      expect(verdictOfApi(answer)).toBe('not found');
+    }
+    session.user = own.users.owner;
+    expect(await verdictOfAction(operation, own.slug, theirs)).toBe('not found');
+    expect(await trail()).toBe(before);
+  });
+});

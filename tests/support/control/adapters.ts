@@ -1,0 +1,130 @@
+import { systemClock } from '#lib/clock';
+import { commandsOf } from '#lib/command/declared';
+import { parse } from '#lib/command/parse';
+import { operationAction } from '#lib/console/operation';
+import type { Operation } from '#lib/control/declare';
+import { flagOf } from '#lib/control/field/field';
+import { operations } from '#lib/control/operations';
+import { ControlRefused } from '#lib/control/refusal';
+import type { ControlHost } from '#lib/control/run';
+import { createIds } from '#lib/ids';
+import { createPace } from '#lib/management/pace';
+import { serveManagement } from '#lib/management/serve';
+import { wordOf } from '#tests/support/control/sample';
+
+/** How an adapter answered, in words that all of them share. */
+export type Verdict =
+  | 'no credential'
+  | 'bad credential'
+  | 'denied'
+  | 'no workspace'
+  | 'not found'
+  | 'allowed'
+  | 'fault';
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** One answer of the management API. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly body: unknown;
+}
+
+/** Asks `/api/v1` in this process, at an address of the operation; all fields that it does not name are sent along. */
+export function apiOf(control: ControlHost) {
+  const host = {
+    control,
+    pace: createPace(1_000_000),
+    ids: createIds(systemClock),
+    report: (error: unknown) => console.error(error),
+  };
+  return async (
+    credential: string | null,
+    { kind, fields }: Operation,
+    { method, path }: Operation['http'][number],
+    workspace: string,
+    input: Input,
+  ): Promise<ApiAnswer> => {
+    const rest = new Map(Object.entries(input));
+    const target = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = name === 'workspace' ? workspace : rest.get(name);
+      rest.delete(name);
+      return encodeURIComponent(typeof value === 'string' ? value : 'x');
+    });
+    const query = new URLSearchParams(
+      [...rest].map(([name, value]) => [name, fields[name] ? wordOf(value) : String(value)]),
+    );
+    const answer = await serveManagement(host, {
+      method,
+      target: `/api/v1${target}${kind === 'read' && rest.size > 0 ? `?${query}` : ''}`,
+      headers: credential === null ? {} : { authorization: `Bearer ${credential}` },
+      address: '127.0.0.1',
+      readBody: async () => (kind === 'read' ? '' : JSON.stringify(Object.fromEntries(rest))),
+    });
+    const body = JSON.parse(answer.body) as { error?: ApiAnswer['error'] };
+    return { status: answer.status, error: answer.status < 400 ? null : (body.error ?? null), body };
+  };
+}
+
+export function verdictOfApi({ status, error }: ApiAnswer): Verdict {
+  if (status >= 500 && status !== 503) return 'fault';
+  if (error?.code === 'missing_platform_authorization') return 'no credential';
+  if (error?.code === 'invalid_api_key') return 'bad credential';
+  if (error?.code === 'permission_denied') return 'denied';
+  if (error?.code !== 'not_found') return 'allowed';
+  return error.message.includes('there is no workspace') ? 'no workspace' : 'not found';
+}
+
+/** Sends a form's action as the user that the session names. */
+export async function verdictOfAction(
+  operation: Operation,
+  workspace: string,
+  input: Input,
+): Promise<Verdict> {
+  const answer = await operationAction(operation)(workspace, input);
+  if (answer.ok) return 'allowed';
+  if (answer.signedOut) return 'no credential';
+  if (/needs the role|only an operator|is suspended|cannot have the role/.test(answer.message))
+    return 'denied';
+  if (answer.message.includes('no longer a member')) return 'no workspace';
+  if (answer.message.startsWith('There is no')) return 'not found';
+  return answer.message.startsWith('The gateway could not') ? 'fault' : 'allowed';
+}
+
+const commands = commandsOf(operations);
+
+/** Runs the operation's command line in this process, which acts for the operator. */
+export async function verdictOfLine(
+  control: ControlHost,
+  operation: Operation,
+  workspace: string,
+  input: Input,
+): Promise<Verdict> {
+  const ordered = operation.line?.arguments ?? [];
+  const wordFor = (name: string) => (name === 'workspace' ? workspace : wordOf(input[name]));
+  const named =
+    operation.reach === 'workspace' && !ordered.includes('workspace') ? ['--workspace', workspace] : [];
+  const flags = Object.entries(operation.fields)
+    .filter(([name]) => name in input && !ordered.includes(name))
+    .flatMap(([name, field]) => [`--${flagOf(name, field)}`, wordOf(input[name])]);
+  const argv = [...operation.name.split('.'), ...ordered.map(wordFor), ...named, ...flags];
+  const parsed = parse(argv, commands);
+  const context = {
+    db: async () => control.db,
+    env: () => ({ keyPepper: control.keyPepper }),
+    announce: async () => {},
+  };
+  try {
+    await parsed.command.run(context as never, parsed.input);
+    return 'allowed';
+  } catch (error) {
+    if (error instanceof ControlRefused && error.code === 'permission_denied') return 'denied';
+    const message = error instanceof Error ? error.message : String(error);
+    if (message.includes('there is no workspace')) return 'no workspace';
+    if (message.includes('there is no')) return 'not found';
+    return error instanceof ControlRefused || (error instanceof Error && error.name === 'CommandRefused')
+      ? 'allowed'
+      : 'fault';
+  }
+}

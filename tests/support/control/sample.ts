@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { Operation } from '#lib/control/declare';
+import type { Field } from '#lib/control/field/field';
+import { operations } from '#lib/control/operations';
+import { type ControlHost, runAny } from '#lib/control/run';
+
+const operator = { kind: 'operator', name: 'test', address: null } as const;
+
+/**
+ * Input that an operation takes: its required fields, by their declared examples, and the id of a thing in the
+ * workspace: a new one where its noun can be created, else the first one of its list.
+ * @returns `made`: whether each id is one of a thing that is there.
+ */
+export async function sampleOf(
+  host: ControlHost,
+  operation: Operation,
+  workspace: string,
+): Promise<{ input: Record<string, unknown>; made: boolean }> {
+  const input: Record<string, unknown> = {};
+  let made = true;
+  for (const [name, field] of Object.entries(operation.fields)) {
+    if (!field.required) continue;
+    if (field.kind !== 'id') input[name] = exampleOf(field);
+    else {
+      const id = await makeThing(host, operation, workspace);
+      made &&= id !== null;
+      input[name] = id ?? randomUUID();
+    }
+  }
+  // A management key is one of a role or of the operator.
+  if (operation.name === 'management-key.create') input.role = 'viewer';
+  return { input, made };
+}
+
+async function makeThing(host: ControlHost, { name }: Operation, workspace: string): Promise<string | null> {
+  const noun = name.split('.')[0];
+  const [maker, list] = ['create', 'list'].map((verb) =>
+    operations.find((one) => one.name === `${noun}.${verb}`),
+  );
+  if (maker && Object.values(maker.fields).every(({ kind, required }) => kind !== 'id' || !required)) {
+    const { input } = await sampleOf(host, maker, workspace);
+    const { output } = await runAny(host, maker, { actor: operator, workspace, input });
+    return idIn(output);
+  }
+  if (!list) return null;
+  const { output } = await runAny(host, list, { actor: operator, workspace, input: {} });
+  const { data } = output as { data: unknown[] };
+  return idIn(data[0]);
+}
+
+function idIn(thing: unknown): string | null {
+  return typeof thing === 'object' && thing !== null && 'id' in thing ? String(thing.id) : null;
+}
+
+/** Distinct each time where a thing must be unique. */
+function exampleOf({ kind, example, choices }: Field): unknown {
+  if (typeof example === 'string' && example.includes('@')) return `${randomUUID()}@example.com`;
+  if (example !== undefined) return example;
+  if (kind === 'choice') return choices?.[0];
+  const byKind: Partial<Record<Field['kind'], unknown>> = {
+    count: 1,
+    money: '1',
+    switch: true,
+    models: null,
+  };
+  return kind in byKind ? byKind[kind] : kind === 'moment' ? '2027-01-31T12:00:00Z' : 'example';
+}
+
+/** A value of JSON as the command line takes it. */
+export function wordOf(value: unknown): string {
+  if (value === null) return 'none';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

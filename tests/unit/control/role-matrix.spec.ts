@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { Operation } from '#lib/control/declare';
+import { flagOf } from '#lib/control/field/field';
+import { operations } from '#lib/control/operations';
+import { may, roles } from '#lib/control/role';
+
+const head = `# Who may do what
+
+Every operation of the control plane, whichever way it is asked for: by the console, by the command line (which acts
+for the operator) or by a management key on \`/api/v1\`. Operators may do everything in every workspace. In a suspended
+workspace only they change things; its members still read. A key of management may at most do what its role may.
+
+This page is made of the declarations in \`lib/control\`: after a change, run the spec \`role-matrix\` with \`-u\`.
+`;
+
+function commandOf({ name, line, fields }: Operation): string {
+  if (line === null) return '';
+  const words = (line.arguments ?? []).map((one) => flagOf(one, fields[one] ?? { label: '', help: '' }));
+  return `\`gateway ${[name.replace('.', ' '), ...words.map((word) => word.toUpperCase())].join(' ')}\``;
+}
+
+function rowOf(operation: Operation): string {
+  const { name, permission, reach, http } = operation;
+  const marks = roles.map((role) =>
+    reach !== 'gateway' && (permission === null || may(role, permission)) ? '✓' : '',
+  );
+  const addresses = http.map(({ method, path }) => `\`${method} ${path}\``).join('<br>');
+  return `| ${[`\`${name}\``, ...marks, '✓', commandOf(operation), addresses].join(' | ')} |`;
+}
+
+function tableOf(noun: string, own: readonly Operation[]): string {
+  const titles = ['Operation', ...roles, 'operator', 'Command', 'Address under `/api/v1`'];
+  const rule = titles.map((_, at) => (at > 0 && at <= roles.length + 1 ? ':-:' : '---'));
+  const lines = [titles, rule].map((cells) => `| ${cells.join(' | ')} |`);
+  const kinds = own.map(({ name, summary }) => `- \`${name}\`: ${summary}`);
+  return [`## ${noun}`, '', ...lines, ...own.map(rowOf), '', ...kinds, ''].join('\n');
+}
+
+it('the page of roles says what the declarations say', async () => {
+  const nouns = Map.groupBy(operations, ({ name }) => name.split('.')[0] ?? '');
+  const tables = [...nouns].map(([noun, own]) => tableOf(noun, own));
+  await expect([head, ...tables].join('\n')).toMatchFileSnapshot('../../../docs/roles.md');
+});
