@@ -70,7 +70,12 @@ export async function leave(stack: Stack, key: string, way: Way, asked: Asked): 
     'Anthropic-Version': '2023-06-01',
   };
   const text = requestText('POST', way.target, headers, body);
-  await talk(stack.url, text, { patienceMs: Math.max(1, asked.afterMs) });
+  // From when it was written: a busy machine may take longer to connect than the client has patience.
+  await talk(stack.url, text, {
+    afterwards: (socket) => {
+      setTimeout(() => socket.destroy(new Error('the client leaves')), Math.max(1, asked.afterMs));
+    },
+  });
   return mark;
 }
 
