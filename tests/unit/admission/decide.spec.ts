@@ -109,6 +109,16 @@ describe('the validity of stored limits', () => {
     }
   });
 
+  it('names the limit, and whether it is the API key’s or the workspace’s', () => {
+    const named = { rpm: 'requests-per-minute', tpm: 'tokens-per-minute', concurrency: 'concurrency' };
+    for (const [kind, name] of Object.entries(named)) {
+      const ofKey = checkLimits(snapshotOf({ limits: { [kind]: 0 } }))?.message;
+      expect(ofKey).toContain(`The ${name} limit stored for this API key `);
+      const ofWorkspace = checkLimits(snapshotOf({ workspaceLimits: { [kind]: 0 } }))?.message;
+      expect(ofWorkspace).toContain(`The ${name} limit stored for this workspace `);
+    }
+  });
+
   it('refuses a zone that is none, and takes those of the tz database', () => {
     expect(checkLimits(snapshotOf({ timeZone: 'Mars/Olympus' }))?.code).toBe('rate_limit_config_invalid');
     expect(['UTC', 'Europe/Berlin', 'America/Argentina/Ushuaia'].every(isTimeZone)).toBe(true);
@@ -158,6 +168,8 @@ describe('limits that are reached', () => {
     expect(refused).toMatchObject({ code: 'api_key_rpm_exceeded', retryAfterSeconds: 32 });
     expect(decideLimits(waits({ rpmMs: 0.5 }), noWaits)?.retryAfterSeconds).toBe(1);
     expect(decideLimits(noWaits, waits({ tpmMs: 60_000 }))?.retryAfterSeconds).toBe(60);
+    expect(decideLimits(noWaits, waits({ tpmMs: 1_001 }))?.retryAfterSeconds).toBe(2);
+    expect(decideLimits(noWaits, waits({ tpmMs: 1_000 }))?.retryAfterSeconds).toBe(1);
   });
 
   it('names no time for a full concurrency limit, and refuses nothing that fits', () => {

@@ -143,4 +143,42 @@ describe('a sliding window', () => {
     expect(window.totalAt(650)).toBe(606);
     expect(window.totalAt(60_650)).toBe(0);
   });
+
+  it('books nothing for no weight, and a slot from 1 on', () => {
+    const window = new SlidingWindow(10);
+    expect([window.book(0, 0), window.book(-1, 0)]).toEqual([-1, -1]);
+    expect(window.totalAt(0)).toBe(0);
+    expect([window.book(1, 0), window.book(1, 0)]).toEqual([0, 1]);
+    expect(window.totalAt(0)).toBe(2);
+  });
+
+  it.each([
+    [10_000, [0, 1, 2, 3]],
+    [10_001, [0, 0, 1, 1]],
+  ])('with a limit of %i keeps moments in slots %j', (limit, slots) => {
+    const window = new SlidingWindow(limit);
+    expect([1, 99, 100, 199].map((atMs) => window.book(1, atMs))).toEqual(slots);
+    // A bucket counts until its latest moment has left.
+    const bucketed = limit > 10_000;
+    expect(window.totalAt(60_001)).toBe(bucketed ? 4 : 3);
+    expect(window.totalAt(60_099)).toBe(2);
+    expect(window.totalAt(60_198)).toBe(bucketed ? 2 : 1);
+    expect(window.totalAt(60_199)).toBe(0);
+  });
+
+  it('takes nothing back for a slot that has left or never was, and no more than was booked', () => {
+    const window = new SlidingWindow(100);
+    const first = window.book(10, 0);
+    const second = window.book(10, 30_000);
+    window.giveBack(second + 1, 5, 30_000);
+    window.giveBack(first, 0, 30_000);
+    window.giveBack(first, -5, 30_000);
+    expect(window.totalAt(30_000)).toBe(20);
+    window.giveBack(first, 5, 60_000);
+    expect(window.totalAt(60_000)).toBe(10);
+    window.giveBack(second, 25, 60_000);
+    expect(window.totalAt(60_000)).toBe(0);
+    window.giveBack(second, 5, 60_000);
+    expect(window.totalAt(60_000)).toBe(0);
+  });
 });
