@@ -1,4 +1,5 @@
-// `npm run mutants -- [--seed N] [--count N] [--source DIR] [--tests DIR] [--gateway] [--out FILE]`: changes the code
+// `npm run mutants -- [--seed N] [--count N] [--source DIR] [--tests DIR] [--gateway] [--out FILE]
+// [--survivors FILE]`: changes the code
 // that decides about money and order, one small change at a time, in a copy, and tells which changes no test notices.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -51,6 +52,8 @@ const { values } = parseArgs({
     gateway: { type: 'boolean', default: false },
     /** A JSON file for the outcome of each change. */
     out: { type: 'string' },
+    /** Such a file of a former run on the same source: only what survived there. */
+    survivors: { type: 'string' },
   },
 });
 
@@ -122,7 +125,9 @@ try {
   );
   const texts = new Map(files.map(({ path }) => [path, readFileSync(join(scratch, path), 'utf8')]));
   const all = [...texts].sort().flatMap(([path, text]) => mutantsOf(path, text));
-  const drawn = draw(all, Number(values.seed), Number(values.count));
+  const drawn = values.survivors
+    ? JSON.parse(readFileSync(values.survivors, 'utf8')).filter(({ by }) => by === null)
+    : draw(all, Number(values.seed), Number(values.count));
   console.log(`${drawn.length} of ${all.length} changes in ${texts.size} files, seed ${values.seed}`);
   if ((await vitest(['run', ...flags], 900_000)) !== 'passed')
     throw new Error('Unit tests fail without any change.');
