@@ -4,13 +4,16 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     teardownTimeout: 60_000,
+    maxConcurrency: 8,
     expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         test: {
           name: 'unit',
           include: ['tests/unit/**/*.spec.ts'],
-          testTimeout: 20_000,
+          testTimeout: 120_000,
+          maxWorkers: 2,
+          isolate: false,
           globalSetup: ['tests/support/temporary.ts'],
         },
       },
