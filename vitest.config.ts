@@ -4,7 +4,6 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     teardownTimeout: 60_000,
-    maxConcurrency: 8,
     expect: { poll: { timeout: 30_000 } },
     projects: [
       {
@@ -13,7 +12,6 @@ export default defineConfig({
           include: ['tests/unit/**/*.spec.ts'],
           testTimeout: 120_000,
           maxWorkers: 2,
-          isolate: false,
           globalSetup: ['tests/support/temporary.ts'],
         },
       },
