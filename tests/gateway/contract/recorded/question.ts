@@ -52,8 +52,9 @@ export function questionOf(exchange: Exchange, less = false): Question {
     },
     credential: content ? 'x-goog-api-key' : way.family === 'messages' ? 'x-api-key' : 'authorization',
     body,
-    upstreamTarget: `${way.path.replace('{model}', model.upstream)}${search}`,
-    received: body
+    // The chat family's own API has no query; `api-version` is for the host that it was recorded at.
+    upstreamTarget: `${way.path.replace('{model}', model.upstream)}${way.family === 'chat' ? '' : search}`,
+    received: (way.family === 'chat' ? withOwnLimit(body) : body)
       .replaceAll(`"${model.slug}"`, `"${model.upstream}"`)
       .replaceAll(`"models/${model.slug}"`, `"models/${model.upstream}"`)
       .replaceAll(`"${nestedModel.slug}"`, `"${nestedModel.upstream}"`),
@@ -126,6 +127,13 @@ function field(name: string, value: string): RegExp {
 /** Counting may name the model once more, in the body. */
 function withQualifiedModel(text: string): string {
   return text.replace(/("model"\s*:\s*)"models\/[^"]+"/, `$1"models/${model.slug}"`);
+}
+
+/** The bound under the name that the offer knows. */
+function withOwnLimit(text: string): string {
+  return 'max_tokens' in record(JSON.parse(text))
+    ? text
+    : text.replace('"max_completion_tokens"', '"max_tokens"');
 }
 
 function asksForStream(text: string): boolean {
