@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'gateway',
           include: ['tests/gateway/**/*.spec.ts'],
-          testTimeout: 60_000,
+          testTimeout: 240_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
           globalSetup: [
