@@ -38,3 +38,24 @@ export function safeCallback(target: string | null | undefined, fallback = '/'):
   if (url.pathname === '/sign-in' || url.pathname.startsWith('/api/')) return fallback;
   return `${url.pathname}${url.search}${url.hash}`;
 }
+
+/**
+ * The address that next-auth leads to after signing in or out.
+ * @param target what a form, a query or a cookie asked for: an address of this console or a path; may be anything.
+ * @param origin the console's own origin.
+ * @returns an address of the console, its home where `target` leads anywhere else.
+ */
+export function landingAddress(target: unknown, origin: string): string {
+  const text = typeof target === 'string' ? target : '';
+  const own = text === origin || text.startsWith(`${origin}/`);
+  return origin + safeCallback(own ? text.slice(origin.length) : text);
+}
+
+/**
+ * Whether next-auth takes a text for an address to lead to. It answers 500 to a query or cookie that holds
+ * another one; whether it leads there is for `landingAddress` to decide.
+ */
+export function isWebAddress(text: string): boolean {
+  const url = URL.parse(text, text.startsWith('/') ? 'http://console.invalid' : undefined);
+  return url !== null && /^https?:$/.test(url.protocol);
+}

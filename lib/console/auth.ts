@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuthOptions, Session, User } from 'next-auth';
 import type { JWT } from 'next-auth/jwt';
 import Credentials from 'next-auth/providers/credentials';
+import { landingAddress } from '#lib/console/addresses';
 import { findUserByPassword, normalEmail } from '#lib/console/credentials';
 import { getConsoleHost } from '#lib/console/db';
 import { clientOf, nearestHop } from '#lib/console/forwarded';
@@ -72,6 +73,7 @@ export function authOptions(): AuthOptions {
       }),
     ],
     callbacks: {
+      redirect: ({ url, baseUrl }) => landingAddress(url, baseUrl),
       jwt: ({ token, user }) => (user ? { ...token, ...newSession(user) } : token),
       session: ({ session, token }) => ({
         ...session,

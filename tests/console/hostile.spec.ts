@@ -56,6 +56,28 @@ test('the sign-in form takes no more than a form, and says nothing of the databa
   expect(await nul.json()).toEqual({ url: expect.stringContaining('error=CredentialsSignin') });
 });
 
+test('a target that is no address, in form, query or cookie, is an ordinary sign-in that lands at home', async ({
+  request,
+}) => {
+  const home = started('URL');
+  const target = `${home}.evil.example`;
+  const address = `${home}/api/auth/callback/credentials?callbackUrl=${encodeURIComponent(target)}`;
+  const { csrfToken } = await (await request.get(`${home}/api/auth/csrf`)).json();
+  const form = {
+    email: started('EMAIL'),
+    password: started('PASSWORD'),
+    csrfToken,
+    json: 'true',
+    callbackUrl: target,
+  };
+  const cookies = (await request.storageState()).cookies.map(({ name, value }) => `${name}=${value}`);
+  const cookie = [...cookies, `next-auth.callback-url=${encodeURIComponent(target)}`].join('; ');
+  const answer = await request.post(address, { form, maxRedirects: 0, headers: { cookie } });
+  expect(answer.status()).toBe(200);
+  expect(await answer.json()).toEqual({ url: `${home}/` });
+  expect(answer.headers()['set-cookie']).toContain('session-token');
+});
+
 test('nobody may have pictures resized here', async ({ request }) => {
   const answer = await request.get(`${started('URL')}/_next/image?url=%2Fapi%2Fhealth&w=64&q=75`);
   expect(answer.status()).toBe(404);

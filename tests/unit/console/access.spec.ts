@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { safeCallback } from '#lib/console/addresses';
+import { isWebAddress, landingAddress, safeCallback } from '#lib/console/addresses';
 import { clientOf, trustForwarded } from '#lib/console/forwarded';
 import { withoutSecret } from '#lib/console/key-filters';
 import { SignInThrottle } from '#lib/console/sign-in-throttle';
@@ -26,6 +26,41 @@ describe('the way back after signing in', () => {
     const answer = safeCallback(target);
     expect(new URL(answer, 'https://console.example').origin).toBe('https://console.example');
     if (!target?.includes('..')) expect(answer).toBe('/');
+  });
+});
+
+describe('where next-auth leads to', () => {
+  const origin = 'http://localhost:3200';
+
+  test.each(['/demo/logs?status=4xx', `${origin}/demo/logs?status=4xx`])('%s is kept', (target) => {
+    expect(landingAddress(target, origin)).toBe(`${origin}/demo/logs?status=4xx`);
+  });
+
+  test.each([
+    'http://localhost:3200.evil.example',
+    'http://localhost:3200@evil.example/',
+    'http://localhost:32000/demo',
+    'https://localhost:3200/demo',
+    '//evil.example',
+    `${origin}//evil.example`,
+    'javascript:alert(1)',
+    'not an address',
+    origin,
+    '',
+    5,
+    undefined,
+  ])('%s leads home', (target) => {
+    expect(landingAddress(target, origin)).toBe(`${origin}/`);
+  });
+
+  test.each([
+    ['http://localhost:3200.evil.example', false],
+    ['javascript:alert(1)', false],
+    ['\ud800', false],
+    ['http://evil.example/', true],
+    ['/demo/logs', true],
+  ])('%s is an address to it: %s', (target, kept) => {
+    expect(isWebAddress(target)).toBe(kept);
   });
 });
 

@@ -1,5 +1,7 @@
+import { cookies } from 'next/headers';
 import { NextRequest } from 'next/server';
 import NextAuth from 'next-auth';
+import { isWebAddress } from '#lib/console/addresses';
 import { authOptions } from '#lib/console/auth';
 import { readForm } from '#lib/console/sign-in-body';
 
@@ -13,12 +15,25 @@ async function handle(request: NextRequest, context: AuthContext): Promise<Respo
     const message = 'This form is far too large.';
     return Response.json({ error: { message, code: 'invalid_body' } }, { status: 413 });
   }
-  const read = new NextRequest(request.url, {
+  const url = new URL(request.url);
+  if (!url.searchParams.getAll('callbackUrl').every(isWebAddress)) url.searchParams.delete('callbackUrl');
+  await forgetFalseTarget();
+  const read = new NextRequest(url, {
     method: request.method,
     headers: request.headers,
     ...(body.length > 0 ? { body } : {}),
   });
   return NextAuth(read, context, authOptions());
+}
+
+/** Next-auth keeps in a cookie where to lead to, and reads it through Next rather than from the request. */
+async function forgetFalseTarget(): Promise<void> {
+  const jar = await cookies();
+  for (const { name, value } of jar.getAll()) {
+    if (/^(?:__Secure-)?next-auth\.callback-url$/.test(name) && value !== '' && !isWebAddress(value)) {
+      jar.delete(name);
+    }
+  }
 }
 
 export { handle as GET, handle as POST };
