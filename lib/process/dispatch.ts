@@ -13,8 +13,8 @@ export interface RequestHead {
 
 /** The console's own routes under `/api`; everything else there is answered 404 by the gateway. */
 const consoleRoutes = /^\/api\/(?:auth\/|v1(?:\/|$)|(?:health|metrics|stripe\/webhook)$)/;
-/** What Next serves for its pages: scripts, styles and, in development, its own tools. */
-const pageParts = /^\/__?next/;
+/** What Next's pages send to its own tools in development. */
+const developmentTools = /^\/__next/;
 const formTypes = /^\s*(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i;
 const credentialHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
@@ -29,9 +29,9 @@ export function isForGateway(head: RequestHead): boolean {
   const { method = 'GET' } = head;
   const [path = '', query = ''] = divide(target);
   if (path === '/api' || path.startsWith('/api/')) return !consoleRoutes.test(path);
-  if (pageParts.test(path)) return false;
   if (carriesKey(head.headers)) return true;
   if (method === 'GET' || method === 'HEAD') return keyInQuery(query) && !('code' in match(method, path));
+  if (developmentTools.test(path)) return false;
   return !('code' in match(method, path)) || !isAction(method, path, head.headers);
 }
 

@@ -42,6 +42,7 @@ describe('the gateway answers', () => {
     ['api-key', '/acme/keys', { 'api-key': key }],
     ['a key on the front page', '/', { authorization: `bearer ${key}` }],
     ['a key on the sign-in page', '/sign-in', { authorization: `Bearer ${key}`, ...session }],
+    ['a key on a script of the pages', '/_next/static/x.js', { 'x-api-key': key }],
     ['a key in the query of an operation', `/models?key=${key}`, {}],
   ])('what is read with a key of ours: %s', (_name, url, headers) =>
     expect(answers('GET', url, headers)).toBe('gateway'),
@@ -52,6 +53,7 @@ describe('the gateway answers', () => {
     ['JSON to a page, with a session', 'POST', '/acme/keys', { ...json, ...session }],
     ['a form without a session', 'POST', '/acme/keys', form],
     ['no type at all', 'POST', '/', {}],
+    ['JSON to a script of the pages', 'POST', '/_next/static/x.js', { ...json, ...session }],
     ['PUT', 'PUT', '/acme/keys', { ...form, ...session }],
     ['DELETE', 'DELETE', '/sign-in', session],
     ['OPTIONS', 'OPTIONS', '/acme', {}],
