@@ -53,5 +53,7 @@ function readText(name: string, field: Field, text: string, { zone, nowMs }: Pla
   const moment = end ?? new Date(text);
   if (Number.isNaN(moment.getTime())) throw badInput(name, 'choose the last day');
   if (moment.getTime() <= nowMs) throw badInput(name, 'this day is over; choose a later one');
+  // ISO writes it with a sign and six digits, which no field reads.
+  if (moment.getUTCFullYear() > 9999) throw badInput(name, 'choose a day before the year 2200');
   return moment.toISOString();
 }
