@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Command, CommandRefused, type Input, type Output } from '#lib/command/command';
 import type { Context } from '#lib/command/context';
 import { fieldLines, tableLines } from '#lib/command/text';
@@ -6,6 +7,7 @@ import type { Operation } from '#lib/control/declare';
 import { type Field, flagOf } from '#lib/control/field/field';
 import { ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
+import { readDocument } from '#lib/schemas/document';
 
 /** The commands of declared operations: their usage, flags and `--json` follow from the declarations. */
 export function commandsOf(operations: readonly Operation[]): readonly Command[] {
@@ -37,7 +39,7 @@ function commandOf(operation: Operation): Command {
       ...flagged.flatMap(([field, facts]) => (facts.required ? flagOf(field, facts) : [])),
     ],
     run: async (context, input) => {
-      const given = readInput(operation, ordered, flags, input);
+      const given = await readInput(operation, ordered, flags, input);
       const asked = { actor: commandLine, ...given };
       const { output } = await runAny(await hostOf(context), operation, asked).catch((error: unknown) => {
         throw inFlags(error, operation, ordered);
@@ -53,20 +55,27 @@ async function hostOf(context: Context): Promise<ControlHost> {
   return { db, keyPepper: context.env().keyPepper, changed: () => context.announce() };
 }
 
-function readInput(
+async function readInput(
   { fields }: Operation,
   ordered: readonly string[],
   flags: ReadonlyMap<string, string>,
   { positionals, options }: Input,
-): { workspace: string | undefined; input: Record<string, unknown> } {
+): Promise<{ workspace: string | undefined; input: Record<string, unknown> }> {
   const texts = new Map(ordered.map((field, at) => [field, positionals[at] ?? '']));
   for (const [flag, text] of Object.entries(options)) texts.set(flags.get(flag) ?? flag, text);
   const input: Record<string, unknown> = {};
   for (const [name, text] of texts) {
     const field = fields[name];
-    if (field) input[name] = field.fromText(text);
+    if (field) input[name] = field.kind === 'document' ? await readFileOf(field, text) : field.fromText(text);
   }
   return { workspace: texts.get('workspace'), input };
+}
+
+/** @throws FileRefused that names the lines at fault. */
+async function readFileOf({ label, schema }: Field, path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text !== null) return readDocument(path, text, schema).value;
+  throw new CommandRefused(`${path} cannot be read: give a ${label.toLowerCase()} file in JSON or YAML`);
 }
 
 /** A refusal of a field names its flag, and says how to remove what can be removed. */

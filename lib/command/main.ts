@@ -14,7 +14,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   'management-key': declared,
   user: async () => (await import('#lib/command/user')).user,
   catalogue: async () => (await import('#lib/command/catalogue')).catalogue,
-  policy: async () => (await import('#lib/command/policy')).policy,
+  policy: declared,
   route: async () => (await import('#lib/command/route')).route,
   credit: async () => (await import('#lib/command/money')).credit,
   call: async () => (await import('#lib/command/call')).call,

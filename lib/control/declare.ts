@@ -61,6 +61,8 @@ export interface HttpBinding {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** "/workspaces/{workspace}/keys/{id}". */
   readonly path: string;
+  /** The field that is the whole body; without one, the body names the fields. */
+  readonly body?: string;
 }
 
 /** How the command line serves it, where the name alone does not say. */

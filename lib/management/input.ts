@@ -1,4 +1,4 @@
-import type { Operation } from '#lib/control/declare';
+import type { HttpBinding, Operation } from '#lib/control/declare';
 import { badInput, quoted } from '#lib/control/refusal';
 
 interface Sent {
@@ -12,11 +12,13 @@ interface Sent {
  */
 export async function readInput(
   operation: Operation,
+  binding: HttpBinding,
   named: Readonly<Record<string, string>>,
   query: string,
   sent: Sent,
 ): Promise<unknown> {
-  const given = operation.kind === 'read' ? readQuery(operation, query) : await readBody(query, sent);
+  const given =
+    operation.kind === 'read' ? readQuery(operation, query) : await readBody(binding, query, sent);
   for (const name of Object.keys(named)) {
     if (Object.hasOwn(given, name)) throw badInput(name, 'it stands in the address; leave it out here');
   }
@@ -33,7 +35,11 @@ function readQuery({ fields }: Operation, query: string): Record<string, unknown
   return Object.fromEntries(given);
 }
 
-async function readBody(query: string, sent: Sent): Promise<Record<string, unknown>> {
+async function readBody(
+  { body: whole }: HttpBinding,
+  query: string,
+  sent: Sent,
+): Promise<Record<string, unknown>> {
   if (query !== '') throw badInput(null, 'this address takes no query; send the fields as JSON in the body');
   const text = await sent.readBody();
   // What needs no field needs no body.
@@ -46,5 +52,5 @@ async function readBody(query: string, sent: Sent): Promise<Record<string, unkno
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw badInput(null, 'the body is not a JSON object');
-  return { ...body };
+  return whole === undefined ? { ...body } : { [whole]: body };
 }

@@ -6,13 +6,14 @@ import { Denied } from '#lib/management/answer';
 /** An operation at an address, with what the address names. */
 export interface Matched {
   readonly operation: Operation;
+  readonly binding: HttpBinding;
   /** "workspace" and fields of the operation, as texts. */
   readonly named: Readonly<Record<string, string>>;
 }
 
 interface Route {
   readonly operation: Operation;
-  readonly method: HttpBinding['method'];
+  readonly binding: HttpBinding;
   /** "workspaces", "{workspace}", "keys". */
   readonly segments: readonly string[];
 }
@@ -26,7 +27,7 @@ export type Match = (method: string, path: string) => Matched;
  */
 export function routesOf(operations: readonly Operation[]): Match {
   const routes = operations.flatMap((operation) =>
-    operation.http.map(({ method, path }): Route => ({ operation, method, segments: split(path) })),
+    operation.http.map((binding): Route => ({ operation, binding, segments: split(binding.path) })),
   );
   return (method, path) => {
     const segments = split(path);
@@ -34,12 +35,12 @@ export function routesOf(operations: readonly Operation[]): Match {
       const named = nameSegments(route.segments, segments);
       return named ? [{ route, named }] : [];
     });
-    const found = fitting.find(({ route }) => route.method === method);
-    if (found) return { operation: found.route.operation, named: found.named };
+    const found = fitting.find(({ route }) => route.binding.method === method);
+    if (found) return { ...found.route, named: found.named };
     if (fitting.length === 0) {
       throw new Denied(refusal('not_found', `There is nothing at /api/v1${quoted(path).slice(1, -1)}.`));
     }
-    const allow = [...new Set(fitting.map(({ route }) => route.method))].sort().join(', ');
+    const allow = [...new Set(fitting.map(({ route }) => route.binding.method))].sort().join(', ');
     throw new Denied(
       refusal('method_not_allowed', `This address takes ${allow}; send one of these.`, { allow }),
     );

@@ -1,8 +1,8 @@
 import type { ManagementKeyActor } from '#lib/control/actor';
-import type { Operation } from '#lib/control/declare';
+import type { HttpBinding, Operation } from '#lib/control/declare';
 import { findManagementKey } from '#lib/control/management-key/authenticate';
 import { operations } from '#lib/control/operations';
-import { badInput } from '#lib/control/refusal';
+import { badInput, ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
 import { refusal } from '#lib/errors';
 import type { Ids } from '#lib/ids';
@@ -66,7 +66,7 @@ export async function serveManagement(host: ManagementHost, arrival: Arrival): P
 async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer> {
   const [path = '', query = ''] = arrival.target.slice('/api/v1'.length).split(/\?(.*)/s);
   if (path === '/openapi.json') return documentAnswer(arrival.method);
-  const { operation, named } = match(arrival.method, path);
+  const { operation, binding, named } = match(arrival.method, path);
   const { actor, secret } = await authenticate(host, arrival);
   const waitSeconds = host.pace.claim(actor.keyId, Date.now());
   if (waitSeconds > 0) throw tooFast(waitSeconds);
@@ -74,9 +74,11 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer>
   const { output, etag } = await runAny(host.control, operation, {
     actor,
     workspace,
-    input: await readInput(operation, rest, query, arrival),
+    input: await readInput(operation, binding, rest, query, arrival),
     ifMatch: operation.kind === 'read' ? undefined : arrival.headers['if-match'],
     once: onceOf(operation, arrival, { keyId: actor.keyId, secret }),
+  }).catch((error: unknown) => {
+    throw withinBody(error, binding);
   });
   return json(operation.kind === 'create' ? 201 : 200, output, etag === null ? {} : { etag });
 }
@@ -112,6 +114,14 @@ async function authenticate(
     throw new Denied(refusal('invalid_api_key', how));
   }
   return { actor, secret };
+}
+
+/** Where one field is the whole body, its parts are named without it. */
+function withinBody(error: unknown, { body }: HttpBinding): unknown {
+  if (!(error instanceof ControlRefused) || body === undefined || error.field === null) return error;
+  if (error.field === body) return new ControlRefused(error.code, error.text);
+  if (!error.field.startsWith(`${body}.`)) return error;
+  return new ControlRefused(error.code, error.text, error.field.slice(body.length + 1));
 }
 
 function clockIsOff(): Denied {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setPolicy } from '#lib/verbs/policy';
 import { ask, askChat, bearer, jsonOf, receivedOf } from '#tests/support/chat-call';
+import { setPolicy } from '#tests/support/control/operate';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
@@ -138,7 +138,7 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
       const workspace = await stack.workspace({});
       ({ key: own } = await stack.key(workspace.slug));
       const aliases = { smart: 'sandbox/mini', tried: ['test/closed', 'sandbox/print', 'sandbox/mini'] };
-      await setPolicy(stack.db, 'test', { workspace: workspace.slug, policy: { aliases } });
+      await setPolicy(stack.db, { workspace: workspace.slug, policy: { aliases } });
       await stack.announce();
     });
 

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { badInput, quoted } from '#lib/control/refusal';
 
 /** Which control of a form, and which words of the command line, give a value of it. */
-export type FieldKind = 'text' | 'count' | 'money' | 'moment' | 'models' | 'switch' | 'choice' | 'id';
+export type FieldKind =
+  | 'text'
+  | 'count'
+  | 'money'
+  | 'moment'
+  | 'models'
+  | 'switch'
+  | 'choice'
+  | 'id'
+  | 'document';
 
 /** What people and programs are told of a field; every adapter takes it from here. */
 export interface FieldFacts {
@@ -79,6 +88,10 @@ export function parseFields<F extends Fields>(fields: F, input: unknown): Values
   // `schemaOf` makes exactly the members that ValuesOf names.
   if (parsed.success) return parsed.data as ValuesOf<F>;
   const issue = parsed.error.issues[0];
+  if (issue?.code === 'unrecognized_keys' && issue.path.length > 0) {
+    const name = [...issue.path, issue.keys[0] ?? ''].map(String).join('.');
+    throw badInput(printableName(name), 'it is not a known key; remove it');
+  }
   if (issue?.code === 'unrecognized_keys') {
     const names = Object.keys(fields).join(', ') || 'none';
     throw badInput(printableName(issue.keys[0] ?? ''), `there is no such field; the fields are: ${names}`);

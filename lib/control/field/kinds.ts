@@ -153,3 +153,15 @@ export function id(facts: FieldFacts): Field<string, true> {
     .transform((text) => text.trim().toLowerCase());
   return make('id', { placeholder: 'ID', ...facts }, schema);
 }
+
+/** A whole document: JSON in a body, a file of JSON or YAML on the command line. */
+export function document<Value>(facts: FieldFacts, schema: z.ZodType<Value>): Field<Value, true> {
+  const read = (text: string): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  };
+  return make('document', facts, schema, read);
+}

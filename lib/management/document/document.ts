@@ -1,4 +1,5 @@
 import type { HttpBinding, Operation } from '#lib/control/declare';
+import type { Field } from '#lib/control/field/field';
 import { rolesThatMay } from '#lib/control/role';
 import { errorResponses, sharedParts } from '#lib/management/document/shared';
 import { type JsonSchema, outputSchema, querySchema, valueSchema } from '#lib/management/document/values';
@@ -66,7 +67,7 @@ function described(operation: Operation, binding: HttpBinding): JsonSchema {
       })),
       ...headersOf(operation, binding),
     ],
-    ...(inBody.length > 0 ? { requestBody: bodyOf(inBody) } : {}),
+    ...(inBody.length > 0 ? { requestBody: bodyOf(inBody, binding) } : {}),
     responses: {
       [operation.kind === 'create' ? 201 : 200]: success(operation),
       ...errorResponses(operation),
@@ -104,8 +105,10 @@ function headersOf({ kind }: Operation, { method }: HttpBinding): JsonSchema[] {
   return method === 'DELETE' ? [] : [{ $ref: '#/components/parameters/IfMatch' }];
 }
 
-function bodyOf(fields: [string, Operation['fields'][string]][]): JsonSchema {
+function bodyOf(fields: [string, Field][], { body }: HttpBinding): JsonSchema {
   const required = fields.filter(([, field]) => field.required).map(([name]) => name);
+  const whole = fields.find(([name]) => name === body)?.[1];
+  if (whole) return { required: true, content: { 'application/json': { schema: valueSchema(whole) } } };
   const schema = {
     type: 'object',
     properties: Object.fromEntries(fields.map(([name, field]) => [name, valueSchema(field)])),

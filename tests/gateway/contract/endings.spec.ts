@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setPolicy } from '#lib/verbs/policy';
 import { expectBroken } from '#tests/gateway/contract/answer';
 import { askAs, credentialOf, estimatedNano, type Speaker } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { jsonOf, seenOf } from '#tests/support/chat-call';
+import { setPolicy } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
@@ -33,7 +33,7 @@ describe('a call that does not end well', () => {
   /** A workspace with one slot. */
   async function own(timeouts?: Readonly<Record<string, number>>) {
     const { slug, id } = await stack.workspace({ rpm: 10_000 });
-    if (timeouts) await setPolicy(stack.db, 'test', { workspace: slug, policy: { timeouts } });
+    if (timeouts) await setPolicy(stack.db, { workspace: slug, policy: { timeouts } });
     return { key: (await stack.key(slug, { concurrency: 1 })).key, workspaceId: id };
   }
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setPolicy } from '#lib/verbs/policy';
 import {
   chargedShare,
   type Departure,
@@ -12,6 +11,7 @@ import {
   ways,
 } from '#tests/gateway/departures/depart';
 import { closeBalanced } from '#tests/support/books';
+import { setPolicy } from '#tests/support/control/operate';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 
@@ -98,7 +98,7 @@ describe('clients that leave a model which reasons out of sight', () => {
 
   it('pay by estimate where the provider stalls while their answer is read on', async () => {
     const { slug, key } = await own();
-    await setPolicy(stack.db, 'test', { workspace: slug, policy: { timeouts: { idleMs: 400 } } });
+    await setPolicy(stack.db, { workspace: slug, policy: { timeouts: { idleMs: 400 } } });
     await stack.announce();
     const stalled = { model: 'test/thinks-drained', directive: 'fault/stall@3', afterMs: 150 };
     const left = await depart(stack, key, streamed, stalled);
@@ -109,7 +109,7 @@ describe('clients that leave a model which reasons out of sight', () => {
 
   it('pay nothing where the provider fails while their answer is read on', async () => {
     const { slug, key } = await own();
-    await setPolicy(stack.db, 'test', { workspace: slug, policy: { timeouts: { firstByteWholeMs: 500 } } });
+    await setPolicy(stack.db, { workspace: slug, policy: { timeouts: { firstByteWholeMs: 500 } } });
     await stack.announce();
     const failing = { model: 'test/thinks-drained', directive: 'fault/stall', afterMs: 150 };
     expect(await depart(stack, key, whole, failing)).toMatchObject({

@@ -5,8 +5,8 @@ import { createIds } from '#lib/ids';
 import type { CallDetail } from '#lib/queries/calls';
 import { catalogueShape } from '#lib/schemas/catalogue';
 import { readDocument } from '#lib/schemas/document';
-import { type SetPolicyInput, setPolicy } from '#lib/verbs/policy';
 import type { Asked } from '#tests/support/chat-call';
+import { type PolicyGiven, setPolicy } from '#tests/support/control/operate';
 import type { Stack } from '#tests/support/stack';
 
 /** Where an offer of a test model leads: a name of the simulated provider, or a port that nobody listens on. */
@@ -68,10 +68,10 @@ export function placeIn(provider: string | null | undefined): string | undefined
 export async function givePolicy(
   stack: Pick<Stack, 'db'> & { announce(): Promise<unknown> },
   workspace: string,
-  policy: SetPolicyInput['policy'],
-  model = '',
+  policy: PolicyGiven['policy'],
+  model = 'default',
 ): Promise<void> {
-  await setPolicy(stack.db, 'test', { workspace, policy, model });
+  await setPolicy(stack.db, { workspace, policy, model });
   await stack.announce();
 }
 

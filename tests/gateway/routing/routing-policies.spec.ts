@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rollBackPolicy, setPolicy } from '#lib/verbs/policy';
-import { VerbRefused } from '#lib/verbs/verb';
+import { ControlRefused } from '#lib/control/refusal';
 import { addChains, givePolicy, placeIn } from '#tests/gateway/routing/chains';
 import { askChat } from '#tests/support/chat-call';
 import { type CommandLine, commandLine } from '#tests/support/command';
+import { rollBackPolicy, setPolicy } from '#tests/support/control/operate';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
@@ -60,7 +60,7 @@ function refusalOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'not refused',
     (error: unknown) => {
-      if (error instanceof VerbRefused) return error.message;
+      if (error instanceof ControlRefused) return error.message;
       throw error;
     },
   );
@@ -118,14 +118,10 @@ describe('a policy is refused', () => {
       { ignore: ['nobody'] },
       { weights: { nobody: 1 } },
     ]) {
-      expect(await refusalOf(setPolicy(stack.db, 'test', { workspace, policy }))).toContain(
-        'provider "nobody"',
-      );
+      expect(await refusalOf(setPolicy(stack.db, { workspace, policy }))).toContain('provider "nobody"');
     }
     const models = { fallbackModels: ['no/such'] };
-    expect(await refusalOf(setPolicy(stack.db, 'test', { workspace, policy: models }))).toContain(
-      '"no/such"',
-    );
+    expect(await refusalOf(setPolicy(stack.db, { workspace, policy: models }))).toContain('"no/such"');
   });
 
   it('where a model’s policy and the default, each sound, order and draw one provider together', async () => {
@@ -133,15 +129,11 @@ describe('a policy is refused', () => {
     const model = 'policy/own';
     await givePolicy(stack, workspace, { order: [first] });
     const weights = { weights: { [first]: 2 } };
-    expect(await refusalOf(setPolicy(stack.db, 'test', { workspace, model, policy: weights }))).toContain(
-      'both',
-    );
+    expect(await refusalOf(setPolicy(stack.db, { workspace, model, policy: weights }))).toContain('both');
     await givePolicy(stack, workspace, { ...weights, order: [] }, model);
     await givePolicy(stack, workspace, {});
     await givePolicy(stack, workspace, weights, model);
-    expect(await refusalOf(setPolicy(stack.db, 'test', { workspace, policy: { order: [first] } }))).toContain(
-      model,
-    );
+    expect(await refusalOf(setPolicy(stack.db, { workspace, policy: { order: [first] } }))).toContain(model);
   });
 });
 
@@ -191,9 +183,7 @@ describe('a roll-back', () => {
 
   it('is refused where no policy was ever set', async () => {
     const { slug: workspace } = await stack.workspace();
-    expect(await refusalOf(rollBackPolicy(stack.db, 'test', { workspace }))).toContain(
-      'nothing to roll back',
-    );
+    expect(await refusalOf(rollBackPolicy(stack.db, { workspace }))).toContain('nothing to roll back');
   });
 });
 

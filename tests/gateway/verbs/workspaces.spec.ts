@@ -1,16 +1,16 @@
 import { verify } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ControlRefused } from '#lib/control/refusal';
 import { type Db, openDb } from '#lib/data/db';
 import { findWorkspace } from '#lib/queries/workspaces';
 import { hashKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
 import type { Policy } from '#lib/snapshot/snapshot';
 import { addCredit } from '#lib/verbs/credit';
-import { setPolicy } from '#lib/verbs/policy';
 import { createUser } from '#lib/verbs/user';
 import { VerbRefused } from '#lib/verbs/verb';
 import { type CreateWorkspaceInput, createWorkspace, setWorkspace } from '#lib/verbs/workspace';
-import { createKey } from '#tests/support/control/operate';
+import { createKey, setPolicy } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const actor = 'command line';
@@ -34,7 +34,7 @@ function refusalOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'not refused',
     (error: unknown) => {
-      if (error instanceof VerbRefused) return error.message;
+      if (error instanceof VerbRefused || error instanceof ControlRefused) return error.message;
       throw error;
     },
   );
@@ -239,12 +239,12 @@ describe('setting a policy', () => {
     await db.prisma.provider.createMany({
       data: ['p', 'q'].map((name) => ({ id: name, name, families: {} })),
     });
-    expect(await setPolicy(db, actor, { workspace: slug, policy: { sort: 'price' } })).toEqual({
+    expect(await setPolicy(db, { workspace: slug, policy: { sort: 'price' } })).toEqual({
       version: 1,
     });
     const policy = { order: ['p'], maxAttempts: 2 };
-    expect(await setPolicy(db, actor, { workspace: slug, policy })).toEqual({ version: 2 });
-    await setPolicy(db, actor, { workspace: slug, model: 'a/b', policy: { ignore: ['q'] } });
+    expect(await setPolicy(db, { workspace: slug, policy })).toEqual({ version: 2 });
+    await setPolicy(db, { workspace: slug, model: 'a/b', policy: { ignore: ['q'] } });
     const snapshot = await loadKey(db.pool, hashKey(key, 'pepper'));
     expect(snapshot?.policies).toEqual(
       new Map<string, Policy>([
@@ -263,7 +263,7 @@ describe('setting a policy', () => {
 
   it('numbers versions in turn when five are set at once', async () => {
     const { id } = await newWorkspace();
-    const set = () => setPolicy(db, actor, { workspace: id, policy: {} });
+    const set = () => setPolicy(db, { workspace: id, policy: {} });
     const made = await Promise.all(Array.from({ length: 5 }, set));
     expect(made.map((one) => one.version).sort()).toEqual([1, 2, 3, 4, 5]);
   });
@@ -271,10 +271,10 @@ describe('setting a policy', () => {
   it('refuses unknown keys, a provider in both order and weights, and an unknown model', async () => {
     const { id } = await newWorkspace();
     const both = { order: ['p'], weights: { p: 1 } };
-    expect(await refusalOf(setPolicy(db, actor, { workspace: id, policy: both }))).toContain('both');
-    const unknown = setPolicy(db, actor, { workspace: id, model: 'no/such', policy: {} });
+    expect(await refusalOf(setPolicy(db, { workspace: id, policy: both }))).toContain('both');
+    const unknown = setPolicy(db, { workspace: id, model: 'no/such', policy: {} });
     expect(await refusalOf(unknown)).toContain('no model "no/such"');
     const extra = JSON.parse('{"sort":"price","colour":"red"}');
-    expect(await refusalOf(setPolicy(db, actor, { workspace: id, policy: extra }))).toContain('colour');
+    expect(await refusalOf(setPolicy(db, { workspace: id, policy: extra }))).toContain('colour');
   });
 });

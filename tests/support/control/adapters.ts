@@ -1,9 +1,12 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '#lib/clock';
 import { commandsOf } from '#lib/command/declared';
 import { parse } from '#lib/command/parse';
 import { operationAction } from '#lib/console/operation';
-import type { Operation } from '#lib/control/declare';
-import { flagOf } from '#lib/control/field/field';
+import type { HttpBinding, Operation } from '#lib/control/declare';
+import { type Field, flagOf } from '#lib/control/field/field';
 import { operations } from '#lib/control/operations';
 import { ControlRefused } from '#lib/control/refusal';
 import type { ControlHost } from '#lib/control/run';
@@ -42,7 +45,7 @@ export function apiOf(control: ControlHost) {
   return async (
     credential: string | null,
     { kind, fields }: Operation,
-    { method, path }: Operation['http'][number],
+    { method, path, body: whole }: HttpBinding,
     workspace: string,
     input: Input,
   ): Promise<ApiAnswer> => {
@@ -60,7 +63,10 @@ export function apiOf(control: ControlHost) {
       target: `/api/v1${target}${kind === 'read' && rest.size > 0 ? `?${query}` : ''}`,
       headers: credential === null ? {} : { authorization: `Bearer ${credential}` },
       address: '127.0.0.1',
-      readBody: async () => (kind === 'read' ? '' : JSON.stringify(Object.fromEntries(rest))),
+      readBody: async () =>
+        kind === 'read'
+          ? ''
+          : JSON.stringify(whole === undefined ? Object.fromEntries(rest) : rest.get(whole)),
     });
     const body = JSON.parse(answer.body) as { error?: ApiAnswer['error'] };
     return { status: answer.status, error: answer.status < 400 ? null : (body.error ?? null), body };
@@ -93,6 +99,15 @@ export async function verdictOfAction(
 }
 
 const commands = commandsOf(operations);
+const folder = mkdtempSync(join(tmpdir(), 'gateway-line-'));
+
+/** A value as the command line takes it: a document as the file that holds it. */
+function argumentOf({ kind }: Field, value: unknown): string {
+  if (kind !== 'document') return wordOf(value);
+  const path = join(folder, 'document.json');
+  writeFileSync(path, JSON.stringify(value));
+  return path;
+}
 
 /** Runs the operation's command line in this process, which acts for the operator. */
 export async function verdictOfLine(
@@ -107,7 +122,7 @@ export async function verdictOfLine(
     operation.reach === 'workspace' && !ordered.includes('workspace') ? ['--workspace', workspace] : [];
   const flags = Object.entries(operation.fields)
     .filter(([name]) => name in input && !ordered.includes(name))
-    .flatMap(([name, field]) => [`--${flagOf(name, field)}`, wordOf(input[name])]);
+    .flatMap(([name, field]) => [`--${flagOf(name, field)}`, argumentOf(field, input[name])]);
   const argv = [...operation.name.split('.'), ...ordered.map(wordFor), ...named, ...flags];
   const parsed = parse(argv, commands);
   const context = {

@@ -2,6 +2,7 @@ import type { Actor } from '#lib/control/actor';
 import type { Mutation, Reach, Read } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
 import * as key from '#lib/control/key/operations';
+import * as policy from '#lib/control/policy/operations';
 import { ask, type ControlHost } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
 
@@ -47,3 +48,11 @@ export const disableKey = (db: Db, given: Given) => operate(db, key.disableKey, 
 export const exhaustKey = (db: Db, given: Given) => operate(db, key.exhaustKey, given);
 export const restoreKey = (db: Db, given: Given) => operate(db, key.restoreKey, given);
 export const revokeKey = (db: Db, given: Given) => operate(db, key.revokeKey, given);
+
+export interface PolicyGiven extends Given {
+  workspace: string;
+  policy: Record<string, unknown>;
+  model?: string;
+}
+export const setPolicy = (db: Db, given: PolicyGiven) => operate(db, policy.setPolicy, given);
+export const rollBackPolicy = (db: Db, given: Given) => operate(db, policy.rollBackPolicy, given);

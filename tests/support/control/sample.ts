@@ -7,7 +7,7 @@ import { type ControlHost, runAny } from '#lib/control/run';
 const operator = { kind: 'operator', name: 'test', address: null } as const;
 
 /**
- * Input that an operation takes: its required fields, by their declared examples, and the id of a thing in the
+ * Input that an operation takes: its required fields and those that its address names, by their declared examples, and the id of a thing in the
  * workspace: a new one where its noun can be created, else the first one of its list.
  * @returns `made`: whether each id is one of a thing that is there.
  */
@@ -19,7 +19,7 @@ export async function sampleOf(
   const input: Record<string, unknown> = {};
   let made = true;
   for (const [name, field] of Object.entries(operation.fields)) {
-    if (!field.required) continue;
+    if (!field.required && !operation.http.some(({ path }) => path.includes(`{${name}}`))) continue;
     if (field.kind !== 'id') input[name] = exampleOf(field);
     else {
       const id = await makeThing(host, operation, workspace);

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createManagementKey } from '#lib/control/management-key/operations';
+import { operate } from '#tests/support/control/operate';
+import { joinStack } from '#tests/support/shared/join';
+import { type Stack, secrets } from '#tests/support/stack';
+
+let stack: Stack;
+let policies: string;
+let token: string;
+beforeAll(async () => {
+  stack = await joinStack();
+  const { slug: workspace } = await stack.workspace();
+  const given = { workspace, name: 'ci', role: 'developer' };
+  token = (await operate(stack.db, createManagementKey, given, secrets.KEY_PEPPER)).key;
+  policies = `${stack.url}/api/v1/workspaces/${workspace}/policies`;
+});
+afterAll(() => stack.close());
+
+async function send(method: string, address: string, body?: unknown, ifMatch?: string) {
+  const answer = await fetch(`${policies}${address}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, etag: answer.headers.get('etag') ?? '', body: await answer.json() };
+}
+
+it('a policy is read and replaced whole, under its entity tag, and rolled back', async () => {
+  const empty = await send('GET', '/default');
+  expect(empty).toMatchObject({ status: 200, body: {} });
+  const first = await send(
+    'PUT',
+    '/default',
+    { sort: 'price', aliases: { smart: 'sandbox/echo' } },
+    empty.etag,
+  );
+  expect(first).toMatchObject({ status: 200, body: { version: 1 } });
+  expect(await send('GET', '/default')).toMatchObject({
+    ...{ status: 200, etag: first.etag },
+    body: { sort: 'price', aliases: { smart: 'sandbox/echo' } },
+  });
+  const stale = await send('PUT', '/default', { sort: 'order' }, empty.etag);
+  expect(stale).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
+  const back = await send('POST', '/default/rollback');
+  expect(back).toMatchObject({ status: 200, body: { version: 2, restored: null, policy: {} } });
+  expect((await send('GET', '/default')).body).toEqual({});
+});
+
+it('a model has a policy of its own, under its slug with %2F', async () => {
+  const own = '/sandbox%2Fecho';
+  expect((await send('GET', own)).body).toEqual({});
+  expect((await send('PUT', own, { maxAttempts: 2 })).status).toBe(200);
+  expect((await send('GET', own)).body).toEqual({ maxAttempts: 2 });
+  expect((await send('GET', '')).body).toMatchObject({ models: { 'sandbox/echo': { maxAttempts: 2 } } });
+  for (const method of ['GET', 'PUT']) {
+    const unknown = await send(method, '/no%2Fsuch', method === 'PUT' ? {} : undefined);
+    expect(unknown).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+  }
+});
+
+it.each<[string, unknown, string]>([
+  ['an unknown key', { colour: 'red' }, 'colour: '],
+  ['another type', { maxAttempts: 'two' }, 'maxAttempts: '],
+  ['a key of a part', { timeouts: { idleMs: 1 } }, 'timeouts.idleMs: '],
+  ['a provider of no catalogue', { order: ['nobody'] }, 'there is no provider "nobody"'],
+  ['a list', [], 'the body is not a JSON object'],
+])('%s is refused by its name', async (_, body, start) => {
+  const refused = await send('PUT', '/default', body);
+  expect(refused.status).toBe(400);
+  expect(refused.body.error.message.startsWith(start), refused.body.error.message).toBe(true);
+});
