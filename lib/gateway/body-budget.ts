@@ -1,44 +1,45 @@
 import { Refused, unaccountable } from '#lib/errors';
 import { canAllFinish } from '#lib/gateway/upload/progress';
 
-/** Bodies up to this size are read without asking the budget (decisions §4). */
+/** Bodies up to this size take nothing of the budget (decisions §4). */
 export const FREE_BYTES = 256 * 1024;
 
-/** Bodies up to this size may use the last part of the budget, which larger ones leave free. */
+/** One eighth of the budget is reserved for bodies up to this size. */
 const SMALL_BYTES = 1024 * 1024;
-const SMALL_PART = 8;
+const RESERVED_FRACTION = 8;
 
 /** How long a body waits for room before it is refused, ms (decisions §4). */
 const WAIT_MS = 10_000;
 
-/** What large request bodies of a process may take together, of memory or of disk (decisions §4). */
+/** Limits the memory, or the disk space, that all large request bodies of a process take together (decisions §4). */
 export interface BodyBudget {
   /**
-   * Begins a body, which has nothing yet.
-   * @param keyId whose it is: bodies that are being received for one key get a quarter of the budget.
-   * @param mostBytes what it may come to.
+   * Opens an empty share for one body.
+   * @param keyId its key: bodies being received for one key may take a quarter of the budget together.
+   * @param mostBytes the largest size that the body can reach.
    */
   open(keyId: string, mostBytes: number): BodyShare;
 }
 
-/** What one body has of the budget, from its arrival to the end of its call. */
+/** The part of the budget that one body holds, from its arrival to the end of its call. */
 export interface BodyShare {
   /**
-   * Makes it `bytes` in all, at most what it was opened for. It grows as bytes arrive, and in such an order
-   * that bodies which wait for one another's room can all be received.
-   * @returns null when it has them; else what to wait for, which rejects with `local_quota_not_configured`
-   * after 10 s and when the share is released.
+   * Raises the share to `bytes` in total, at most the size it was opened for. Shares grow as bytes arrive, and only
+   * while all bodies being received can still be completed, so that they cannot deadlock.
+   * @returns null when granted at once; else a promise that rejects with `local_quota_not_configured` after 10 s,
+   * or when the share is released.
    */
   grow(bytes: number): Promise<void> | null;
-  /** The body has come whole, in `bytes`: they are held until its call ends, but no longer count for its key. */
+  /** The body is complete and takes `bytes`: these stay held until its call ends, but no longer count for its key. */
   received(bytes: number): void;
-  /** Gives everything back; once is enough. */
+  /** Returns everything to the budget. Idempotent. */
   release(): void;
 }
 
 /**
- * @param totalBytes `BODY_BUDGET_BYTES`; a body that is larger than its part may have it when it is alone.
- * @param what is short when there is no room: "memory".
+ * @param totalBytes `BODY_BUDGET_BYTES`; a body that exceeds it is accepted while no other body holds any of it.
+ * @param what the resource, for the refusal when none is left: "memory", "disk space".
+ * @param waitMs how long a body waits for room.
  */
 export function createBodyBudget(totalBytes: number, what = 'memory', waitMs = WAIT_MS): BodyBudget {
   return new Budget(totalBytes, what, waitMs);
@@ -55,7 +56,7 @@ class Budget implements BodyBudget {
   readonly what: string;
   readonly waitMs: number;
   takenBytes = 0;
-  /** Those that hold something and have not come whole. */
+  /** Shares that hold something and whose body is not complete. */
   readonly receiving = new Set<Share>();
   readonly #waiting: Waiter[] = [];
 
@@ -69,14 +70,14 @@ class Budget implements BodyBudget {
     return new Share(this, keyId, mostBytes);
   }
 
-  /** Whether `share` may have `more` now. */
+  /** Whether `share` may grow by `more` bytes now. */
   fits(share: Share, more: number): boolean {
     const others = [...this.receiving].filter((one) => one !== share);
     const ofKey = others.filter(({ keyId }) => keyId === share.keyId);
     const heldByKey = ofKey.reduce((sum, one) => sum + one.heldBytes, share.heldBytes);
-    const part = share.mostBytes <= SMALL_BYTES ? 0 : Math.floor(this.totalBytes / SMALL_PART);
+    const reserved = share.mostBytes <= SMALL_BYTES ? 0 : Math.floor(this.totalBytes / RESERVED_FRACTION);
     return (
-      hasRoom(share, more, this.totalBytes - part, this.takenBytes, others) &&
+      hasRoom(share, more, this.totalBytes - reserved, this.takenBytes, others) &&
       hasRoom(share, more, Math.floor(this.totalBytes / 4), heldByKey, ofKey)
     );
   }
@@ -98,7 +99,7 @@ class Budget implements BodyBudget {
     });
   }
 
-  /** Something was given back: whoever waits gets what fits now, in the order in which they came. */
+  /** Grants waiting growth that fits now, oldest first. Called whenever bytes are returned. */
   serveWaiting(): void {
     for (const waiter of [...this.#waiting]) {
       if (waiter.share.take(waiter.bytes)) waiter.settle(null);
@@ -115,8 +116,9 @@ class Budget implements BodyBudget {
 }
 
 /**
- * Whether `share` may have `more` of `room` bytes, of which `taken` are. Who is alone in it may pass it. A
- * small body needs no more than it asks for; of large ones, all must be able to come whole.
+ * Whether `share` may take `more` bytes of a room of `room` bytes, `taken` of which are in use. A share that is the
+ * only one in the room may exceed it. A small body is granted what is free; a large one only if all large bodies can
+ * still be completed afterwards.
  */
 function hasRoom(share: Share, more: number, room: number, taken: number, others: readonly Share[]): boolean {
   if (taken === share.heldBytes) return true;
@@ -142,7 +144,7 @@ class Share implements BodyShare {
     return this.take(bytes) ? null : this.#budget.wait(this, bytes);
   }
 
-  /** @returns false when it does not fit now. */
+  /** @returns false when the growth does not fit now. */
   take(bytes: number): boolean {
     const more = bytes - this.heldBytes;
     if (more <= 0) return true;

@@ -8,15 +8,15 @@ import { NodeIntake } from '#lib/gateway/upload/node-intake';
 import type { BodyPace } from '#lib/gateway/upload/pace';
 
 export interface NodeBody extends BodySource {
-  /** The request is refused and some of its body was not read: the connection must end with the answer. */
+  /** The request was refused and part of its body not read: the connection must be closed after the answer. */
   unread(): boolean;
-  /** After a refusal: a promise while the unread rest is being dropped; null when nothing is left. */
+  /** After a refusal: a promise while the unread rest is being discarded; null when nothing is left. */
   finishDrop(): Promise<void> | null;
-  /** Gives the memory of the body back to the budget, and whatever else was kept of it. */
+  /** Returns the memory of the body to the budget and calls the `onRelease` listeners. */
   release(): void;
 }
 
-/** The body of a node:http request: read once, under the budget and at a pace (decisions §4), or dropped. */
+/** The body of a node:http request: read once, within budget and pace (decisions §4), or discarded. */
 export function createNodeBody(request: IncomingMessage, budget: BodyBudget, pace: BodyPace): NodeBody {
   return new RequestBody(request, budget, pace);
 }
@@ -26,7 +26,7 @@ class RequestBody implements NodeBody {
   readonly #budget: BodyBudget;
   readonly #pace: BodyPace;
   readonly #declared: number | null;
-  /** The first bytes of a body of unknown length: it is found out whether it is large. */
+  /** The first chunks of a body of unknown length, read to find out whether it is large. */
   #begun: { readonly intake: NodeIntake; readonly chunks: Uint8Array[]; readonly goOn: () => void } | null =
     null;
   #memory: BodyMemory | null = null;
@@ -92,7 +92,7 @@ class RequestBody implements NodeBody {
     this.free();
   }
 
-  /** Reads up to 256 KiB ahead and waits there. @returns whether there is more. */
+  /** Reads ahead until the body has ended or exceeds 256 KiB. @returns whether it exceeds that. */
   #begin(): Promise<boolean> {
     const chunks: Uint8Array[] = [];
     const { promise: taken, resolve: goOn } = Promise.withResolvers<void>();
@@ -122,7 +122,7 @@ class RequestBody implements NodeBody {
     intake.take = take;
     if (intake.size > FREE_BYTES) intake.hurry();
     const early = takeAll(chunks.splice(0), take).then(goOn);
-    // Who leaves while the first pieces wait for room ends the wait.
+    // A client that leaves while the first chunks wait for room ends the wait.
     return Promise.race([early, intake.done])
       .then(() => early)
       .then(() => intake.done);

@@ -5,13 +5,13 @@ import { BodyMemory } from '#lib/gateway/upload/body-memory';
 import { type BodyPace, Pacer } from '#lib/gateway/upload/pace';
 
 export interface WebBody extends BodySource {
-  /** The request is refused and its body was not read to the end. */
+  /** The request was refused and its body not read to the end. */
   unread(): boolean;
-  /** Gives the memory of the body back to the budget, and whatever else was kept of it. */
+  /** Returns the memory of the body to the budget and calls the `onRelease` listeners. */
   release(): void;
 }
 
-/** The body of a web request; what stays unread of it is the host's to drop. */
+/** The body of a web request; the host discards what stays unread. */
 export function createWebBody(request: Request, budget: BodyBudget, pace: BodyPace): WebBody {
   return new RequestBody(request, budget, pace);
 }
@@ -20,7 +20,7 @@ class RequestBody implements WebBody {
   readonly #budget: BodyBudget;
   readonly #declared: number | null;
   readonly #pieces: Pieces;
-  /** Read ahead to find out whether the body is large. */
+  /** Chunks read ahead to find out whether the body is large. */
   #early: Uint8Array[] = [];
   #memory: BodyMemory | null = null;
   readonly #kept: (() => void)[] = [];
@@ -92,7 +92,7 @@ class RequestBody implements WebBody {
   }
 }
 
-/** The pieces of a web stream, each awaited no longer than the pace allows. */
+/** The chunks of a web stream; waiting for each one is limited by the pace. */
 class Pieces {
   bytes = 0;
   ended: boolean;
@@ -107,13 +107,13 @@ class Pieces {
     this.ended = ended;
   }
 
-  /** From here on the body must keep up the pace that large ones are held to. */
+  /** Enforces the minimum rate of large bodies from now on. */
   hurry(): void {
     this.#pacer.hurry(performance.now());
     this.#pacer.pause(performance.now());
   }
 
-  /** @returns null at the end. @throws Refused `invalid_body` when it is too slow or its client leaves. */
+  /** @returns null at the end. @throws Refused `invalid_body` when the body is too slow or the client leaves. */
   async next(): Promise<Uint8Array | null> {
     if (this.#body === null) return null;
     this.#reader ??= this.#body.getReader();
@@ -151,7 +151,7 @@ class Pieces {
   }
 }
 
-/** Hosts give every method but GET and HEAD a body to read, and some an empty one. */
+/** Whether the headers announce a body: hosts attach an empty one to any method but GET and HEAD. */
 function announcesBody(headers: Headers): boolean {
   return headers.has('transfer-encoding') || !/^0*$/.test(headers.get('content-length') ?? '');
 }

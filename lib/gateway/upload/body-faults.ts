@@ -1,16 +1,16 @@
 import { Refused, refusal } from '#lib/errors';
 
-/** Why a body cannot be read, whichever lane it comes on: `invalid_body` (decisions §4). */
+/** Refusals of a body that cannot be read, shared by both lanes: `invalid_body` (decisions §4). */
 export function tooLarge(limit: number): Refused {
   return invalid(`The request body is over the limit of ${limit} bytes; send a smaller one.`);
 }
 
-/** @param stallMs how long the body paused. */
+/** @param stallMs how long no byte arrived, ms. */
 export function stalled(stallMs: number): Refused {
   return invalid(`The request body stalled for ${stallMs / 1000} s; send it again without pauses.`);
 }
 
-/** @param pace how fast a large body must come. */
+/** @param pace the minimum rate of large bodies. */
 export function tooSlow({ windowBytes, windowMs }: { windowBytes: number; windowMs: number }): Refused {
   const seconds = windowMs / 1000;
   const rate = Math.round(windowBytes / 1024 / seconds);

@@ -1,11 +1,11 @@
 import { type BodyBudget, type BodyShare, FREE_BYTES } from '#lib/gateway/body-budget';
 
-/** What a body's buffer has at first, once it is large. */
+/** Initial size of the buffer of a large body, bytes. */
 const FIRST_BYTES = 512 * 1024;
 
 /**
- * A body that is collected in memory: as it comes while it is small, else in one buffer that at most
- * doubles with what arrives, so that nobody takes memory by announcing a length.
+ * Collects a body in memory. Up to 256 KiB its chunks are kept as they arrive; a larger body is copied into one buffer
+ * that at most doubles as bytes arrive, so that a large Content-Length alone reserves no memory.
  */
 export class BodyMemory {
   readonly #budget: BodyBudget;
@@ -16,14 +16,14 @@ export class BodyMemory {
   #buffer: Buffer<ArrayBuffer> | null = null;
   #share: BodyShare | null = null;
 
-  /** @param mostBytes its announced length, else the limit. */
+  /** @param mostBytes the announced Content-Length, else the size limit. */
   constructor(budget: BodyBudget, keyId: string, mostBytes: number) {
     this.#budget = budget;
     this.#keyId = keyId;
     this.#mostBytes = mostBytes;
   }
 
-  /** Takes the next piece. @returns null when the one after it may come; else what to wait for. */
+  /** Adds the next chunk. @returns a promise to await before the next one; null: none is needed. */
   add(chunk: Uint8Array): Promise<void> | null {
     const start = this.#size;
     this.#size += chunk.length;
@@ -43,18 +43,18 @@ export class BodyMemory {
     return null;
   }
 
-  /** The body, once it has come whole. */
+  /** The complete body; called after the last chunk. */
   whole(): Uint8Array {
     const [only] = this.#chunks;
     if (this.#buffer === null) {
       return this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks, this.#size);
     }
-    // Of what it does not fill, only an announced length that was wrong would leave much.
+    // The buffer is at most the announced length, so little of it stays unused.
     this.#share?.received(this.#buffer.length);
     return this.#buffer.subarray(0, this.#size);
   }
 
-  /** Gives its memory back to the budget: the call no longer needs it. */
+  /** Returns its memory to the budget; the body cannot be read afterwards. */
   release(): void {
     this.#share?.release();
     this.#chunks = [];
@@ -71,7 +71,7 @@ export class BodyMemory {
     const old = this.#buffer;
     if (old) {
       grown.set(old);
-      // Frees its memory now: the collector would let dozens of such buffers lie.
+      // Frees the memory now instead of at the next garbage collection, before which dozens could pile up.
       old.buffer.transfer(0);
     } else {
       let at = 0;

@@ -2,9 +2,13 @@ import type { IncomingMessage } from 'node:http';
 
 const DROP_BYTES = 1024 * 1024;
 const DROP_MS = 1_000;
+/** How long the connection stays open with bytes unread, so that the client can read its answer; ms. */
 const LINGER_MS = 250;
 
-/** Drops up to 1 MiB or 1 s of a body that is refused (decisions §4): its client first reads the answer. */
+/**
+ * Reads and discards up to 1 MiB or 1 s of a refused body (decisions §4), so that a client that is still sending can
+ * read the answer before the connection is closed.
+ */
 export function dropRest(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let left = DROP_BYTES;
@@ -16,7 +20,7 @@ export function dropRest(request: IncomingMessage): Promise<void> {
     request.on('data', (chunk: Buffer) => {
       left -= chunk.length;
       if (left > 0 || request.isPaused()) return;
-      // Closing with bytes unread resets the connection: the client first gets time to read its answer.
+      // Closing now would reset the connection, because bytes are unread, and could lose the answer.
       request.pause();
       clearTimeout(timer);
       setTimeout(finish, LINGER_MS);

@@ -4,30 +4,30 @@ import type { Edit } from '#lib/families/family';
 import type { Scan } from '#lib/families/scan';
 
 /**
- * Longer bodies go up piece by piece, as the provider takes them. Handed over at once, they would count as
- * sent while most of them waits here: its client would pay for leaving, and an early answer would free the
- * connection for the next call, which then stands behind the rest.
+ * Longer bodies are streamed as the provider reads them. Written in one go, they would count as sent while most of
+ * their bytes were still buffered here: a client that leaves would be charged, and an early answer would release the
+ * connection to the next call, which would then queue behind the rest.
  */
 const AT_ONCE_BYTES = 256 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
-/** A body as one target gets it. */
+/** The body that is sent to one target. */
 export interface EditedBody {
   readonly body: Uint8Array | Readable | null;
-  /** Of a body that is streamed; null: it has a length of its own. */
+  /** Bytes of a streamed body; null: the length of `body` is known. */
   readonly contentLength: number | null;
 }
 
 /**
- * The client's own bytes with the edited ranges replaced (decisions §4). An upload is streamed from its
- * file anew for every attempt, and a long body from memory, of which no copy is made.
+ * The client's own bytes with the edited ranges replaced (decisions §4). For every attempt an upload is streamed from
+ * its file again, and a long body from memory without a copy.
  * @throws RangeError when edits overlap or leave the body.
  */
 export function editedBody(scan: Scan, edits: readonly Edit[]): EditedBody {
   const { upload } = scan;
   if (upload) return streamed(upload.bytes, edits, (start, end) => upload.read(start, end));
   if (scan.body.length <= AT_ONCE_BYTES) return { body: applyEdits(scan.body, edits), contentLength: null };
-  // Not the body itself: an ended stream must not keep its memory.
+  // Reads `scan.body` when pulled instead of capturing it: a stream that has ended must not keep its memory.
   return streamed(scan.body.length, edits, (start, end) => cut(scan.body, start, end));
 }
 
@@ -35,7 +35,7 @@ function* cut(body: Uint8Array, start: number, end: number): Generator<Uint8Arra
   for (let at = start; at < end; at += PIECE_BYTES) yield body.subarray(at, Math.min(end, at + PIECE_BYTES));
 }
 
-/** Reads the bytes [start, end) of the client's body, piece by piece. */
+/** Reads the bytes [start, end) of the client's body in pieces. */
 type Source = (start: number, end: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 function streamed(bytes: number, edits: readonly Edit[], source: Source): EditedBody {
@@ -53,7 +53,7 @@ function streamed(bytes: number, edits: readonly Edit[], source: Source): Edited
   return { body: Readable.from(pieces(bytes, sorted, source), { objectMode: false }), contentLength: length };
 }
 
-/** Ends with whoever reads it: a stream that is destroyed reads no further. */
+/** Stops when its consumer does: a destroyed stream reads no further. */
 async function* pieces(
   bytes: number,
   edits: readonly { readonly start: number; readonly end: number; readonly text: Buffer }[],

@@ -4,9 +4,8 @@ import type { Call } from '#lib/gateway/call';
 import type { Answer } from '#lib/upstream/attempt';
 
 /**
- * Once its answer has begun no other target is tried, so a large body that was sent whole is not needed any
- * more: its memory goes back to the budget, which an answer that streams for an hour would else keep from
- * others.
+ * Releases the memory of a large body once its answer has begun: no other target is tried then, so a body that was
+ * sent completely is no longer needed. Otherwise an answer that streams for an hour would hold that memory all along.
  */
 export function letBodyGo(call: Call, { exchange }: Answer): void {
   const { ask, family } = call;

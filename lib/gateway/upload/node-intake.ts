@@ -5,18 +5,18 @@ import { offUnreadable, onUnreadable } from '#lib/gateway/framing';
 import { endedEarly, tooLarge } from '#lib/gateway/upload/body-faults';
 import { type BodyPace, Pacer } from '#lib/gateway/upload/pace';
 
-/** Takes a piece of a body. @returns null when the next one may come; else what to wait for. */
+/** Consumes a chunk of a body. @returns a promise to await before the next chunk; null: none is needed. */
 export type TakePiece = (chunk: Uint8Array) => Promise<void> | null;
 
 /**
- * A body of a node:http request on its way in: its pieces go to `take`, and while that waits the request
- * is paused, so that memory holds no more than one piece and what the socket has read ahead.
+ * Passes the body of a node:http request to `take`, chunk by chunk. While `take` waits, the request is paused, so that
+ * memory holds no more than one chunk and what the socket has read ahead.
  */
 export class NodeIntake implements Due {
   place = -1;
-  /** Resolves when all of it was taken. @throws Refused, or what `take` rejects with. */
+  /** Resolves when `take` has consumed the whole body; rejects with `Refused`, or what `take` rejects with. */
   readonly done: Promise<void>;
-  /** Most bytes that it may have; more is refused while they come. */
+  /** Size limit, bytes; checked while the body arrives. */
   limit = Number.POSITIVE_INFINITY;
   take: TakePiece;
   size = 0;
@@ -58,12 +58,12 @@ export class NodeIntake implements Due {
     if (refused) this.#fail(refused);
   }
 
-  /** The body is large: from here on it must keep up the pace that large ones are held to. */
+  /** Enforces the minimum rate of large bodies from now on. */
   hurry(): void {
     this.#pacer.hurry(processDeadlines.now());
   }
 
-  /** Takes no more: the call is refused, and what still comes is somebody else's to drop. */
+  /** Stops consuming because the call was refused; the caller discards what still arrives. */
   stop(): void {
     if (!this.#over) this.#finish();
   }
@@ -80,7 +80,7 @@ export class NodeIntake implements Due {
     if (wait) this.#pauseFor(wait);
   }
 
-  /** The pause is ours, not the client's. */
+  /** Pauses the request until `wait` settles; that time does not count against the client. */
   #pauseFor(wait: Promise<void>): void {
     this.#taking = true;
     this.#request.pause();
@@ -103,7 +103,7 @@ export class NodeIntake implements Due {
     );
   }
 
-  // A paused request tells its end all the same, while the last piece is still being taken.
+  // A paused request can still emit `end` while its last chunk is being consumed.
   #end(): void {
     if (this.#over) return;
     this.#ended = true;
@@ -113,7 +113,7 @@ export class NodeIntake implements Due {
   }
 
   #closed(): void {
-    // Every body is closed once it has ended: making an error for it would cost more than all the rest.
+    // `close` follows `end` on every request; creating an error there would be the largest cost of this class.
     if (!this.#over && !this.#ended) this.#fail(endedEarly());
   }
 
@@ -124,7 +124,7 @@ export class NodeIntake implements Due {
     this.#reject(error);
   }
 
-  /** Its listeners stay, deaf: taking them off costs every call more than leaving them. */
+  /** Ends the intake. The listeners stay attached and do nothing, because removing them costs more per call. */
   #finish(): void {
     this.#over = true;
     processDeadlines.forget(this);

@@ -1,27 +1,28 @@
 import type { Refused } from '#lib/errors';
 import { stalled, tooSlow } from '#lib/gateway/upload/body-faults';
 
-/** How fast request bodies must come (decisions §4). */
+/** How fast request bodies must arrive (decisions §4). */
 export interface BodyPace {
-  /** How long a body may pause, ms. */
+  /** Longest pause between two chunks, ms. */
   readonly stallMs: number;
-  /** A large body must bring `windowBytes` in each span of `windowMs`. */
+  /** A large body must deliver `windowBytes` in each `windowMs`. */
   readonly windowMs: number;
   readonly windowBytes: number;
 }
 
+/** 30 s without a byte; 64 KiB/s over 10 s for large bodies. */
 export const bodyPace: BodyPace = { stallMs: 30_000, windowMs: 10_000, windowBytes: 10 * 64 * 1024 };
 
 /**
- * Times one body that is being received. A small one may come as slowly as its line is: it takes nothing
- * that others wait for. Times are monotonic ms; while we do not read, none passes.
+ * Enforces the pace of one body that is being received. A small body has no minimum rate, since it holds nothing that
+ * others wait for. Times are monotonic ms; time during which the gateway itself has paused reading does not count.
  */
 export class Pacer {
-  /** When it is to be looked at again; Infinity while we do not read. */
+  /** When `check` is due; Infinity while reading is paused. */
   dueMono: number;
   readonly #pace: BodyPace;
   #stallMono: number;
-  /** End of the span in which `#bytes` have come; Infinity: it is not large. */
+  /** End of the window in which `#bytes` have arrived; Infinity: no minimum rate applies. */
   #windowMono = Number.POSITIVE_INFINITY;
   #bytes = 0;
   #pausedMono = 0;
@@ -32,7 +33,7 @@ export class Pacer {
     this.dueMono = this.#stallMono;
   }
 
-  /** From here on the body counts as large. */
+  /** Enforces the minimum rate from now on. */
   hurry(nowMono: number): void {
     if (this.#windowMono !== Number.POSITIVE_INFINITY) return;
     this.#windowMono = nowMono + this.#pace.windowMs;
@@ -56,7 +57,7 @@ export class Pacer {
     this.dueMono = Math.min(this.#stallMono, this.#windowMono);
   }
 
-  /** It is due. @returns why the body is refused; null: it goes on. */
+  /** Called when due. @returns why the body is refused; null: it may continue. */
   check(nowMono: number): Refused | null {
     if (nowMono >= this.#stallMono) return stalled(this.#pace.stallMs);
     if (nowMono < this.#windowMono) return null;

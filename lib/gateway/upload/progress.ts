@@ -1,16 +1,17 @@
 /** A body that is being received. */
 interface Receiving {
   readonly heldBytes: number;
-  /** What it may come to. */
+  /** The largest size that it can reach. */
   readonly mostBytes: number;
 }
 
 /**
- * Whether bodies that share some room can all be received, one after the other: the one that lacks the
- * least with what is free, the next with what the first then gives back, and so on. Room that were given
- * out without asking this could end up in parts of bodies none of which can be completed.
- * @param roomBytes all of it: what a body may come to beyond that, it gets when it is alone.
- * @param freeBytes what nobody holds.
+ * Whether bodies that share a limited room can all be completed one after the other (the banker's algorithm): the one
+ * that lacks the least with the free bytes, the next with those that the first then returns, and so on. Without this
+ * check the room could be filled by parts of bodies none of which can be completed.
+ * @param freeBytes bytes of the room that no body holds.
+ * @param roomBytes size of the room; a body that can exceed it needs no more than all of it here, because a body that
+ * is alone may exceed the room.
  */
 export function canAllFinish(bodies: readonly Receiving[], freeBytes: number, roomBytes: number): boolean {
   const lacking = bodies

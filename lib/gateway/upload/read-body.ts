@@ -9,9 +9,9 @@ import { readUpload } from '#lib/gateway/upload/read-upload';
 import { takeTurn } from '#lib/gateway/upload/turns';
 
 /**
- * Reads the body of a call, JSON or, where the operation takes it, multipart: what a family sees of
- * both is the same (decisions §4). An upload lies on disk until the call is over.
- * @param keyId of whose part of the body budget a large one is taken.
+ * Reads the body of a call, JSON or, where the operation accepts it, multipart; families see the same
+ * scan for both (decisions §4). An upload stays on disk until the call is over.
+ * @param keyId the key whose share of the body budget a large body counts against.
  * @throws Refused `invalid_body`.
  */
 export function readBody(

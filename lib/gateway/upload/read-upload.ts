@@ -7,7 +7,7 @@ import type { BodySource } from '#lib/gateway/lane';
 import type { Spool, SpoolRoom } from '#lib/gateway/upload/spool';
 import { createWitness, Disagreement } from '#lib/gateway/upload/witness';
 
-/** A multipart body that lies on disk, and the values that the gateway reads of it. */
+/** A multipart body on disk, and the values that the gateway reads from it. */
 export interface ReadUpload {
   readonly scan: Scan;
   /** Deletes the file: the call is over. */
@@ -18,10 +18,10 @@ export interface ReadUpload {
  * Reads a multipart body to a file while its parts are found (decisions §4 "Multipart"). Two parsers see
  * every byte and must agree; files never enter memory.
  * @param limit bytes (`MAX_UPLOAD_BYTES`), counted while reading.
- * @param announced its length as the client tells it, bytes; null: it does not.
- * @param keyId of whose part of the room it is taken.
- * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk refuses. Nothing stays on
- * disk then.
+ * @param announced Content-Length of the request, bytes; null: not given.
+ * @param keyId the key whose share of the disk budget the body counts against.
+ * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk cannot be written. The file
+ * is deleted in both cases.
  */
 export async function readUpload(
   body: BodySource,

@@ -4,38 +4,38 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BodyShare, createBodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
 
-/** Bytes read from a spooled body at once. */
+/** Bytes per read of a spooled body. */
 const PIECE_BYTES = 64 * 1024;
-/** Room on disk is taken in steps of this size. */
+/** The disk budget is taken in steps of this many bytes. */
 const STEP_BYTES = 1024 * 1024;
 
-/** Where multipart bodies lie while their calls run (decisions §4): `DATA_DIR/tmp`. */
+/** Holds multipart bodies while their calls run (decisions §4): `DATA_DIR/tmp`. */
 export interface SpoolRoom {
   /**
    * A new, empty file that only this user can read.
-   * @param keyId of whose part of the room it is taken.
-   * @param bytes what it may come to hold.
-   * @throws when the disk refuses.
+   * @param keyId the key whose share of the disk budget it counts against.
+   * @param bytes the largest size that it can reach.
+   * @throws Error of the file system.
    */
   open(keyId: string, bytes: number): Promise<Spool>;
 }
 
 /** One body on disk, from its first byte to the end of its call. */
 export interface Spool {
-  /** Waits until other uploads leave room. @throws Refused after 10 s of that; when the disk refuses. */
+  /** Waits for room in the disk budget. @throws Refused after waiting 10 s; Error of the file system. */
   append(chunk: Uint8Array): Promise<void>;
-  /** The body has come whole: it no longer counts for its key. */
+  /** The body is complete: it no longer counts against its key. */
   received(): void;
-  /** Reads the bytes [start, end), as often as asked; a reader that stops early leaves nothing open. */
+  /** Reads the bytes [start, end); may be called repeatedly. A reader that stops early leaves nothing open. */
   read(start: number, end: number): AsyncGenerator<Uint8Array>;
-  /** Closes and deletes the file; a reader that still runs fails. Once is enough, twice does no harm. */
+  /** Closes and deletes the file; a reader that is still running fails. Idempotent. */
   remove(): Promise<void>;
 }
 
 /**
- * The room in `folder`; what a dead process left in it is deleted first.
- * @param totalBytes of all files together: uploads may not fill the disk that the journal needs.
- * @throws when the folder cannot be made.
+ * Opens the spool directory `folder` and deletes what dead processes left in it.
+ * @param totalBytes limit of all files together, so that uploads cannot fill the disk that the journal needs.
+ * @throws Error of the file system when the folder cannot be created.
  */
 export function openSpoolRoom(folder: string, totalBytes: number, waitMs?: number): SpoolRoom {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -51,7 +51,7 @@ export function openSpoolRoom(folder: string, totalBytes: number, waitMs?: numbe
   };
 }
 
-/** Files are named after the process that writes them; another one may run on the same folder. */
+/** File names start with the id of the process that writes them; several processes may share the folder. */
 function belongsToAnother(name: string): boolean {
   const pid = Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
   if (pid === 0 || pid === process.pid) return false;
@@ -69,7 +69,7 @@ class FileSpool implements Spool {
   readonly #share: BodyShare;
   readonly #mostBytes: number;
   #bytes = 0;
-  /** What it has of the room; small uploads are free, as small bodies in memory are. */
+  /** Bytes that it may use; the first 256 KiB are free, as for bodies in memory. */
   #roomBytes = FREE_BYTES;
   #removed: Promise<void> | null = null;
 

@@ -3,10 +3,10 @@ import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
- * A body of over 256 KiB is read only by a call that holds its RPM unit and its concurrency slots already:
- * steps 13 and 14 of decisions §3 without TPM, before step 8. What cannot be admitted anyway then costs no
- * memory and no scan. The claim takes the place over; a call that is refused before gives it back.
- * @returns what to wait for; undefined when the length was announced.
+ * Takes the RPM unit and the concurrency slots of a call before a body of over 256 KiB is read: steps 13 and 14 of
+ * decisions §3 without TPM, ahead of step 8. A call that exceeds these limits then costs no memory and no scan. The
+ * claim takes the place over; a call that is refused before its claim gives it back.
+ * @returns a promise while the size of a body of unknown length is found out; undefined: the length was announced.
  */
 export function takePlace(runtime: Runtime, call: Call): Promise<void> | undefined {
   if (!call.operation?.fields) return undefined;

@@ -6,9 +6,9 @@ interface Waiting {
 }
 
 /**
- * Whose turn it is among the large bodies that are being scanned: one slice in each round of the event
- * loop, so that other calls go on between any two, and the body with the least left first, so that a
- * small one does not wait for large ones and few are begun at a time.
+ * Schedules the scans of large bodies: one slice per round of the event loop, so that other calls run in between, and
+ * the body with the fewest bytes left first, so that a small body does not wait for large ones and few scans are
+ * half-done at a time.
  */
 export function createTurns(): ScanTurn {
   const waiting: Waiting[] = [];
@@ -28,5 +28,5 @@ export function createTurns(): ScanTurn {
     });
 }
 
-/** The turns of this process. */
+/** The scheduler of this process. */
 export const takeTurn = createTurns();
