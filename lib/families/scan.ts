@@ -14,14 +14,14 @@ export interface FieldRule {
   readonly aliases?: readonly string[];
   /** Guarded names inside it when it is an object. */
   readonly fields?: FieldSpec;
-  /** What to read in each element when it is an array of objects: leaves are collected, not guarded. */
+  /** What to read in each element of an array of objects; leaves are collected, not guarded. */
   readonly each?: FieldSpec;
   /**
-   * Asked when an element in which `each` has found something ends: what of it to keep. What is kept is
-   * followed by the element itself ("input[]"); an element of which nothing is kept leaves nothing.
+   * Called at the end of each element in which `each` has found values; returns those to keep. They are followed by
+   * an entry for the element itself ("input[]"), unless none is kept.
    */
   readonly elements?: (found: readonly Found[]) => readonly Found[];
-  /** Under `each`, collects only strings that match: a body may have millions of others. */
+  /** Under `each`, collects only strings that match, because a body may hold millions of others. */
   readonly only?: RegExp;
   /** Guards a name under `each` too: a nested model name may stand once in its element (decisions §4). */
   readonly guarded?: boolean;
@@ -30,7 +30,7 @@ export interface FieldRule {
    * comes as a file, which is not read.
    */
   readonly part?: 'number' | 'boolean' | 'file';
-  /** Only that it stands is of interest: a value of many megabytes is not taken out of the body. */
+  /** Only its presence matters: its value, which may have many megabytes, is not decoded. */
   readonly unread?: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface UploadedFile {
 }
 
 export interface Scan {
-  /** The JSON body; empty when the body is an upload, and once it was sent. */
+  /** The JSON body; empty for an upload, and once `dropBody` has run. */
   body: Uint8Array;
   /** The root object. */
   readonly root: { readonly start: number; readonly end: number; readonly empty: boolean };
@@ -92,7 +92,7 @@ export interface Scan {
   readonly nulls: ReadonlyMap<string, Found>;
   /** Values under `each`, in order, at most 50,000. Only `Family.readAsk` needs them. */
   collected: readonly Found[];
-  /** As many as the body has; only `Family.readAsk` needs them. */
+  /** All strings of over 1 KiB; only `Family.readAsk` needs them. */
   longStrings: readonly LongString[];
   /** The body when it is multipart; absent: it is `body`. */
   readonly upload?: Upload;
@@ -103,13 +103,13 @@ export interface ScanFault {
   readonly fault: string;
 }
 
-/** Frees what was found but is read only once: a call may run for an hour after its body was read. */
+/** Frees what only `Family.readAsk` needs, because a call may run for an hour after that. */
 export function dropFindings(scan: Scan): void {
   scan.collected = nothing;
   scan.longStrings = nothing;
 }
 
-/** Frees the body itself, once it was sent for the last time. */
+/** Frees the body once no further attempt will send it. */
 export function dropBody(scan: Scan): void {
   scan.body = noBytes;
 }

@@ -10,9 +10,9 @@ import { offeredPrices } from '#lib/snapshot/offered-prices';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /**
- * How far an answer was seen: it goes on; the provider ended it, well or with an error in it; it broke off at the
- * provider; or the gateway closed the connection before its end, because its client had left or a time limit
- * ran out.
+ * How far an answer was seen. `open`: it goes on; `ended`: the provider ended it, successfully or with an error event;
+ * `broken`: the provider's connection broke; `closed`: the gateway closed the connection early, because the client had
+ * left or a time limit expired.
  */
 export type Seen =
   | { readonly end: 'open' | 'ended' | 'broken' }
@@ -20,7 +20,7 @@ export type Seen =
       readonly end: 'closed';
       /** The whole request had been sent: the provider was working on it. */
       readonly sentWhole: boolean;
-      /** Output tokens that a model which reasons out of sight has made by then; else 0. */
+      /** Estimated output tokens of a model with hidden reasoning by then; else 0. */
       readonly workedTokens: number;
     };
 
@@ -68,7 +68,7 @@ function isOwed({ status, gone }: Call, seen: Seen, outputBytes: number, failed:
     case 'broken':
       return answered && outputBytes > 0;
     case 'closed':
-      // What its client no longer waits for is owed from the moment that the provider had all of it.
+      // A client that left owes the call once the provider had the whole request.
       return gone ? seen.sentWhole && (answered || status === 0) : answered && outputBytes > 0;
   }
 }
@@ -96,14 +96,14 @@ function priceReport(call: Call, report: UsageReport, source: 'reported' | 'esti
 
 const none: readonly string[] = [];
 
-/** Every flag once; of most calls there is none. */
+/** The union of the flags; most calls have none. */
 function together(...lists: readonly (readonly string[])[]): readonly string[] {
   return lists.some((list) => list.length > 0) ? [...new Set(lists.flat())] : none;
 }
 
 /**
- * Every name by which an answer of this target may call a model: those that the request names, and those
- * that the provider took by itself, such as a tool's default model.
+ * The names by which an answer of this target may refer to a model: those in the request, and those that the provider
+ * chose, such as a tool's default model.
  */
 function namedPrices({ offer, price, nested }: Target, catalogue: Catalogue | null): NamedPrice[] {
   const named = [...(nested ?? [])].flatMap(([slug, one]): NamedPrice[] => [

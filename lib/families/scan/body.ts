@@ -7,13 +7,13 @@ import { Walk } from '#lib/families/scan/walk';
 
 const OPEN_OBJECT = 0x7b;
 
-/** What a large body is scanned of before others have their turn: less than a millisecond of work. */
+/** Bytes of a large body that are scanned before other work runs: less than a millisecond. */
 const SLICE_BYTES = 32 * 1024;
 
-/** White space before or after the object is looked through in one go. */
+/** Limit of the white space before and after the object, which is not scanned in slices. */
 const MAX_SPACE_BYTES = 1024 * 1024;
 
-/** Lets others have their turn. @param leftBytes of the body that are still to be scanned. */
+/** Yields to other work. @param leftBytes bytes of the body that are still to be scanned. */
 export type ScanTurn = (leftBytes: number) => Promise<void>;
 
 /**
@@ -29,7 +29,7 @@ export function scan(body: Uint8Array, spec: FieldSpec): Scan | ScanFault {
   return typeof end === 'number' ? closePass(pass, body, end) : end;
 }
 
-/** The same of a large body, slice by slice: no other call waits for more than one of them. */
+/** `scan` for a large body, in slices: other calls wait for one slice at most. */
 export async function scanInSlices(
   body: Uint8Array,
   spec: FieldSpec,

@@ -1,16 +1,16 @@
 import type { Found } from '#lib/families/scan';
 
-/** Values of arrays that may be kept of one body (decisions §4). */
+/** Most array values kept from one body (decisions §4). */
 const MAX_KEPT_VALUES = 50_000;
-/** Bytes of text that they may hold together: strings in memory take up to twice as much. */
+/** Limit of their text, in UTF-16 units; a string takes up to two bytes for each. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
-/** What the pass keeps of the elements of arrays, in order. However large the body, it stays small. */
+/** The values kept from elements of arrays, in order; limited in number and size whatever the body holds. */
 export class Collection {
   readonly kept: Found[] = [];
   #bytes = 0;
 
-  /** @returns what is wrong with the body when that is too much; else null. */
+  /** @returns why the body is refused when a limit is exceeded; else null. */
   add(found: Found): string | null {
     if (typeof found.value === 'string') this.#bytes += found.value.length;
     if (this.kept.length >= MAX_KEPT_VALUES) {
@@ -24,8 +24,8 @@ export class Collection {
   }
 
   /**
-   * An element ends: what was found from place `from` on is what stands in it.
-   * @returns whether any of it is kept.
+   * Called at the end of an element: reduces the values found in it, those from index `from` on, to what `keep` returns.
+   * @returns whether any is kept.
    */
   prune(from: number, keep: (found: readonly Found[]) => readonly Found[]): boolean {
     if (this.kept.length === from) return false;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { ScanFault } from '#lib/families/scan';
 import { byteAt } from '#lib/families/scan/text';
 
-/** The body is no JSON from byte `pos` on. @param what must stand there instead. */
+/** The body is not valid JSON at byte `pos`. @param what is expected there. */
 export function broken(body: Uint8Array, pos: number, what: string): ScanFault {
   const where = pos >= body.length ? `it ends at byte ${body.length} too early` : `at byte ${pos}`;
   return { fault: `The body is not valid JSON: ${where}; ${what}.` };
@@ -15,7 +15,7 @@ export function brokenString(body: Uint8Array, pos: number): ScanFault {
     : broken(body, pos, 'a control character inside a string must be escaped');
 }
 
-/** A key or value at byte `pos` may not stand as it does. @param what is wrong, without a full stop. */
+/** A key or value at byte `pos` is refused. @param what is wrong with it, without a full stop. */
 export function unfit(pos: number, what: string): ScanFault {
   return { fault: `In the body, at byte ${pos}, ${what}.` };
 }

@@ -1,6 +1,6 @@
 import type { Level, Spelling } from '#lib/families/scan/spec';
 
-/** Levels of objects and arrays that a body may have (decisions §4). */
+/** Limit of nested objects and arrays (decisions §4). */
 export const MAX_LEVELS = 512;
 
 /** An object or array that is open at the moment. */
@@ -24,15 +24,15 @@ export interface Frame {
   firstKept: number;
 }
 
-// A pass that is not interrupted has them to itself.
+// Reused by every pass that runs without interruption.
 const shared: Frame[] = [];
 
-/** The frames of one pass, made as it gets deeper. @param interrupted whether other passes run meanwhile. */
+/** The frames of one pass, created on demand. @param interrupted whether other passes may run in between. */
 export function framesFor(interrupted: boolean): Frame[] {
   return interrupted ? [] : shared;
 }
 
-/** `depth` never leaves 0 … MAX_LEVELS. */
+/** @param depth 0 to MAX_LEVELS. */
 export function frameAt(frames: Frame[], depth: number): Frame {
   const made = frames[depth];
   if (made !== undefined) return made;
@@ -67,7 +67,7 @@ export function levelInside(outer: Frame, isObject: boolean): Level | null {
   return isObject && !outer.isObject ? outer.level : null;
 }
 
-/** What an object that stands in an array is collected as. */
+/** The spelling under which an object in an array is collected; null: it is not. */
 export function elementOf(outer: Frame, isObject: boolean): Spelling | null {
   return isObject && !outer.isObject ? (outer.spelling?.rule.element ?? null) : null;
 }

@@ -3,7 +3,7 @@ import { byteAt, textOf } from '#lib/families/scan/text';
 /** Strings longer than this many bytes may be inline media (decisions §6). */
 export const LONG_STRING_BYTES = 1024;
 
-/** No key under which a body carries media is longer. */
+/** Longest key for which a long string is examined as media, bytes. */
 export const MAX_MEDIA_KEY_BYTES = 256;
 
 /** Keys beside a long string that name its media type. */
@@ -22,7 +22,7 @@ for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+
   base64[c.charCodeAt(0)] = 1;
 }
 
-/** Where the base64 of a string that ends at `end` ends: without its padding. */
+/** The offset of the padding of a base64 string that ends at `end`; `end` without padding. */
 export function paddingStart(body: Uint8Array, start: number, end: number): number {
   let last = end;
   while (last > start && last > end - 2 && body[last - 1] === 0x3d) last--;
@@ -30,9 +30,9 @@ export function paddingStart(body: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Reads string bytes as base64, up to `until`. Its slash may be escaped and its lines broken, as some
- * encoders write it.
- * @returns the offset reached; -1 when it is no base64.
+ * Checks that string bytes are base64, up to `until`. Escaped slashes and escaped line breaks are accepted, as some
+ * encoders write them.
+ * @returns the offset reached; -1 when they are not base64.
  */
 export function readBase64(body: Uint8Array, from: number, until: number): number {
   let i = from;

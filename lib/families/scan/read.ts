@@ -15,25 +15,25 @@ const CLOSE_OBJECT = 0x7d;
 
 const literals = { 116: ['true', 'boolean'], 102: ['false', 'boolean'], 110: ['null', 'null'] } as const;
 
-/** A number that nobody means: it is read in one go, and in no slice. */
+/** Longest number accepted, bytes: numbers are not read in slices. */
 const MAX_NUMBER_BYTES = 64 * 1024;
 
-/** What must stand at the next offset; the order is that of a member of an object. */
+/** What is expected at the next offset, in the order of a member of an object. */
 const FIRST = 0; // the first member or element, or the closing bracket
 const MEMBER = 1; // a member or element
 const COLON_AFTER_KEY = 2;
 const VALUE = 3;
-const BASE64 = 4; // the long string that was just read is looked through again
+const BASE64 = 4; // checking whether the long string just read is base64
 const AFTER = 5; // a comma or the closing bracket
 
-/** Where the pass stands: it can be left at any token, and inside strings and white space. */
+/** The parser; it can be suspended between tokens, and inside strings and white space. */
 export class Reading {
   readonly #walk: Walk;
   #pos: number;
   #phase = FIRST;
-  /** Start of the string that is being read; -1: none is. */
+  /** Start of the string being read, or its end while it is checked for base64; -1: none. */
   #token = -1;
-  /** Whether the root object, once it is read, has no member. */
+  /** Whether the root object has no member; set at its end. */
   empty = false;
 
   /** @param from the offset after the bracket that opens the root. */
@@ -42,13 +42,13 @@ export class Reading {
     this.#pos = from;
   }
 
-  /** How far the pass has come: the offset to go on from. */
+  /** The offset at which `advance` continues. */
   get pos(): number {
     return this.#pos;
   }
 
   /**
-   * Reads on, without recursion.
+   * Continues parsing, without recursion.
    * @param until where to pause, at most the body's length.
    * @returns the offset after the root; -1 when it paused; or what is wrong.
    */
@@ -110,7 +110,7 @@ export class Reading {
         const fault = walk.key(token + 1, end - 1);
         if (fault !== null) return unfit(token, fault);
         token = -1;
-        // As most writers put it, without white space in between.
+        // Most encoders write the colon right after the key.
         phase = body[end] === COLON ? VALUE : COLON_AFTER_KEY;
         pos = phase === VALUE ? end + 1 : end;
         continue;
@@ -141,7 +141,7 @@ export class Reading {
         const fault = walk.scalar('string', token, end);
         if (fault !== null) return unfit(token, fault);
         if (end - token > LONG_STRING_BYTES + 2) {
-          // From here on `token` is where the string ends.
+          // From here on `token` is the end of the string.
           pos = walk.longStrings.at(-1)?.dataStart ?? end;
           token = end;
           phase = BASE64;
@@ -167,7 +167,7 @@ export class Reading {
     }
   }
 
-  /** Looks through the newest long string, up to `until`. @returns the offset to go on from. */
+  /** Checks the newest long string for base64, up to `until`. @returns the offset to continue at. */
   #base64(pos: number, until: number): number {
     const { body, longStrings } = this.#walk;
     const long = longStrings.at(-1);

@@ -11,7 +11,7 @@ export interface Rule {
   readonly guarded: boolean;
   /** Stands under `each`: every one is kept, in order. */
   readonly collected: boolean;
-  /** Of those, only strings that match; null: all. */
+  /** Of collected fields, only strings that match are kept; null: all. */
   readonly only: RegExp | null;
   /** What a multipart part's text is read as. */
   readonly part: 'number' | 'boolean' | 'file' | null;
@@ -23,7 +23,7 @@ export interface Rule {
   readonly elements: Level | null;
   /** What each of its elements is collected as; null: only what stands in them. */
   readonly element: Spelling | null;
-  /** Of an element: what to keep of what was found in it; null: it is no element. */
+  /** Of an element: selects what to keep of the values found in it; null: not an element. */
   readonly keep: ((found: readonly Found[]) => readonly Found[]) | null;
 }
 
@@ -43,7 +43,7 @@ export interface Level {
   readonly byLength: readonly (readonly Spelling[] | undefined)[];
   readonly byText: ReadonlyMap<string, Spelling>;
   readonly byFold: ReadonlyMap<string, Spelling>;
-  /** Bytes of the longest key that can be one of the names, escaped or in another case. */
+  /** Longest key that can spell one of the names, escaped or in another case; bytes. */
   readonly longest: number;
 }
 

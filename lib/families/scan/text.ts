@@ -21,8 +21,8 @@ for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = 1
 /**
  * @param from a byte of the string after its opening quote, not inside an escape.
  * @param until where to pause, at most the body's length.
- * @returns the offset after the closing quote; `~offset` (negative) of the byte that is wrong; and when the
- * string goes on behind `until`, the length of the body plus the offset to go on from.
+ * @returns the offset after the closing quote; `~offset` (negative) of an invalid byte; or, when the string continues
+ * beyond `until`, the length of the body plus the offset to continue at.
  */
 export function stringEnd(body: Uint8Array, from: number, until: number): number {
   const length = body.length;
@@ -70,7 +70,7 @@ function digitsEnd(body: Uint8Array, from: number, until: number): number {
 
 /**
  * @param from the minus sign or first digit.
- * @param until where its digits are no longer looked at: a number that reaches it is too long.
+ * @param until limit: a number that reaches it is too long.
  * @returns the offset after the number; `~offset` (negative) where it goes wrong.
  */
 export function numberEnd(body: Uint8Array, from: number, until: number): number {

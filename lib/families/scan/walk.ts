@@ -6,16 +6,16 @@ import type { Level, Rule, Spelling } from '#lib/families/scan/spec';
 import { spellingOf } from '#lib/families/scan/spec';
 import { textOf } from '#lib/families/scan/text';
 
-/** A value that is read may have this many bytes, as a text part of a multipart body may. */
+/** Largest value that is read, bytes; the same limit as for a text part of a multipart body. */
 const MAX_VALUE_BYTES = 64 * 1024;
 
 type OpenLongString = { -readonly [K in keyof LongString]: LongString[K] } & {
   readonly depth: number;
-  /** Where what may be base64 starts: behind the comma of a data URL. */
+  /** Start of the bytes that may be base64: after the comma of a data URL. */
   readonly dataStart: number;
 };
 
-/** What the pass knows and has found; the grammar itself is in `read`. */
+/** The state and findings of one pass; the grammar is in `read`. */
 export class Walk {
   readonly body: Buffer;
   readonly found = new Map<string, Found>();
@@ -26,7 +26,7 @@ export class Walk {
   frame: Frame;
   readonly #frames: Frame[];
 
-  /** @param interrupted whether other passes run before this one has ended. */
+  /** @param interrupted whether other passes may run before this one has ended. */
   constructor(body: Buffer, interrupted: boolean) {
     this.body = body;
     this.#frames = framesFor(interrupted);
@@ -68,7 +68,7 @@ export class Walk {
     if (keep !== null) {
       if (!this.collection.prune(frame.firstKept, keep)) return null;
     } else if (collected && (members !== null || elements !== null)) {
-      // Of what is collected the leaves say all.
+      // Of collected fields only the leaves are kept.
       return null;
     }
     return this.record(spelling, frame.isObject ? 'object' : 'array', frame.start, end, null, empty);
@@ -109,7 +109,7 @@ export class Walk {
     let value: Found['value'] = null;
     if (!rule.unread) {
       if (end - start > MAX_VALUE_BYTES) {
-        // Where an object or a list is looked for, a text is a prompt or a picture, and never read.
+        // Where an object or array is expected, a string is a prompt or an image, which is never read.
         if (rule.members === null && rule.elements === null) {
           return `field "${rule.path}" is over ${MAX_VALUE_BYTES / 1024} KiB; send a shorter value`;
         }
@@ -137,7 +137,7 @@ export class Walk {
     return null;
   }
 
-  /** Whether it is base64 is read afterwards, piece by piece. */
+  /** Notes a long string; whether it is base64 is checked afterwards, in slices. */
   private keepLong(start: number, end: number): void {
     const { keyStart, keyEnd } = this.frame;
     const url = dataUrl(this.body, start, end);
@@ -153,7 +153,7 @@ export class Walk {
     });
   }
 
-  /** The object closes: a sibling that stood before or after its long strings says what they are. */
+  /** Called at the end of an object: a sibling of its long strings names their media type. */
   private nameMedia(frame: Frame): void {
     for (let i = frame.firstLong; i < this.longStrings.length; i++) {
       const long = this.longStrings[i];

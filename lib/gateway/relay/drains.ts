@@ -1,19 +1,21 @@
-/** Drains of one process (decisions §6). */
+/** Most drains at once in one process (decisions §6). */
 const MOST = 256;
-/** Drains of a key without a concurrency limit. */
+/** Most drains at once for a key without a concurrency limit. */
 const MOST_OF_KEY = 16;
 
-/** The answers that this process reads on after their clients left, for their usage. */
+/**
+ * Drains: answers that this process reads to their end, for their usage, after the client has left.
+ */
 export interface Drains {
   /**
-   * Takes a place for one more; the drain holds no concurrency slot.
-   * @param concurrency the key's own limit, which is then its limit of drains; null: 16.
-   * @param must it is heard out however many there are.
-   * @param cut ends it early: its call is then charged by estimate.
-   * @returns how to give the place back; null: there is none, the connection is to be closed.
+   * Begins a drain, which holds no concurrency slot.
+   * @param concurrency the key's concurrency limit, which also limits its drains; null: 16.
+   * @param must begin it regardless of the limits.
+   * @param cut ends the drain early; its call is then charged by estimate.
+   * @returns a function that ends the drain; null: a limit is reached, so the connection is to be closed.
    */
   begin(keyId: string, concurrency: number | null, must: boolean, cut: () => void): (() => void) | null;
-  /** Ends all that run, and lets none begin: the process stops. */
+  /** Cuts all running drains and refuses new ones, because the process is stopping. */
   stop(): void;
 }
 

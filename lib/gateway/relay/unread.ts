@@ -5,8 +5,8 @@ import { estimateWorkedTokens } from '#lib/metering/estimate-output';
 import type { Exchange } from '#lib/upstream/exchange';
 
 /**
- * What was seen of an answer whose connection the gateway closed before its end. A model that reasons out of
- * sight has made output for as long as the provider worked, at the speed observed on its offer, up to the
+ * Describes an answer whose connection the gateway closed before its end. A model with hidden reasoning is assumed to
+ * have produced output for as long as the provider worked, at the speed observed on its offer, up to the output
  * budget or the model's maximum, times `n` (decisions §6 "What is charged").
  * @param exchange null: no attempt was under way.
  */

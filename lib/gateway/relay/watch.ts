@@ -17,11 +17,11 @@ import type { Target } from '#lib/routing/target';
 export interface Watch {
   /** What was shown since the last time; null: nothing new. Rejects with `NotKept`. */
   keepNew(): Promise<void> | null;
-  /** What the call used, for later calls that continue it; null: it is told already. */
+  /** Records what the call used, for later calls that continue it; null: already recorded. */
   tellUsed(): Promise<void> | null;
   /**
-   * A stored response tells what the call that made it used: its charge is settled before it is shown. null: the
-   * answer tells nothing of that. Rejects with `NotKept`.
+   * Settles the charge of the call that created a stored response before its usage is shown. null: the answer
+   * reports no usage. Rejects with `NotKept`.
    */
   settleStored(): Promise<void> | null;
   /** The answer is over, well: jobs and resources learn what it did to them. Never rejects. */
@@ -89,7 +89,7 @@ class AnswerWatch implements Watch {
   async #settleStored(resource: Resource, answer: unknown): Promise<void> {
     const { adjustments, jobs } = this.#runtime;
     try {
-      // Of a job, its own settlement comes first.
+      // A job is settled by its own rules before any adjustment.
       if (resource.job) await jobs?.saw(resource.callId, answer);
       await adjustments?.retrieved(resource, answer);
       this.#storedSettled = true;

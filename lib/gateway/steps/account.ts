@@ -13,8 +13,8 @@ import type { CallRecord, CloseEntry, RefusedEntry } from '#lib/settlement/entry
  * The one accounting call, for success and failure alike: the journal learns how the call ended before
  * the last byte of the answer goes out; then slot, hold and tokens are free again. A caller whose key
  * never resolved leaves no row.
- * @throws when the charge of an answer cannot be written: it must not end as if it were whole. The call is
- * accounted for then as its client sees it.
+ * @throws when the charge of an answer cannot be written, so that the answer must not end as if complete. The call is
+ * then accounted for as its client saw it.
  */
 export async function account(runtime: Runtime, call: Call, reply: Reply): Promise<void> {
   const { journal } = runtime;
@@ -32,7 +32,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     await journal.append(entryOf(call, record));
     if (call.refusal && !claim) await pace(runtime, call.snapshot.key.id);
   } catch (error) {
-    // Who left, or was refused anyway, hears nothing else; without a charge nothing depends on the disk.
+    // A free call, a refusal and a client that has left do not depend on the disk.
     const withheld = record.costNano > 0n && call.refusal === null && !call.gone;
     if (withheld) {
       withholdAnswer(call, reply);
@@ -62,9 +62,8 @@ function entryOf({ id, claim }: Call, record: CallRecord): CloseEntry | RefusedE
 }
 
 /**
- * The charge could not be written, so the answer may not end: its client gets an error instead, or, where the
- * answer has begun, sees it cut off. An answer without its end is worth nothing unless it was a stream, whose
- * parts were delivered.
+ * Withholds the end of an answer whose charge could not be written: the client gets an error, or, if the answer has
+ * begun, a cut connection. The call is then free, except for a stream, whose delivered parts can be used.
  */
 function withholdAnswer(call: Call, reply: Reply): void {
   const begun = reply.started();
@@ -92,13 +91,13 @@ function flaggedBy(call: Call, record: CallRecord): FlaggedCharge {
   return { callId, provider, model, flags, usage, serviceTier: call.report?.serviceTier ?? null };
 }
 
-/** What TPM counts in the end; null, the estimate, of a job: what it uses is not known within the window. */
+/** Tokens that TPM counts in the end; null keeps the estimate, for jobs, whose usage comes too late for the window. */
 function tokensOf(call: Call): number | null {
   if (call.jobOpened) return null;
   return call.usageSource === 'none' ? 0 : countedTokens(meteredUsage(call));
 }
 
-/** A key refused in floods waits a little: the flood must not become the log's. */
+/** Delays the refusals of a key that is refused in floods, so that they cannot flood the log. */
 function pace(runtime: Runtime, keyId: string): Promise<void> | null {
   const delayMs = runtime.refusals.delayMs(keyId, runtime.clock.now());
   return delayMs === 0 ? null : new Promise((resolve) => setTimeout(resolve, delayMs));

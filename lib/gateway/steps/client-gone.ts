@@ -2,7 +2,7 @@ import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Exchange } from '#lib/upstream/exchange';
 
-/** How long an answer is read on after its client left (decisions §6): streams, and whole answers. */
+/** Longest drain of a stream and of a whole answer after the client has left (decisions §6). */
 const DRAIN_STREAM_MS = 15_000;
 const DRAIN_WHOLE_MS = 60_000;
 
@@ -10,20 +10,19 @@ class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 
-/** Watches one call's client: on leaving, the exchange under way is ended or read to its end. */
+/** Watches the client of one call: when it leaves, the current exchange is drained or closed. */
 export interface GoneWatch {
-  /** The exchange under way now, and the policy of its provider. */
+  /** Sets the current exchange, and the policy of its provider. */
   underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void;
-  /** The call is over: gives a drain's place back. */
+  /** The call is over: its drain, if any, ends. */
   done(): void;
 }
 
 /**
- * A client that leaves gives its slot back, and costs what its provider makes it cost: the answer is read to
- * its end for the exact usage, unless the provider stops working for who is gone (`onDisconnect: abort`), the
- * request was not sent whole, or there are too many such answers already; then the connection is closed. What
- * begins or ends something at the provider is heard out wherever and however many there are: else nobody would
- * know of a job, or that it is gone.
+ * When a client leaves, its concurrency slots are freed and its answer is drained: read to its end for the exact usage.
+ * The connection is closed instead if the provider stops working then (`onDisconnect: abort`), the request was not
+ * sent completely, or too many drains are running. Calls that create or end something at the provider are always
+ * drained: otherwise the gateway would not learn of a new job, or that one has ended.
  */
 export function watchClient(runtime: Runtime, call: Call): GoneWatch {
   return new Watch(runtime, call);
@@ -72,13 +71,13 @@ class Watch implements GoneWatch {
     current.resume();
   }
 
-  /** @returns null when the answer is not worth reading on, or nobody has the time for it. */
+  /** @returns null when the answer is not worth draining, or too many drains are running. */
   #beginDrain(): (() => void) | null {
     const { ask, operation, resource, snapshot } = this.#call;
-    // The end of a stored response tells what it used, though all of it may have been read before.
+    // The usage stands at the end of a stored response, whose text the client may have read already.
     const tells = operation?.steps === 'stored' && ask?.stream === true && resource?.kind === 'response';
     const must = ask?.job !== undefined || operation?.ends !== undefined || tells;
-    // What only counts, or reads what is kept, costs nothing: nobody needs the rest of it.
+    // Token counts and reads cost nothing, so there is no usage to wait for.
     const worth = this.#policy === 'drain' && operation?.steps === 'generate';
     if (!snapshot || !(must || worth)) return null;
     const { id, limits } = snapshot.key;
