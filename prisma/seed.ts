@@ -8,6 +8,7 @@ import { ask } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { readSealingKey } from '#lib/secrets';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { addCredit } from '#lib/verbs/credit';
 import { createUser } from '#lib/verbs/user';
 import { newRowId } from '#lib/verbs/verb';
@@ -56,7 +57,9 @@ export async function seedFirstRun(
     workspace: demo.slug,
     role: 'owner',
   });
-  const host = { db, keyPepper: env.keyPepper, changed: () => {} };
+  const sources = { envSecret: () => undefined, sealingKey: null };
+  const catalogue = () => loadCatalogue(db.pool, sources);
+  const host = { db, keyPepper: env.keyPepper, catalogue, changed: () => {} };
   const asked = { actor: { kind: 'operator' as const, name: actor, address: null }, workspace: demo.slug };
   const { key } = await ask(host, createKey, { ...asked, input: { name: 'demo' } });
   return { email, password, workspaceSlug: demo.slug, key };

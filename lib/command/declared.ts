@@ -8,6 +8,7 @@ import { type Field, flagOf } from '#lib/control/field/field';
 import { ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
 import { readDocument } from '#lib/schemas/document';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
 
 /** The commands of declared operations: their usage, flags and `--json` follow from the declarations. */
 export function commandsOf(operations: readonly Operation[]): readonly Command[] {
@@ -52,7 +53,12 @@ function commandOf(operation: Operation): Command {
 /** The operations of a command's process: the gateway processes beside it hear of each change. */
 async function hostOf(context: Context): Promise<ControlHost> {
   const db = await context.db();
-  return { db, keyPepper: context.env().keyPepper, changed: () => context.announce() };
+  return {
+    db,
+    keyPepper: context.env().keyPepper,
+    catalogue: () => loadCatalogue(db.pool, context.catalogueSources()),
+    changed: () => context.announce(),
+  };
 }
 
 async function readInput(

@@ -1,5 +1,8 @@
 import { type Db, openDb } from '#lib/data/db';
-import { type Env, findHostEnv, publicUrl } from '#lib/env';
+import { type Env, envSecret, findHostEnv, publicUrl } from '#lib/env';
+import { readSealingKey } from '#lib/secrets';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
+import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /** What the console needs of the process's settings. */
 interface ConsoleEnv {
@@ -15,6 +18,8 @@ interface ConsoleEnv {
 export interface ConsoleHost {
   readonly db: Db;
   readonly env: ConsoleEnv;
+  /** The catalogue in force. */
+  catalogue(): Catalogue | Promise<Catalogue>;
   /** Models that some chat call could be routed to now; null where the process does not know. */
   listChatModels(): ReadonlySet<string> | null;
   /** Has this process read the change feed now, so that a change made here is in force at once. */
@@ -40,9 +45,13 @@ export function getConsoleHost(): ConsoleHost {
   if (known) return known as ConsoleHost;
   const env = findHostEnv();
   if (!env?.databaseUrl) throw new Error('the console needs DATABASE_URL and KEY_PEPPER; set both');
+  const db = openDb(env.databaseUrl);
+  const sealingKey = readSealingKey(env.encryptionKey);
   const made: ConsoleHost = {
-    db: openDb(env.databaseUrl),
+    db,
     env: consoleEnvOf(env, env.port),
+    catalogue: () =>
+      loadCatalogue(db.pool, { envSecret: (name) => envSecret(name) ?? undefined, sealingKey }),
     listChatModels: () => null,
     // Nothing to wake: processes that serve calls poll the change feed once a second.
     pollNow: () => undefined,

@@ -77,8 +77,8 @@ async function actorOf(user: { id: string; operator: boolean }): Promise<UserAct
 
 /** A change is in force in this process before the page hears of it (decisions §9). */
 function controlHost(): ControlHost {
-  const { db, env, pollNow } = getConsoleHost();
-  return { db, keyPepper: env.keyPepper, changed: pollNow };
+  const { db, env, catalogue, pollNow } = getConsoleHost();
+  return { db, keyPepper: env.keyPepper, catalogue, changed: pollNow };
 }
 
 function refused(message: string, field: string | null = null, signedOut = false): ActionResult<never> {

@@ -5,6 +5,7 @@ import type { ActingRole, Permission } from '#lib/control/role';
 import type { EveryWorkspace, Scope, WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import type { Change } from '#lib/data/change';
+import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /**
  * Whose things an operation is about.
@@ -31,6 +32,8 @@ export interface Context<R extends Reach = Reach> {
   /** Secret under which keys are hashed. */
   readonly keyPepper: string;
   readonly nowMs: number;
+  /** The models and offers in force, with what this process may route to. */
+  catalogue(): Catalogue | Promise<Catalogue>;
   /**
    * Every change of something that has a state calls it under the row's lock, before it writes.
    * @throws ControlRefused (conflict) when the caller's `If-Match` names another state.

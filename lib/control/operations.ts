@@ -1,3 +1,4 @@
+import { catalogueOperations } from '#lib/control/catalogue/operations';
 import type { Operation } from '#lib/control/declare';
 import { keyOperations } from '#lib/control/key/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
@@ -8,4 +9,5 @@ export const operations: readonly Operation[] = [
   ...keyOperations,
   ...managementKeyOperations,
   ...policyOperations,
+  ...catalogueOperations,
 ];

@@ -9,12 +9,15 @@ import { etagOf, matches } from '#lib/control/state';
 import { type Store, storeOf, transact } from '#lib/control/store';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
+import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /** What a process gives to the operations that run in it. */
 export interface ControlHost {
   readonly db: Db;
   /** Secret under which API keys and management keys are hashed. */
   readonly keyPepper: string;
+  /** The catalogue in force: in memory where the process serves calls, else read from the database. */
+  catalogue(): Catalogue | Promise<Catalogue>;
   /** Has the gateway processes of this machine read what was just committed (decisions §9). */
   changed(): Promise<void> | void;
 }
@@ -108,6 +111,7 @@ function contextOf<R extends Reach>(
     scope: scope as Context<R>['scope'],
     role,
     keyPepper: host.keyPepper,
+    catalogue: () => host.catalogue(),
     nowMs: Date.now(),
     expect: (state: State) => {
       compared = true;

@@ -9,19 +9,21 @@ import { requestsPerMinute } from '#lib/management/limits';
 import { manageOnNode } from '#lib/management/node';
 import { createPace } from '#lib/management/pace';
 import type { ManagementHost } from '#lib/management/serve';
+import type { Running } from '#lib/process/running';
 import { announce } from '#lib/snapshot/announce';
 
 /** Answers `/api/v1` in this process. */
 export function openManagement(
   env: Pick<Env, 'keyPepper' | 'dataDir'>,
   db: Db,
-  running: { pollNow(): Promise<void> },
+  running: Pick<Running, 'pollNow' | 'runtime'>,
   log: Logger,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const host: ManagementHost = {
     control: {
       db,
       keyPepper: env.keyPepper,
+      catalogue: () => running.runtime.catalogue(),
       changed: async () => {
         await running.pollNow();
         await announce(env.dataDir);

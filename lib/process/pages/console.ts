@@ -39,6 +39,7 @@ export async function openConsole(
       authSecret: env.nextAuthSecret,
       keyPepper: env.keyPepper,
     },
+    catalogue: () => running.runtime.catalogue(),
     listChatModels: () => listRoutable(running.runtime.catalogue(), 'chat'),
     pollNow: () => running.pollNow(),
     report: (error) =>

@@ -15,7 +15,7 @@ import {
   verdictOfApi,
   verdictOfLine,
 } from '#tests/support/control/adapters';
-import { createKey, operate } from '#tests/support/control/operate';
+import { controlHost, createKey, operate } from '#tests/support/control/operate';
 import { sampleOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
@@ -43,7 +43,7 @@ let operatorToken: string;
 let inferenceKey: string;
 let operatorUser: ConsoleUser;
 
-const host = () => ({ db, keyPepper: 'pepper', changed: () => {} });
+const host = () => controlHost(db);
 
 async function user(operator = false): Promise<ConsoleUser> {
   const id = randomUUID();
@@ -79,6 +79,7 @@ beforeAll(async () => {
   setConsoleHost({
     db,
     env: { publicUrl: 'http://localhost', authSecret: 'secret', keyPepper: 'pepper' },
+    catalogue: () => host().catalogue(),
     listChatModels: () => null,
     pollNow: () => undefined,
     report: (error) => console.error(error),

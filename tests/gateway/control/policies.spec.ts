@@ -69,3 +69,17 @@ it.each<[string, unknown, string]>([
   expect(refused.status).toBe(400);
   expect(refused.body.error.message.startsWith(start), refused.body.error.message).toBe(true);
 });
+
+it('the catalogue is a list like others, to any management key', async () => {
+  const list = (query: string) =>
+    fetch(`${stack.url}/api/v1/models${query}`, { headers: { authorization: `Bearer ${token}` } }).then(
+      async (answer) => (await answer.json()) as { data: { id: string }[]; next: string | null },
+    );
+  const whole = await list('?limit=500');
+  const first = await list('?limit=1');
+  const second = await list(`?limit=1&after=${encodeURIComponent(first.next ?? '')}`);
+  expect([...first.data, ...second.data]).toEqual(whole.data.slice(0, 2));
+  expect(whole.data.find(({ id }) => id === 'sandbox/echo')).toMatchObject({
+    offers: [{ available: true, why: null, price: { input: expect.any(String) } }],
+  });
+});

@@ -5,13 +5,15 @@ import * as key from '#lib/control/key/operations';
 import * as policy from '#lib/control/policy/operations';
 import { ask, type ControlHost } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
 
 /** As tests give it: the JSON of the operation's input, and the workspace where one is needed. */
 type Given = { workspace?: string } & Record<string, unknown>;
 
 /** The operations of a database, without gateway processes beside it. */
-function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
-  return { db, keyPepper, changed: () => {} };
+export function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
+  const catalogue = () => loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey: null });
+  return { db, keyPepper, catalogue, changed: () => {} };
 }
 
 const operator: Actor = { kind: 'operator', name: 'test', address: null };

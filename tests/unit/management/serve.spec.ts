@@ -6,13 +6,14 @@ import { createPace } from '#lib/management/pace';
 import { serveManagement } from '#lib/management/serve';
 import { readWebBody } from '#lib/management/web-body';
 import { makeManagementKey } from '#lib/secrets';
+import { controlHost } from '#tests/support/control/operate';
 
 describe('the management API without its database', () => {
   it('cannot look up a management key: 502, and the log says why', async () => {
     const db = openDb('postgres://gateway@127.0.0.1:1/none', { onError: () => {} });
     const reported: unknown[] = [];
     const host = {
-      control: { db, keyPepper: 'pepper', changed: () => {} },
+      control: controlHost(db),
       pace: createPace(10),
       ids: createIds(systemClock),
       report: (error: unknown) => reported.push(error),
