@@ -1,7 +1,7 @@
 -- Keys of the management API, of a workspace with a role or (both null) of the operator. Hashed as API keys are.
 CREATE TABLE "management_key" (
   "id" UUID NOT NULL PRIMARY KEY,
-  "workspace_id" UUID REFERENCES "workspace" ("id") ON DELETE CASCADE,
+  "workspace_id" UUID REFERENCES "workspace" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
   "role" TEXT,
   "name" TEXT NOT NULL,
   "hash" BYTEA NOT NULL,
@@ -17,7 +17,7 @@ CREATE INDEX "management_key_workspace_id_id_idx" ON "management_key" ("workspac
 
 -- Answers of mutations that were sent with an Idempotency-Key, sealed; kept for 24 hours.
 CREATE TABLE "stored_answer" (
-  "management_key_id" UUID NOT NULL REFERENCES "management_key" ("id") ON DELETE CASCADE,
+  "management_key_id" UUID NOT NULL REFERENCES "management_key" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
   "token" TEXT NOT NULL,
   "request" TEXT NOT NULL,
   "answer" TEXT NOT NULL,
