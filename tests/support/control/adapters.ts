@@ -44,7 +44,7 @@ export function apiOf(control: ControlHost) {
   };
   return async (
     credential: string | null,
-    { kind, fields }: Operation,
+    { kind }: Operation,
     { method, path, body: whole }: HttpBinding,
     workspace: string,
     input: Input,
@@ -53,11 +53,9 @@ export function apiOf(control: ControlHost) {
     const target = path.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = name === 'workspace' ? workspace : rest.get(name);
       rest.delete(name);
-      return encodeURIComponent(typeof value === 'string' ? value : 'x');
+      return encodeURIComponent(typeof value === 'string' ? value.toWellFormed() : 'x');
     });
-    const query = new URLSearchParams(
-      [...rest].map(([name, value]) => [name, fields[name] ? wordOf(value) : String(value)]),
-    );
+    const query = new URLSearchParams([...rest].map(([name, value]) => [name, wordOf(value)]));
     const answer = await serveManagement(host, {
       method,
       target: `/api/v1${target}${kind === 'read' && rest.size > 0 ? `?${query}` : ''}`,
