@@ -12,6 +12,8 @@ export interface Source {
   readonly text: string;
   /** What it loads at run time: paths of our own files (after `missing` when there is none), else packages. */
   readonly imports: readonly string[];
+  /** The same, with what it takes types from. */
+  readonly mentions: readonly string[];
 }
 
 /** Every TypeScript and JavaScript file of the project, by path. */
@@ -20,7 +22,9 @@ export function readSources(): Map<string, Source> {
   return new Map(
     paths.map((path) => {
       const text = readFileSync(join(root, path), 'utf8');
-      return [path, { path, text, imports: namedIn(text).map((name) => resolveName(path, name)) }];
+      const resolved = (patterns: readonly RegExp[]) =>
+        namedIn(text, patterns).map((name) => resolveName(path, name));
+      return [path, { path, text, imports: resolved(statements), mentions: resolved(mentioning) }];
     }),
   );
 }
@@ -45,9 +49,14 @@ const statements = [
   /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g,
 ];
 
-function namedIn(text: string): string[] {
+const mentioning = [
+  /^\s*(?:import|export)\s+(?:[^'"();]*?\sfrom\s+)?['"]([^'"]+)['"]/gm,
+  /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g,
+];
+
+function namedIn(text: string, patterns: readonly RegExp[]): string[] {
   const code = codeOf(text);
-  return statements.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] ?? ''));
+  return patterns.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] ?? ''));
 }
 
 export const missing = 'missing ';
@@ -86,3 +95,25 @@ export function findChain(
 }
 
 const isServerActions = (source: Source) => /^\s*['"]use server['"]/.test(source.text);
+
+/** Files that lead back to themselves, types included: each group of them once, its files in order of the alphabet. */
+export function findCircles(sources: ReadonlyMap<string, Source>): string[][] {
+  const reach = new Map<string, ReadonlySet<string>>();
+  for (const start of sources.keys()) {
+    const seen = new Set<string>();
+    const queue = [start];
+    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+      for (const name of sources.get(path)?.mentions ?? []) {
+        if (!sources.has(name) || seen.has(name)) continue;
+        seen.add(name);
+        queue.push(name);
+      }
+    }
+    reach.set(start, seen);
+  }
+  const inCircle = [...sources.keys()].filter((path) => reach.get(path)?.has(path)).sort();
+  const groups = inCircle.map((path) =>
+    inCircle.filter((other) => reach.get(path)?.has(other) && reach.get(other)?.has(path)),
+  );
+  return [...new Map(groups.map((group) => [group.join(), group])).values()];
+}
