@@ -1,13 +1,15 @@
 import { redirect } from 'next/navigation';
 import { NoWorkspace } from '#components/account/no-workspace';
-import { getConsoleHost } from '#lib/console/db';
+import { actorOf, controlHost } from '#lib/console/actor';
 import { requireUser } from '#lib/console/session';
-import { listMemberships } from '#lib/queries/members';
+import { ask } from '#lib/control/run';
+import { listOwnWorkspaces } from '#lib/control/user/own';
 
 /** The front door: to the first workspace, or to the sign-in page. */
 export default async function RootPage() {
   const user = await requireUser();
-  const [first] = await listMemberships(getConsoleHost().db, user.id);
-  if (first) redirect(`/${first.workspace.slug}/keys`);
+  const asked = { actor: await actorOf(user), input: {} };
+  const [first] = (await ask(controlHost(), listOwnWorkspaces, asked)).data;
+  if (first) redirect(`/${first.slug}/keys`);
   return <NoWorkspace email={user.email} />;
 }

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { applyCatalogue } from '#lib/catalogue/apply';
 import { readCatalogue } from '#lib/catalogue/files';
 import { createKey } from '#lib/control/key/operations';
+import { newRowId } from '#lib/control/row-id';
 import { ask } from '#lib/control/run';
+import { createUser } from '#lib/control/user/operations';
+import { createWorkspace } from '#lib/control/workspace/operations';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { readSealingKey } from '#lib/secrets';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { addCredit } from '#lib/verbs/credit';
-import { createUser } from '#lib/verbs/user';
-import { newRowId } from '#lib/verbs/verb';
-import { createWorkspace } from '#lib/verbs/workspace';
 
 const actor = 'first run';
 
@@ -39,9 +39,13 @@ export async function seedFirstRun(
   if ((await db.prisma.apiKey.count()) > 0) return null;
   if ((await db.prisma.workspace.count({ where: { slug: { not: 'demo' } } })) > 0) return null;
   await seedCatalogue(db, env);
+  const sources = { envSecret: () => undefined, sealingKey: null };
+  const catalogue = () => loadCatalogue(db.pool, sources);
+  const host = { db, keyPepper: env.keyPepper, catalogue, changed: () => {} };
+  const operator = { kind: 'operator' as const, name: actor, address: null };
   const demo =
     (await db.prisma.workspace.findUnique({ where: { slug: 'demo' } })) ??
-    (await createWorkspace(db, actor, { name: 'demo' }));
+    (await ask(host, createWorkspace, { actor: operator, input: { name: 'demo' } }));
   if ((await db.prisma.ledgerLine.count({ where: { workspaceId: demo.id } })) === 0) {
     await addCredit(db, actor, { workspace: demo.slug, amount: '10', reason: 'Welcome credit' });
   }
@@ -49,18 +53,9 @@ export async function seedFirstRun(
   // A user left by a start that was cut off has a password that nobody saw.
   await db.prisma.user.deleteMany({ where: { email } });
   const password = randomBytes(9).toString('base64url');
-  await createUser(db, actor, {
-    email,
-    password,
-    name: 'Demo',
-    operator: true,
-    workspace: demo.slug,
-    role: 'owner',
-  });
-  const sources = { envSecret: () => undefined, sealingKey: null };
-  const catalogue = () => loadCatalogue(db.pool, sources);
-  const host = { db, keyPepper: env.keyPepper, catalogue, changed: () => {} };
-  const asked = { actor: { kind: 'operator' as const, name: actor, address: null }, workspace: demo.slug };
+  const asked = { actor: operator, workspace: demo.slug };
+  const user = { email, password, name: 'Demo', operator: true, role: 'owner' };
+  await ask(host, createUser, { ...asked, input: user });
   const { key } = await ask(host, createKey, { ...asked, input: { name: 'demo' } });
   return { email, password, workspaceSlug: demo.slug, key };
 }

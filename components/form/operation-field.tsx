@@ -45,19 +45,21 @@ export function OperationField({ field, models, value, onChange, error }: Operat
       </div>
     );
   }
-  const placeholder = field.empty ?? (field.required ? field.example : null);
+  const shown = field.required && kind !== 'password' ? field.example : null;
+  const placeholder = field.empty ?? shown;
   return (
     <Field
       label={label}
       name={name}
       hint={help || undefined}
       error={error}
-      autoComplete="off"
+      autoComplete={kind === 'password' ? 'new-password' : 'off'}
       required={field.required}
       {...(placeholder === null ? {} : { placeholder })}
       {...(kind === 'money' ? { prefix: '$', inputMode: 'decimal' as const } : {})}
       {...(kind === 'count' ? { inputMode: 'numeric' as const } : {})}
       {...(kind === 'text' ? { maxLength: 1000 } : {})}
+      {...(kind === 'email' || kind === 'password' ? { type: kind } : {})}
     />
   );
 }

@@ -60,24 +60,3 @@ export const actor = 'command line';
 export function usageLine(command: Command): string {
   return `gateway ${command.name}${command.usage ? ` ${command.usage}` : ''}`;
 }
-
-/** Picks options under the names that a verb knows them by; what was not given is left out. */
-export function pick<Name extends string>(
-  input: Input,
-  names: Readonly<Record<string, Name>>,
-): { [key in Name]?: string } {
-  const picked: { [key in Name]?: string } = {};
-  for (const [option, name] of Object.entries(names)) {
-    const value = input.options[option];
-    if (value !== undefined) picked[name] = value;
-  }
-  return picked;
-}
-
-/** A switch given as "on" or "off"; undefined when not given. */
-export function readSwitch(input: Input, option: string): boolean | undefined {
-  const value = input.options[option];
-  if (value === undefined || value === 'on' || value === 'off')
-    return value === undefined ? value : value === 'on';
-  throw new CommandRefused(`--${option}: write on or off`);
-}

@@ -9,10 +9,12 @@ import { VerbRefused } from '#lib/verbs/verb';
 
 /** One file a noun, loaded when it is asked for: a command should start fast. */
 const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
-  workspace: async () => (await import('#lib/command/workspace')).workspace,
+  workspace: declared,
   key: declared,
   'management-key': declared,
-  user: async () => (await import('#lib/command/user')).user,
+  user: declared,
+  member: declared,
+  audit: declared,
   catalogue: async () => (await import('#lib/command/catalogue')).catalogue,
   policy: declared,
   route: async () => (await import('#lib/command/route')).route,

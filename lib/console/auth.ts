@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { AuthOptions, Session, User } from 'next-auth';
 import type { JWT } from 'next-auth/jwt';
 import Credentials from 'next-auth/providers/credentials';
+import { controlHost } from '#lib/console/actor';
 import { landingAddress } from '#lib/console/addresses';
-import { findUserByPassword, normalEmail } from '#lib/console/credentials';
 import { getConsoleHost } from '#lib/console/db';
 import { clientOf, nearestHop } from '#lib/console/forwarded';
 import { getSignInThrottle } from '#lib/console/sign-in-throttle';
+import { normalEmail } from '#lib/control/field/people';
+import { ask } from '#lib/control/run';
+import { findUserByPassword } from '#lib/control/user/authenticate';
+import { endSession } from '#lib/control/user/own';
 
 declare module 'next-auth' {
   interface User {
@@ -86,7 +90,7 @@ export function authOptions(): AuthOptions {
     events: {
       signOut: async ({ token }) => {
         // A cookie that is not ours has no session to end.
-        if (token?.sessionId) await endSession(token).catch((error: unknown) => host.report(error));
+        if (token?.sessionId) await signOut(token).catch((error: unknown) => host.report(error));
       },
     },
   };
@@ -97,10 +101,10 @@ function newSession(user: User): Omit<Session, 'user' | 'expires'> {
   return { userId: user.id, sessionVersion: user.sessionVersion, sessionId: randomUUID(), endsAtMs };
 }
 
-/** A copy of its cookie opens nothing from now on. Forgets the sessions whose week is over. */
-async function endSession({ sessionId, endsAtMs }: JWT): Promise<void> {
-  const { endedSession } = getConsoleHost().db.prisma;
-  const ended = { id: sessionId, expiresAt: new Date(endsAtMs) };
-  await endedSession.upsert({ where: { id: sessionId }, create: ended, update: {} });
-  await endedSession.deleteMany({ where: { expiresAt: { lt: new Date() } } });
+/** A copy of its cookie opens nothing from now on. */
+async function signOut({ userId, sessionId, endsAtMs }: JWT): Promise<void> {
+  await ask(controlHost(), endSession, {
+    actor: { kind: 'user', userId, operator: false, address: null },
+    input: { id: sessionId, endsAt: new Date(endsAtMs).toISOString() },
+  });
 }

@@ -1,35 +1,43 @@
 import { headers } from 'next/headers';
 import { notFound, redirect } from 'next/navigation';
 import { cache } from 'react';
-import { getConsoleHost } from '#lib/console/db';
-import { type ConsoleUser, findUser, requireUser } from '#lib/console/session';
-import { may, type Permission, type Role, roleOf } from '#lib/control/role';
-import { findMembership, findRenamed } from '#lib/queries/members';
+import { actorOf, controlHost } from '#lib/console/actor';
+import { findUser, requireUser } from '#lib/console/session';
+import { ControlRefused } from '#lib/control/refusal';
+import { type ActingRole, may, type Permission } from '#lib/control/role';
+import { ask } from '#lib/control/run';
+import type { SessionUser } from '#lib/control/user/authenticate';
+import { findRenamedWorkspace, visitWorkspace } from '#lib/control/user/own';
 
-/** A signed-in user in a workspace that they belong to. */
+/** A signed-in user in a workspace where they may work. */
 export interface Membership {
-  readonly user: ConsoleUser;
-  readonly role: Role;
+  readonly user: SessionUser;
+  readonly role: ActingRole;
   readonly workspace: {
     readonly id: string;
     readonly slug: string;
     readonly name: string;
+    /** IANA zone. */
     readonly timeZone: string;
+    /** Balance and credit minus what is held, in dollars. */
+    readonly available: string;
+    readonly suspended: boolean;
   };
 }
 
-const readMembership = cache(async (slug: string, userId: string) =>
-  findMembership(getConsoleHost().db, { slug, userId }),
-);
-
-/** The membership of whoever is signed in; null for strangers, for nobody, and for unknown workspaces. */
-export async function findMember(slug: string): Promise<Membership | null> {
+/** Asked once a request. null for strangers, for nobody, and for unknown workspaces. */
+export const findMember = cache(async (slug: string): Promise<Membership | null> => {
   const user = await findUser();
   if (!user) return null;
-  const found = await readMembership(slug, user.id);
-  const role = found ? roleOf(found.role) : null;
-  return found && role ? { user, role, workspace: found.workspace } : null;
-}
+  try {
+    const asked = { actor: await actorOf(user), workspace: slug, input: {} };
+    const { role, ...workspace } = await ask(controlHost(), visitWorkspace, asked);
+    return { user, role, workspace };
+  } catch (error) {
+    if (error instanceof ControlRefused) return null;
+    throw error;
+  }
+});
 
 /**
  * Authorises a page. Without a session: to the sign-in page. A workspace of others, an unknown one and
@@ -38,15 +46,18 @@ export async function findMember(slug: string): Promise<Membership | null> {
 export async function requireMember(slug: string, permission: Permission): Promise<Membership> {
   const user = await requireUser();
   const member = await findMember(slug);
-  if (!member) await leadOn(slug, user.id);
+  if (!member) await leadOn(slug, user);
   if (!member || !may(member.role, permission)) notFound();
   return member;
 }
 
 /** From an address that a workspace of the user had before it was renamed to the same page under its new one. */
-async function leadOn(slug: string, userId: string): Promise<void> {
-  const renamed = await findRenamed(getConsoleHost().db, { slug, userId });
-  if (renamed === null) return;
+async function leadOn(was: string, user: SessionUser): Promise<void> {
+  // No slug is longer, or has other characters.
+  if (!/^[a-z0-9-]{1,100}$/.test(was)) return;
+  const asked = { actor: await actorOf(user), input: { slug: was } };
+  const { slug } = await ask(controlHost(), findRenamedWorkspace, asked);
+  if (slug === null) return;
   const rest = ((await headers()).get('x-console-path') ?? '').replace(/^\/[^/?#]+/, '');
-  redirect(`/${renamed}${rest}`);
+  redirect(`/${slug}${rest}`);
 }

@@ -1,15 +1,13 @@
-import { headers } from 'next/headers';
 import { notFound, unstable_rethrow } from 'next/navigation';
+import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { readForm } from '#lib/console/form';
-import { nearestHop } from '#lib/console/forwarded';
 import { findMember } from '#lib/console/member';
 import { findUser, requireUser } from '#lib/console/session';
-import type { UserActor } from '#lib/control/actor';
 import type { Mutation, Reach, Read } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
 import { ControlRefused } from '#lib/control/refusal';
-import { ask, type ControlHost } from '#lib/control/run';
+import { ask } from '#lib/control/run';
 
 /** What an action answers: never an exception, so that the page can show what to do next. */
 export type ActionResult<Value> =
@@ -68,17 +66,6 @@ export async function readForPage<F extends Fields, Out, R extends Reach>(
     if (error.code !== 'invalid_body' || !unreadable) notFound();
     return readForPage(operation, slug, Object.fromEntries(given.filter((one) => one !== unreadable)));
   }
-}
-
-async function actorOf(user: { id: string; operator: boolean }): Promise<UserActor> {
-  const address = nearestHop((await headers()).get('x-forwarded-for'));
-  return { kind: 'user', userId: user.id, operator: user.operator, address };
-}
-
-/** A change is in force in this process before the page hears of it (decisions §9). */
-function controlHost(): ControlHost {
-  const { db, env, catalogue, pollNow } = getConsoleHost();
-  return { db, keyPepper: env.keyPepper, catalogue, changed: pollNow };
 }
 
 function refused(message: string, field: string | null = null, signedOut = false): ActionResult<never> {

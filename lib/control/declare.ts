@@ -106,6 +106,11 @@ export interface Read<F extends Fields = Fields, Out = unknown, R extends Reach 
 export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Reach = Reach>
   extends Declared<F, Out, R> {
   readonly kind: 'create' | 'change';
+  /**
+   * It changes who may do what in a workspace: no other mutation of the workspace runs at the same time, so
+   * that nobody acts under a role that was just taken from them.
+   */
+  readonly alone?: boolean;
   run(context: Context<R>, input: ValuesOf<F>): Promise<Done<Out>>;
 }
 

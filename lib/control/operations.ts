@@ -2,7 +2,12 @@ import { catalogueOperations } from '#lib/control/catalogue/operations';
 import type { Operation } from '#lib/control/declare';
 import { keyOperations } from '#lib/control/key/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
+import { memberOperations } from '#lib/control/member/operations';
 import { policyOperations } from '#lib/control/policy/operations';
+import { auditOperations } from '#lib/control/trail/operations';
+import { userOperations } from '#lib/control/user/operations';
+import { ownOperations } from '#lib/control/user/own';
+import { workspaceOperations } from '#lib/control/workspace/operations';
 
 /** Every operation of the control plane. What is not here is no command, no form and no address. */
 export const operations: readonly Operation[] = [
@@ -10,4 +15,9 @@ export const operations: readonly Operation[] = [
   ...managementKeyOperations,
   ...policyOperations,
   ...catalogueOperations,
+  ...workspaceOperations,
+  ...memberOperations,
+  ...userOperations,
+  ...ownOperations,
+  ...auditOperations,
 ];

@@ -1,6 +1,8 @@
 import { type Actor, isOperator } from '#lib/control/actor';
 import type { Reach } from '#lib/control/declare';
+import type { Fields } from '#lib/control/field/field';
 import { isUuid } from '#lib/control/field/kinds';
+import { isVoidNow } from '#lib/control/management-key/authenticate';
 import { badInput, ControlRefused, notFound, quoted } from '#lib/control/refusal';
 import { type ActingRole, may, type Permission, roleOf, rolesThatMay } from '#lib/control/role';
 import { EveryWorkspace, type Scope, WorkspaceScope } from '#lib/control/scope';
@@ -17,6 +19,11 @@ interface Asked {
   readonly reach: Reach;
   /** Slug or id of the workspace that was named. */
   readonly workspace: string | undefined;
+  /**
+   * Inside the transaction of a mutation: the lock on the workspace's row until it ends. Roles are read
+   * behind it. `shared` ones stand beside each other and beside charges; `alone` waits for them, and they for it.
+   */
+  readonly lock?: 'shared' | 'alone';
 }
 
 /**
@@ -30,45 +37,78 @@ export async function reachOf(store: Store, actor: Actor, asked: Asked): Promise
     if (isOperator(actor)) return everything;
     throw new ControlRefused('permission_denied', 'only an operator of this gateway may do this');
   }
-  if (asked.workspace !== undefined) return inWorkspace(store, actor, asked.workspace);
+  const { lock } = asked;
+  if (asked.workspace !== undefined) return inWorkspace(store, actor, asked.workspace, lock);
   if (asked.reach === 'subject') {
     if (isOperator(actor)) return everything;
     if (actor.kind === 'management-key' && actor.workspaceId !== null)
-      return inWorkspace(store, actor, actor.workspaceId);
+      return inWorkspace(store, actor, actor.workspaceId, lock);
   }
   throw badInput('workspace', 'name the workspace by its slug');
 }
 
 const everything: Reached = { scope: new EveryWorkspace(), role: 'operator', suspended: false };
 
-async function inWorkspace(store: Store, actor: Actor, named: string): Promise<Reached> {
-  const found = await findNamed(store, named);
-  const role = found === null ? null : await roleIn(store, actor, found.id);
+async function inWorkspace(store: Store, actor: Actor, named: string, lock: Asked['lock']): Promise<Reached> {
+  const found = await findNamed(store, named, lock);
+  const role = found === null ? null : await roleIn(store, actor, found.id, lock);
   if (found === null || role === null) {
     throw notFound(`there is no workspace ${quoted(named)}; check its slug`, 'workspace');
   }
-  return { scope: new WorkspaceScope(found), role, suspended: found.suspendedAt !== null };
+  const scope = new WorkspaceScope({ id: found.id, slug: found.slug, timeZone: found.time_zone });
+  return { scope, role, suspended: found.suspended };
 }
+
+interface Named {
+  id: string;
+  slug: string;
+  time_zone: string;
+  suspended: boolean;
+}
+
+/** Charges update the row, which `FOR KEY SHARE` lets them; `FOR UPDATE` waits for all the others. */
+const locks = { shared: 'FOR KEY SHARE', alone: 'FOR UPDATE' } as const;
 
 /** Only what can be a slug or an id is asked for: PostgreSQL raises for other texts. */
-function findNamed(store: Store, named: string) {
+async function findNamed(store: Store, named: string, lock: Asked['lock']): Promise<Named | null> {
   if (!/^[a-z0-9-]{1,100}$/i.test(named)) return null;
-  const where = isUuid(named) ? { id: named } : { slug: named };
-  return store.prisma.workspace.findUnique({
-    where,
-    select: { id: true, slug: true, timeZone: true, suspendedAt: true },
-  });
+  const condition = isUuid(named) ? 'id = $1::uuid' : 'slug = $1';
+  const [found] = await store.query<Named>(
+    `SELECT id::text AS id, slug, time_zone, suspended_at IS NOT NULL AS suspended FROM workspace
+     WHERE ${condition} ${lock === undefined ? '' : locks[lock]}`,
+    [named],
+  );
+  return found ?? null;
 }
 
-async function roleIn(store: Store, actor: Actor, workspaceId: string): Promise<ActingRole | null> {
-  if (actor.kind === 'management-key' && actor.workspaceId !== null)
-    return actor.workspaceId === workspaceId ? actor.role : null;
+async function roleIn(
+  store: Store,
+  actor: Actor,
+  workspaceId: string,
+  lock: Asked['lock'],
+): Promise<ActingRole | null> {
+  if (actor.kind === 'management-key' && actor.workspaceId !== null) {
+    if (actor.workspaceId !== workspaceId) return null;
+    // Its adapter has just authenticated it: only behind a lock may that have changed.
+    return lock !== undefined && (await isVoidNow(store, actor)) ? null : actor.role;
+  }
+  if (isOperator(actor)) return 'operator';
   if (actor.kind === 'user') {
     const where = { workspaceId_userId: { workspaceId, userId: actor.userId } };
     const member = await store.prisma.member.findUnique({ where, select: { role: true } });
     if (member !== null) return roleOf(member.role);
   }
-  return isOperator(actor) ? 'operator' : null;
+  return null;
+}
+
+/** Some fields need more than their operation. @throws ControlRefused permission_denied. */
+export function checkFields({ role }: Reached, fields: Fields, input: object): void {
+  for (const [name, { permission }] of Object.entries(fields)) {
+    const given = Object.hasOwn(input, name);
+    if (!given || permission === undefined || role === null || may(role, permission)) continue;
+    const text = `your role is ${role}; giving this needs the role ${rolesThatMay(permission)}`;
+    throw new ControlRefused('permission_denied', text, name);
+  }
 }
 
 /** @throws ControlRefused permission_denied, naming the roles that may. */

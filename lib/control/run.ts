@@ -3,7 +3,7 @@ import { audit } from '#lib/control/audit';
 import type { Context, Mutation, Operation, Reach, Read, State } from '#lib/control/declare';
 import { type Fields, parseFields, type ValuesOf } from '#lib/control/field/field';
 import { claim, keep, type Once } from '#lib/control/once';
-import { checkPermission, type Reached, reachOf } from '#lib/control/reach';
+import { checkFields, checkPermission, type Reached, reachOf } from '#lib/control/reach';
 import { badInput, conflict } from '#lib/control/refusal';
 import { etagOf, matches } from '#lib/control/state';
 import { type Store, storeOf, transact } from '#lib/control/store';
@@ -41,8 +41,8 @@ export interface Ran<Out> {
 }
 
 /**
- * Runs an operation, whoever asks and by whichever adapter: scope, permission and input first, then a read,
- * or a transaction of the mutation, its audit row, its stored answer and, last, the change feed.
+ * Runs an operation, whoever asks and by whichever adapter: scope, permission, input and a read; or all of
+ * these in the transaction of a mutation, with its audit row, its stored answer and, last, the change feed.
  * @throws ControlRefused; then nothing was changed.
  */
 async function run<F extends Fields, Out, R extends Reach>(
@@ -50,17 +50,33 @@ async function run<F extends Fields, Out, R extends Reach>(
   operation: Read<F, Out, R> | Mutation<F, Out, R>,
   ask: Ask,
 ): Promise<Ran<Out>> {
-  const store = storeOf(host.db);
-  const reached = await reachOf(store, ask.actor, { reach: operation.reach, workspace: ask.workspace });
-  checkPermission(reached, operation);
-  const input = parseFields(operation.fields, ask.input);
   if (operation.kind === 'read') {
+    const store = storeOf(host.db);
+    const { reached, input } = await admit(store, operation, ask);
     const output = await operation.run(contextOf<R>(host, store, ask, reached), input);
     return { output, etag: operation.state ? etagOf(operation.state(output)) : null };
   }
-  const ran = await transact(host.db, (inside) => mutate(host, inside, operation, ask, reached, input));
+  const ran = await transact(host.db, (inside) => mutate(host, inside, operation, ask));
   await host.changed();
   return ran;
+}
+
+/**
+ * Scope, permission and input, in this order: strangers learn nothing of the fields. A mutation asks inside
+ * its transaction and behind a lock, so that a role that is taken away at the same moment does not count.
+ */
+async function admit<F extends Fields>(
+  store: Store,
+  operation: Pick<Operation, 'reach' | 'permission' | 'kind'> & { fields: F },
+  { actor, workspace, input: given }: Ask,
+  lock?: 'shared' | 'alone',
+): Promise<{ reached: Reached; input: ValuesOf<F> }> {
+  const { reach, fields } = operation;
+  const reached = await reachOf(store, actor, { reach, workspace, ...(lock ? { lock } : {}) });
+  checkPermission(reached, operation);
+  const input = parseFields(fields, given);
+  checkFields(reached, fields, input);
+  return { reached, input };
 }
 
 /** The answer alone: what pages, commands and tests need. */
@@ -77,9 +93,8 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   store: Store,
   operation: Mutation<F, Out, R>,
   ask: Ask,
-  reached: Reached,
-  input: ValuesOf<F>,
 ): Promise<Ran<Out>> {
+  const { reached, input } = await admit(store, operation, ask, operation.alone ? 'alone' : 'shared');
   const { once } = ask;
   const request = { operation: operation.name, workspace: ask.workspace, input: ask.input };
   const before = once ? await claim(store, once, request) : null;

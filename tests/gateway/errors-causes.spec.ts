@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#lib/errors';
 import { makeKey } from '#lib/secrets';
-import { setWorkspace } from '#lib/verbs/workspace';
 import { callsOf, closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
-import { disableKey, exhaustKey, revokeKey, rotateKey, setKey } from '#tests/support/control/operate';
+import {
+  disableKey,
+  exhaustKey,
+  revokeKey,
+  rotateKey,
+  setKey,
+  setWorkspace,
+} from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
@@ -96,7 +102,7 @@ describe('the refusals each by its cause', () => {
       [
         'suspended workspace',
         'apikey_inactive',
-        ({ slug }) => setWorkspace(stack.db, 'test', { workspace: slug, suspended: true }),
+        ({ slug }) => setWorkspace(stack.db, { workspace: slug, suspended: true }),
       ],
     ])('%s: in force at once, whatever was in memory', async (_name, code, change) => {
       const { id, key, workspace } = await own();
@@ -156,7 +162,7 @@ describe('the refusals each by its cause', () => {
         expectRefusal(asked.answer, 'insufficient_balance', key),
         'insufficient_balance',
       );
-      await setWorkspace(stack.db, 'test', { workspace: workspace.slug, credit: '1' });
+      await setWorkspace(stack.db, { workspace: workspace.slug, credit: '1' });
       await stack.announce();
       expect((await askChat(stack.url, key, {})).answer.status).toBe(200);
     });

@@ -10,8 +10,7 @@ import { readEnv } from '#lib/env';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
 import type { Health } from '#lib/routing/health';
-import { createWorkspace } from '#lib/verbs/workspace';
-import { createKey } from '#tests/support/control/operate';
+import { createKey, createWorkspace } from '#tests/support/control/operate';
 import { createDatabase } from '#tests/support/database';
 import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
 import { fillCatalogue, secrets } from '#tests/support/stack';
@@ -31,7 +30,7 @@ export interface InProcess {
   /** A key, in a workspace of its own with $100 unless `settings.workspace` names one. */
   key(
     settings?: Partial<Parameters<typeof createKey>[1]>,
-    workspace?: Partial<Parameters<typeof createWorkspace>[2]>,
+    workspace?: Partial<Parameters<typeof createWorkspace>[1]>,
   ): Promise<{ id: string; key: string; workspace: string }>;
   /** Puts what was changed in the database in force. */
   pollNow(): Promise<void>;
@@ -73,7 +72,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     pollNow: () => running.pollNow(),
     key: async (settings = {}, workspace = {}) => {
       const made = { name: 'Test', credit: '100', ...workspace };
-      const slug = settings.workspace ?? (await createWorkspace(db, 'test', made)).slug;
+      const slug = settings.workspace ?? (await createWorkspace(db, made)).slug;
       const created = await createKey(db, { name: 'test', ...settings, workspace: slug }, secrets.KEY_PEPPER);
       await running.pollNow();
       return { ...created, workspace: slug };

@@ -164,10 +164,7 @@ describe('the tables of the control plane', () => {
     'lib/command/doctor.ts',
     'lib/command/route.ts',
     'lib/command/workspace.ts',
-    'lib/console/auth.ts',
-    'lib/console/credentials.ts',
     'lib/console/model-names.ts',
-    'lib/console/session.ts',
   ];
 
   it('are touched by no adapter, page or part of a call, but by the operations that it runs', () => {

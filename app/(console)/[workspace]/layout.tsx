@@ -1,13 +1,12 @@
-import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { BalanceChip } from '#components/shell/balance-chip';
 import { Shell } from '#components/shell/shell';
-import { getConsoleHost } from '#lib/console/db';
+import { actorOf, controlHost } from '#lib/console/actor';
 import { requireMember } from '#lib/console/member';
 import { showMoney } from '#lib/console/show/money';
+import { ask } from '#lib/control/run';
+import { listOwnWorkspaces } from '#lib/control/user/own';
 import { parseUsd } from '#lib/money';
-import { listMemberships } from '#lib/queries/members';
-import { findStanding } from '#lib/queries/workspaces';
 
 interface WorkspaceLayoutProps {
   children: ReactNode;
@@ -17,28 +16,24 @@ interface WorkspaceLayoutProps {
 export default async function WorkspaceLayout({ children, params }: WorkspaceLayoutProps) {
   const { workspace: slug } = await params;
   const { user, role, workspace } = await requireMember(slug, 'workspace:read');
-  const { db } = getConsoleHost();
-  const [found, memberships] = await Promise.all([
-    findStanding(db, workspace.id),
-    listMemberships(db, user.id),
-  ]);
-  if (!found) notFound();
+  const asked = { actor: await actorOf(user), input: {} };
+  const own = await ask(controlHost(), listOwnWorkspaces, asked);
   return (
     <Shell
       current={{ slug: workspace.slug, name: workspace.name }}
-      workspaces={memberships.map(({ workspace: { slug, name } }) => ({ slug, name }))}
+      workspaces={own.data.map(({ slug, name }) => ({ slug, name }))}
       email={user.email}
       name={user.name}
       role={role}
       balance={
         <BalanceChip
-          available={showMoney(found.available)}
-          exact={found.available}
-          empty={parseUsd(found.available) <= 0n}
+          available={showMoney(workspace.available)}
+          exact={workspace.available}
+          empty={parseUsd(workspace.available) <= 0n}
         />
       }
     >
-      {found.suspended ? (
+      {workspace.suspended ? (
         <p role="status" className="rounded-lg bg-bad-soft px-4 py-2.5 text-bad leading-5">
           This workspace is suspended: every call is refused with 403. Ask the people who run this gateway.
         </p>

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { badInput, quoted } from '#lib/control/refusal';
+import type { Permission } from '#lib/control/role';
 
 /** Which control of a form, and which words of the command line, give a value of it. */
 export type FieldKind =
   | 'text'
+  | 'email'
+  | 'password'
   | 'count'
   | 'money'
   | 'moment'
@@ -33,6 +36,8 @@ export interface FieldFacts {
   readonly group?: { readonly title: string; readonly help: string };
   /** What an empty box means: "No cap". */
   readonly empty?: string;
+  /** What giving this field needs besides the operation's own permission. */
+  readonly permission?: Permission;
 }
 
 /** One input of an operation. `Value` is what `run` gets for it. */

@@ -102,6 +102,13 @@ export function cap(facts: FieldFacts): Field<bigint | null, true> {
   return make('money', shown, schema, clearing(String), true);
 }
 
+/** An allowance in nano-dollars: 0 or more; `none` means 0. */
+export function allowance(facts: FieldFacts): Field<bigint, true> {
+  const schema = dollars.refine((nano) => nano >= 0n, 'credit is 0 dollars or more; a ledger line corrects');
+  const read = (text: string) => (text === 'none' ? '0' : text);
+  return make('money', { placeholder: 'USD', unit: 'USD', ...facts }, schema, read);
+}
+
 /** A moment: ISO with an offset or Z, or a plain date (its start in UTC); null for never. */
 export function moment(facts: FieldFacts): Field<Date | null, true> {
   const message = 'write a time like 2027-01-31T12:00:00Z';

@@ -1,6 +1,6 @@
 import type { ManagementKeyActor } from '#lib/control/actor';
 import { mayGive, roleOf } from '#lib/control/role';
-import { storeOf } from '#lib/control/store';
+import { type Store, storeOf } from '#lib/control/store';
 import type { Db } from '#lib/data/db';
 import { hashKey } from '#lib/secrets';
 
@@ -45,8 +45,22 @@ export async function findManagementKey(
   };
 }
 
+/** The same inside of a mutation, for a maker whose role is taken away at that moment. */
+export async function isVoidNow(
+  { query }: Store,
+  { madeBy, workspaceId, role }: ManagementKeyActor,
+): Promise<boolean> {
+  if (madeBy === null) return false;
+  const [maker] = await query<Pick<Found, 'maker_role' | 'maker_operator'>>(
+    `SELECT m.role AS maker_role, u.operator AS maker_operator FROM "user" u
+     LEFT JOIN member m ON m.user_id = u.id AND m.workspace_id = $2::uuid WHERE u.id = $1::uuid`,
+    [madeBy, workspaceId],
+  );
+  return maker === undefined || isVoid({ ...maker, created_by: madeBy, role });
+}
+
 /** Whether its maker could no longer make it. One that the command line made has no maker to lose. */
-function isVoid(found: Found): boolean {
+function isVoid(found: Pick<Found, 'created_by' | 'maker_operator' | 'maker_role' | 'role'>): boolean {
   if (found.created_by === null || found.maker_operator === true) return false;
   const role = found.role === null ? null : roleOf(found.role);
   const makers = found.maker_role === null ? null : roleOf(found.maker_role);

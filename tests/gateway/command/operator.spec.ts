@@ -84,6 +84,6 @@ describe('the command line on the embedded database', { timeout: 60_000 }, () =>
     const ran = await gateway.run(
       ...['user', 'create', '--email', 'a@example.com', '--password', 'long enough', '--operator', 'yes'],
     );
-    expect(ran).toMatchObject({ exit: 1, err: '--operator: write on or off\n' });
+    expect(ran).toMatchObject({ exit: 1, err: expect.stringContaining('--operator: write on or off') });
   });
 });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, openDb } from '#lib/data/db';
-import { findWorkspace } from '#lib/queries/workspaces';
 import { hashKey } from '#lib/secrets';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { loadKey } from '#lib/snapshot/load';
-import { createWorkspace } from '#lib/verbs/workspace';
 import { seedFirstRun } from '#prisma/seed';
+import { createWorkspace, findWorkspace } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const env = { keyPepper: 'pepper', encryptionKey: 'b'.repeat(64), sandbox: true };
@@ -61,7 +60,7 @@ describe('the first run on an empty database', () => {
 
   it('leaves a database alone that somebody uses already', async () => {
     const used = await empty();
-    await createWorkspace(used, 'test', { name: 'Ours' });
+    await createWorkspace(used, { name: 'Ours' });
     expect(await seedFirstRun(used, env)).toBeNull();
     expect(await used.prisma.provider.count()).toBe(0);
   });

@@ -3,10 +3,9 @@ import type { ErrorCode } from '#lib/errors';
 import type { Operation } from '#lib/families/family';
 import { operations } from '#lib/families/index';
 import { record } from '#lib/sandbox/content/tool-call';
-import { setWorkspace } from '#lib/verbs/workspace';
 import { closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, jsonOf, whileOneRuns } from '#tests/support/chat-call';
-import { disableKey, exhaustKey } from '#tests/support/control/operate';
+import { disableKey, exhaustKey, setWorkspace } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
@@ -57,7 +56,7 @@ const causes: readonly Cause[] = [
     name: 'no funds',
     code: 'insufficient_balance',
     bars: ['generate'],
-    arrange: (stack, { slug }) => setWorkspace(stack.db, 'test', { workspace: slug, credit: '0' }),
+    arrange: (stack, { slug }) => setWorkspace(stack.db, { workspace: slug, credit: '0' }),
   },
   {
     name: 'a daily cap that is reached',

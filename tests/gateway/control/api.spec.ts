@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createManagementKey, revokeManagementKey } from '#lib/control/management-key/operations';
 import type { Role } from '#lib/control/role';
-import { createUser } from '#lib/verbs/user';
-import { operate } from '#tests/support/control/operate';
+import { createUser, operate } from '#tests/support/control/operate';
 import { joinStack } from '#tests/support/shared/join';
 import { type Stack, secrets } from '#tests/support/stack';
 
@@ -186,7 +185,7 @@ describe('whoever asks', () => {
     const higher = await send(token, 'POST', path, { name: 'up', role: 'owner' });
     expect(higher).toMatchObject({ status: 403, body: { error: { code: 'permission_denied' } } });
     expect((await send(token, 'POST', path, { name: 'same', role: 'admin' })).status).toBe(201);
-    const user = await createUser(stack.db, 'test', {
+    const user = await createUser(stack.db, {
       ...{ email: `${slug}@example.com`, password: 'long enough', workspace: slug, role: 'admin' },
     });
     const actor = { kind: 'user', userId: user.id, operator: false, address: null } as const;

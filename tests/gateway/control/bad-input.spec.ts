@@ -7,9 +7,8 @@ import { operations } from '#lib/control/operations';
 import { ControlRefused } from '#lib/control/refusal';
 import { runAny } from '#lib/control/run';
 import { type Db, openDb } from '#lib/data/db';
-import { createWorkspace } from '#lib/verbs/workspace';
 import { apiOf } from '#tests/support/control/adapters';
-import { controlHost, operate } from '#tests/support/control/operate';
+import { controlHost, createWorkspace, operate } from '#tests/support/control/operate';
 import { sampleOf, wordOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
@@ -22,7 +21,7 @@ beforeAll(async () => {
   db = openDb(database.url);
   const id = 'openai/gpt-4.1';
   await db.prisma.model.create({ data: { id, name: id, contextTokens: 1000, maxOutputTokens: 100 } });
-  slug = (await createWorkspace(db, 'test', { name: 'Bad input', credit: '10' })).slug;
+  slug = (await createWorkspace(db, { name: 'Bad input', credit: '10' })).slug;
   token = (await operate(db, createManagementKey, { name: 'ops', operator: true })).key;
 });
 afterAll(async () => {

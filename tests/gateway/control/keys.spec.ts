@@ -3,11 +3,11 @@ import { ControlRefused } from '#lib/control/refusal';
 import { type Db, openDb } from '#lib/data/db';
 import { hashKey, isWellFormedKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
-import { createUser } from '#lib/verbs/user';
-import { createWorkspace } from '#lib/verbs/workspace';
 import {
   createKey,
   createKeyAs,
+  createUser,
+  createWorkspace,
   disableKey,
   enableKey,
   exhaustKey,
@@ -21,7 +21,6 @@ import {
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const pepper = 'pepper';
-const actor = 'command line';
 let database: TestDatabase;
 let db: Db;
 
@@ -40,7 +39,7 @@ afterAll(async () => {
 type Settings = Record<string, unknown>;
 
 async function newKey(settings: Settings = {}) {
-  const workspace = await createWorkspace(db, actor, { name: 'Keys' });
+  const workspace = await createWorkspace(db, { name: 'Keys' });
   const made = await createKey(db, { workspace: workspace.slug, name: 'first', ...settings }, pepper);
   return { ...made, workspace };
 }
@@ -174,7 +173,7 @@ describe('creating a key', () => {
 
   it('belongs to the member who makes it, and stops when that member leaves', async () => {
     const { workspace } = await newKey();
-    const user = await createUser(db, actor, {
+    const user = await createUser(db, {
       email: 'maker@example.com',
       password: 'long enough',
       workspace: workspace.slug,

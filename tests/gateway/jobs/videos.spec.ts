@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
 import { findCall } from '#lib/queries/calls';
 import { readUsage } from '#lib/queries/usage';
-import { findWorkspace } from '#lib/queries/workspaces';
+import { findWorkspace } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 

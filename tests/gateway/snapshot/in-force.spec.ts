@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '#lib/data/change';
-import { setWorkspace } from '#lib/verbs/workspace';
 import { Client, codeOf } from '#tests/fleet/client';
 import { type CommandLine, commandLine } from '#tests/support/command';
+import { setWorkspace } from '#tests/support/control/operate';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 
@@ -79,7 +79,7 @@ describe('a change by another machine', () => {
       await slow.query('BEGIN');
       await slow.query('UPDATE api_key SET status = $2 WHERE id = $1', [id, status]);
       // Another change begins later, commits first and is read by the feed.
-      await setWorkspace(stack.db, 'test', { workspace: other.slug, rpm: 77 + tookMs.length });
+      await setWorkspace(stack.db, { workspace: other.slug, rpm: 77 + tookMs.length });
       await stack.announce();
       expect(await ask(key)).toBe(before);
       await publish(slow, [{ kind: 'key', subject: id }]);

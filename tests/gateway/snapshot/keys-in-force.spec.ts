@@ -6,14 +6,15 @@ import { hashKey, makeKey } from '#lib/secrets';
 import { createChangeFeed } from '#lib/snapshot/changes';
 import { loadKey } from '#lib/snapshot/load';
 import { createKeyReader } from '#lib/snapshot/read';
-import { createWorkspace, setWorkspace } from '#lib/verbs/workspace';
 import {
   createKey,
+  createWorkspace,
   disableKey,
   enableKey,
   revokeKey,
   rotateKey,
   setKey,
+  setWorkspace,
 } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
@@ -58,13 +59,13 @@ async function startNode() {
 describe('a change made elsewhere', () => {
   it('is in force after the next poll: limits, states, rotation and revocation', async () => {
     const node = await startNode();
-    const { slug } = await createWorkspace(db, 'test', { name: 'Force' });
+    const { slug } = await createWorkspace(db, { name: 'Force' });
     const { id, key } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     await node.feed.poll();
     expect(await node.see(key)).toBe('active null 600');
     const steps: [() => Promise<unknown>, string][] = [
       [() => setKey(db, { id, rpm: 7 }), 'active 7 600'],
-      [() => setWorkspace(db, 'test', { workspace: slug, rpm: 8 }), 'active 7 8'],
+      [() => setWorkspace(db, { workspace: slug, rpm: 8 }), 'active 7 8'],
       [() => disableKey(db, { id }), 'inactive 7 8'],
       [() => enableKey(db, { id }), 'active 7 8'],
     ];
@@ -85,7 +86,7 @@ describe('a change made elsewhere', () => {
 
   it('is in force without anyone saying so', async () => {
     const node = await startNode();
-    const { slug } = await createWorkspace(db, 'test', { name: 'Timer' });
+    const { slug } = await createWorkspace(db, { name: 'Timer' });
     const { id, key } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     expect(await node.see(key)).toBe('active null 600');
     await revokeKey(db, { id });
@@ -95,7 +96,7 @@ describe('a change made elsewhere', () => {
 
   it('ends what was remembered as unknown when the key is made', async () => {
     const node = await startNode();
-    const { slug } = await createWorkspace(db, 'test', { name: 'Unknown' });
+    const { slug } = await createWorkspace(db, { name: 'Unknown' });
     const secret = makeKey();
     expect(await node.see(secret)).toBe('invalid_api_key');
     const { id } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
@@ -107,7 +108,7 @@ describe('a change made elsewhere', () => {
 
   it('never leaves a stale key in memory while reads and changes race', async () => {
     const node = await startNode();
-    const { slug } = await createWorkspace(db, 'test', { name: 'Race' });
+    const { slug } = await createWorkspace(db, { name: 'Race' });
     const { id, key } = await createKey(db, { workspace: slug, name: 'k' }, pepper);
     let racing = true;
     const reads = (async () => {

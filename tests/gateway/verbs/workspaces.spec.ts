@@ -1,16 +1,12 @@
-import { verify } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlRefused } from '#lib/control/refusal';
 import { type Db, openDb } from '#lib/data/db';
-import { findWorkspace } from '#lib/queries/workspaces';
 import { hashKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
 import type { Policy } from '#lib/snapshot/snapshot';
 import { addCredit } from '#lib/verbs/credit';
-import { createUser } from '#lib/verbs/user';
 import { VerbRefused } from '#lib/verbs/verb';
-import { type CreateWorkspaceInput, createWorkspace, setWorkspace } from '#lib/verbs/workspace';
-import { createKey, setPolicy } from '#tests/support/control/operate';
+import { createKey, createWorkspace, findWorkspace, setPolicy } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const actor = 'command line';
@@ -26,8 +22,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-function newWorkspace(settings: Partial<CreateWorkspaceInput> = {}) {
-  return createWorkspace(db, actor, { name: 'Labs', ...settings });
+function newWorkspace(settings: Record<string, unknown> = {}) {
+  return createWorkspace(db, { name: 'Labs', ...settings });
 }
 
 function refusalOf(work: Promise<unknown>): Promise<string> {
@@ -43,106 +39,6 @@ function refusalOf(work: Promise<unknown>): Promise<string> {
 async function count(text: string, values: unknown[]): Promise<number> {
   return (await db.pool.query(text, values)).rows.length;
 }
-
-describe('creating a workspace', () => {
-  it('gives it 600 RPM, 4,000,000 TPM and 50 concurrent calls, in UTC, with nothing to spend', async () => {
-    const { id, slug } = await newWorkspace({ name: 'Ünited Labs!' });
-    expect(slug).toBe('united-labs');
-    expect(await findWorkspace(db, slug)).toMatchObject({
-      id,
-      slug,
-      name: 'Ünited Labs!',
-      timeZone: 'UTC',
-      balance: '0',
-      credit: '0',
-      held: '0',
-      available: '0',
-      rpm: 600,
-      tpm: 4_000_000,
-      concurrency: 50,
-      keys: [],
-    });
-    expect(await count('SELECT 1 FROM audit WHERE workspace_id = $1', [id])).toBe(1);
-    expect(await count('SELECT 1 FROM change WHERE subject = $1', [id])).toBe(1);
-  });
-
-  it('takes other limits, or none, a credit and a time zone', async () => {
-    const { slug } = await newWorkspace({
-      credit: '12.5',
-      timeZone: 'America/New_York',
-      rpm: '10',
-      tpm: 'none',
-      concurrency: null,
-    });
-    expect(await findWorkspace(db, slug)).toMatchObject({
-      credit: '12.5',
-      available: '12.5',
-      timeZone: 'America/New_York',
-      rpm: 10,
-      tpm: null,
-      concurrency: null,
-    });
-  });
-
-  it('gives each its own slug, also when two are made at once', async () => {
-    const made = await Promise.all(Array.from({ length: 5 }, () => newWorkspace({ name: 'Twins' })));
-    expect(made.map((one) => one.slug).sort()).toEqual(['twins', 'twins-2', 'twins-3', 'twins-4', 'twins-5']);
-  });
-
-  it.each([
-    ['日本', 'workspace'],
-    ['Models', 'models-workspace'],
-    ['  --A  B--', 'a-b'],
-  ])('makes a slug of %j that no console page has: %s', async (name, slug) => {
-    expect((await newWorkspace({ name })).slug).toBe(slug);
-  });
-
-  it.each<[string, Partial<CreateWorkspaceInput>, RegExp]>([
-    ['a limit of 0', { rpm: 0 }, /^rpm: /],
-    ['a negative limit', { concurrency: '-3' }, /^concurrency: /],
-    ['an unknown time zone', { timeZone: 'Mars/Base' }, /^timeZone: not a known IANA time zone/],
-    ['an offset as a time zone', { timeZone: '+02:00' }, /^timeZone: /],
-    ['a negative credit', { credit: '-1' }, /^credit: credit is 0 dollars or more/],
-    ['more credit than can be counted', { credit: '9999999999' }, /^credit: an amount is at most/],
-    ['no name', { name: '' }, /^name: a name is needed/],
-  ])('refuses %s', async (_name, settings, message) => {
-    expect(await refusalOf(newWorkspace(settings))).toMatch(message);
-  });
-});
-
-describe('setting a workspace', () => {
-  it('changes what is given, "none" removes, the slug stays', async () => {
-    const { id, slug } = await newWorkspace();
-    await setWorkspace(db, actor, { workspace: slug, name: 'New', rpm: 'none', credit: '3' });
-    expect(await findWorkspace(db, id)).toMatchObject({
-      slug,
-      name: 'New',
-      rpm: null,
-      tpm: 4_000_000,
-      credit: '3',
-    });
-    const refused = setWorkspace(db, actor, { workspace: slug, tpm: 0, name: 'Unchanged' });
-    expect(await refusalOf(refused)).toMatch(/^tpm: /);
-    expect(await findWorkspace(db, id)).toMatchObject({ name: 'New' });
-  });
-
-  it('suspends it and takes it back into service', async () => {
-    const { id } = await newWorkspace();
-    await setWorkspace(db, actor, { workspace: id, suspended: true });
-    expect(await findWorkspace(db, id)).toMatchObject({ suspended: true });
-    await setWorkspace(db, actor, { workspace: id, suspended: false });
-    expect(await findWorkspace(db, id)).toMatchObject({ suspended: false });
-  });
-
-  it('recalls leases when the credit is lowered, not when it is raised', async () => {
-    const { id } = await newWorkspace({ credit: '5' });
-    const recalls = () => count('SELECT 1 FROM change WHERE subject = $1', [`workspace:${id}`]);
-    await setWorkspace(db, actor, { workspace: id, credit: '6' });
-    expect(await recalls()).toBe(0);
-    await setWorkspace(db, actor, { workspace: id, credit: '1' });
-    expect(await recalls()).toBe(1);
-  });
-});
 
 describe('the money of a workspace', () => {
   it('is balance plus credit minus what rows and leases hold', async () => {
@@ -201,31 +97,6 @@ describe('the money of a workspace', () => {
   ])('refuses %j for %j', async (amount, reason, message) => {
     const { id } = await newWorkspace();
     expect(await refusalOf(addCredit(db, actor, { workspace: id, amount, reason }))).toMatch(message);
-  });
-});
-
-describe('creating a user', () => {
-  it('stores a password as Argon2id and makes a member', async () => {
-    const { id: workspaceId, slug } = await newWorkspace();
-    const wanted = { email: ' Ann@Example.COM ', password: 'correct horse', workspace: slug };
-    const { id, email } = await createUser(db, actor, { ...wanted, role: 'admin' as const });
-    expect(email).toBe('ann@example.com');
-    const user = await db.prisma.user.findUniqueOrThrow({ where: { id }, include: { members: true } });
-    expect(user.passwordHash).toMatch(/^\$argon2id\$/);
-    expect(await verify(user.passwordHash ?? '', 'correct horse')).toBe(true);
-    expect(user.members).toMatchObject([{ workspaceId, role: 'admin' }]);
-  });
-
-  it('refuses a known address, a short password, an unknown workspace, and changes nothing', async () => {
-    const wanted = { email: 'bob@example.com', password: 'long enough' };
-    const absent = createUser(db, actor, { ...wanted, workspace: 'absent' });
-    expect(await refusalOf(absent)).toContain('no workspace');
-    await createUser(db, actor, wanted);
-    expect(await refusalOf(createUser(db, actor, wanted))).toContain('already');
-    expect(await refusalOf(createUser(db, actor, { ...wanted, password: 'short' }))).toContain(
-      '8 characters',
-    );
-    expect(await refusalOf(createUser(db, actor, { ...wanted, email: 'bob' }))).toContain('e-mail');
   });
 });
 

@@ -89,7 +89,7 @@ export async function verdictOfAction(
   const answer = await operationAction(operation)(workspace, input);
   if (answer.ok) return 'allowed';
   if (answer.signedOut) return 'no credential';
-  if (/needs the role|only an operator|is suspended|cannot have the role/.test(answer.message))
+  if (/needs the role|only an operator|is suspended|cannot have the role/i.test(answer.message))
     return 'denied';
   if (answer.message.includes('no longer a member')) return 'no workspace';
   if (answer.message.startsWith('There is no')) return 'not found';

@@ -2,8 +2,11 @@ import type { Actor } from '#lib/control/actor';
 import type { Mutation, Reach, Read } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
 import * as key from '#lib/control/key/operations';
+import * as member from '#lib/control/member/operations';
 import * as policy from '#lib/control/policy/operations';
 import { ask, type ControlHost } from '#lib/control/run';
+import * as user from '#lib/control/user/operations';
+import * as workspace from '#lib/control/workspace/operations';
 import type { Db } from '#lib/data/db';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 
@@ -58,3 +61,22 @@ export interface PolicyGiven extends Given {
 }
 export const setPolicy = (db: Db, given: PolicyGiven) => operate(db, policy.setPolicy, given);
 export const rollBackPolicy = (db: Db, given: Given) => operate(db, policy.rollBackPolicy, given);
+
+export const createWorkspace = (db: Db, given: { name: string } & Record<string, unknown>) =>
+  operate(db, workspace.createWorkspace, given);
+export const setWorkspace = (db: Db, given: Given) => operate(db, workspace.setWorkspace, given);
+/** @param slug or id. */
+export const findWorkspace = (db: Db, slug: string) =>
+  operate(db, workspace.showWorkspace, { workspace: slug });
+export const createUser = (db: Db, given: Given) => operate(db, user.createUser, given);
+/** As an operator, or as a user who is none. */
+export const addMember = (db: Db, given: Given, userId?: string) =>
+  operate(db, member.addMember, given, undefined, actorOf(userId));
+export const setMember = (db: Db, given: Given, userId?: string) =>
+  operate(db, member.setMember, given, undefined, actorOf(userId));
+export const removeMember = (db: Db, given: Given, userId?: string) =>
+  operate(db, member.removeMember, given, undefined, actorOf(userId));
+
+function actorOf(userId: string | undefined): Actor | undefined {
+  return userId === undefined ? undefined : { kind: 'user', userId, operator: false, address: null };
+}

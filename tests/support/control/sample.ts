@@ -29,14 +29,19 @@ export async function sampleOf(
   }
   // A management key is one of a role or of the operator.
   if (operation.name === 'management-key.create') input.role = 'viewer';
+  if (operation.name === 'member.add') {
+    // Somebody who has signed up.
+    const user = { id: randomUUID(), email: String(input.email) };
+    await host.db.prisma.user.create({ data: user });
+  }
   return { input, made };
 }
 
 async function makeThing(host: ControlHost, { name }: Operation, workspace: string): Promise<string | null> {
   const noun = name.split('.')[0];
-  const [maker, list] = ['create', 'list'].map((verb) =>
-    operations.find((one) => one.name === `${noun}.${verb}`),
-  );
+  const find = (...verbs: string[]) =>
+    operations.find((one) => verbs.some((verb) => one.name === `${noun}.${verb}`));
+  const [maker, list] = [find('create', 'add'), find('list')];
   if (maker && Object.values(maker.fields).every(({ kind, required }) => kind !== 'id' || !required)) {
     const { input } = await sampleOf(host, maker, workspace);
     const { output } = await runAny(host, maker, { actor: operator, workspace, input });

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Db } from '#lib/data/db';
 import { type CallDetail, findCall } from '#lib/queries/calls';
 import { announce } from '#lib/snapshot/announce';
-import { createWorkspace } from '#lib/verbs/workspace';
-import { createKey } from '#tests/support/control/operate';
+import { createKey, createWorkspace } from '#tests/support/control/operate';
 import type { SandboxProcess } from '#tests/support/provider/process';
 
 /** Test secrets: they protect nothing. */
@@ -25,7 +24,7 @@ export interface Stack {
   /** What the gateway has written to its log, errors alone; of a shared one since this file joined. */
   log(): string | Promise<string>;
   /** Makes a workspace of its own with $100; settings as the verb takes them. */
-  workspace(settings?: Partial<Parameters<typeof createWorkspace>[2]>): Promise<{ id: string; slug: string }>;
+  workspace(settings?: Partial<Parameters<typeof createWorkspace>[1]>): Promise<{ id: string; slug: string }>;
   key(
     workspace: string,
     settings?: Partial<Parameters<typeof createKey>[1]>,
@@ -52,7 +51,7 @@ export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 
     workspaces,
     workspace: async (settings = {}) => {
       const name = `Test ${randomBytes(4).toString('hex')}`;
-      const created = await createWorkspace(db, 'test', { name, credit: '100', ...settings });
+      const created = await createWorkspace(db, { name, credit: '100', ...settings });
       workspaces.push(created.id);
       await tell();
       return created;

@@ -1,0 +1,132 @@
+import { type Context, change, create, read } from '#lib/control/declare';
+import { isUuid } from '#lib/control/field/kinds';
+import { limitOf, pageOf, paging } from '#lib/control/field/paging';
+import {
+  findMember,
+  keepAnOwner,
+  memberFields,
+  refuseOwners,
+  revokeManagementKeys,
+  showMember,
+  stateOf,
+} from '#lib/control/member/change';
+import { memberEmail, memberName, memberRole, shownMember } from '#lib/control/member/settings';
+import { badInput, conflict, notFound } from '#lib/control/refusal';
+import { inScope } from '#lib/control/scope';
+
+const members = '/workspaces/{workspace}/members';
+
+export const addMember = create({
+  name: 'member.add',
+  summary: 'Makes a user a member of a workspace.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { email: memberEmail, role: memberRole },
+  output: shownMember,
+  http: [{ method: 'POST', path: members }],
+  line: {},
+  text: ({ email, role }) => `${email} is a member now (${role})`,
+  run: async (context, { email, role }) => {
+    const { store, scope } = context;
+    refuseOwners(context, role);
+    const user = await store.prisma.user.findUnique({ where: { email }, select: { id: true } });
+    if (user === null) throw notFound(`there is no user ${email}; ask them to sign up first`, 'email');
+    const data = [{ workspaceId: scope.workspaceId, userId: user.id, role }];
+    const { count } = await store.prisma.member.createMany({ data, skipDuplicates: true });
+    if (count === 0) throw conflict(`${email} is a member already; change the role instead`, 'email');
+    const added = await findMember(store, scope, user.id);
+    return { ...done(context, added.id), result: added, before: null, after: stateOf(added) };
+  },
+});
+
+export const setMember = change({
+  name: 'member.set',
+  summary: 'Changes the role of a member; management keys that they could no longer make are revoked.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { member: memberName, role: memberRole },
+  output: shownMember,
+  http: [{ method: 'PATCH', path: `${members}/{member}` }],
+  line: {},
+  text: ({ email, role }) => `${email} has the role ${role} now`,
+  run: async (context, { member, role }) => {
+    const { store, scope } = context;
+    const old = await findMember(store, scope, member);
+    context.expect(stateOf(old));
+    refuseOwners(context, role, old.role);
+    if (old.role === 'owner' && role !== 'owner') await keepAnOwner(store, scope, old.id);
+    const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId: old.id } };
+    await store.prisma.member.update({ where, data: { role } });
+    const revoked = await revokeManagementKeys(store, scope, old.id, role);
+    const result = { ...old, role };
+    return {
+      ...done(context, old.id, revoked),
+      result,
+      before: stateOf(old),
+      after: stateOf(result),
+    };
+  },
+});
+
+export const removeMember = change({
+  name: 'member.remove',
+  summary: 'Removes a member: the API keys that they made stop, their management keys are revoked.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { member: memberName },
+  output: shownMember,
+  http: [{ method: 'DELETE', path: `${members}/{member}` }],
+  line: {},
+  text: ({ email }) => `${email} is no member any more`,
+  run: async (context, { member }) => {
+    const { store, scope } = context;
+    const old = await findMember(store, scope, member);
+    context.expect(stateOf(old));
+    refuseOwners(context, old.role);
+    if (old.role === 'owner') await keepAnOwner(store, scope, old.id);
+    const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId: old.id } };
+    await store.prisma.member.delete({ where });
+    const revoked = await revokeManagementKeys(store, scope, old.id, null);
+    return { ...done(context, old.id, revoked), result: old, before: stateOf(old), after: null };
+  },
+});
+
+export const listMembers = read({
+  name: 'member.list',
+  summary: 'The members of a workspace with their roles.',
+  reach: 'workspace',
+  permission: 'members:read',
+  fields: paging,
+  output: pageOf(shownMember),
+  http: [{ method: 'GET', path: members }],
+  line: {},
+  run: async ({ store, scope }, input) => {
+    const { after } = input;
+    if (after !== undefined && !isUuid(after))
+      throw badInput('after', 'this is not the "next" of a page of members');
+    const limit = limitOf(input);
+    const rows = await store.prisma.member.findMany({
+      where: { ...inScope(scope), ...(after === undefined ? {} : { userId: { gt: after } }) },
+      select: memberFields,
+      orderBy: { userId: 'asc' },
+      take: limit + 1,
+    });
+    const data = rows.slice(0, limit).map(showMember);
+    return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+  },
+});
+
+export const memberOperations = [addMember, setMember, removeMember, listMembers];
+
+/** Every process reads again which API keys have lost their member (decisions §9). */
+function done({ scope }: Context<'workspace'>, userId: string, revoked = 0) {
+  return {
+    subject: userId,
+    workspaceId: scope.workspaceId,
+    ...(revoked > 0 ? { detail: { revokedManagementKeys: revoked } } : {}),
+    changes: [{ kind: 'workspace' as const, subject: scope.workspaceId }],
+  };
+}

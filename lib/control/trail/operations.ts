@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { read } from '#lib/control/declare';
+import { optional } from '#lib/control/field/field';
+import { isUuid, moment, words } from '#lib/control/field/kinds';
+import { conditionsOf, fieldsOf, limitOf, pageOf, paging } from '#lib/control/field/paging';
+import { badInput } from '#lib/control/refusal';
+import { inScope, within } from '#lib/control/scope';
+
+const states = z.record(z.string(), z.unknown()).nullable();
+const shownRow = z.object({
+  id: z.uuid(),
+  at: z.iso.datetime(),
+  actor: z.string().meta({ description: 'A user’s id, "management-key <id>", or "command line".' }),
+  action: z.string().meta({ description: 'The operation: "key.revoke".' }),
+  subject: z.string().meta({ description: 'The id of what was changed.' }),
+  before: states.meta({ description: 'What differed, as it was; null: it was new.' }),
+  after: states.meta({ description: 'What differs, as it is; null: it is gone.' }),
+  address: z.string().nullable().meta({ description: 'Where it came from; null: this machine.' }),
+});
+
+const filters = {
+  action: {
+    field: optional(words({ label: 'Action', help: 'Of one operation.', example: 'key.revoke' }, 100)),
+    sql: (text: string) => `a.action = ${text}`,
+  },
+  subject: {
+    field: optional(words({ label: 'Subject', help: 'Of one thing, by its id.' }, 200)),
+    sql: (text: string) => `a.subject = ${text}`,
+  },
+  actor: {
+    field: optional(words({ label: 'Actor', help: 'Of one actor, as the rows name it.' }, 200)),
+    sql: (text: string) => `a.actor = ${text}`,
+  },
+  from: {
+    field: optional(moment({ label: 'From', help: 'At or after this time.' })),
+    sql: (at: string) => `a.at >= ${at}::timestamptz`,
+  },
+  to: {
+    field: optional(moment({ label: 'To', help: 'Before this time.' })),
+    sql: (at: string) => `a.at < ${at}::timestamptz`,
+  },
+};
+
+export const listAudit = read({
+  name: 'audit.list',
+  summary: 'What was changed in a workspace, by whom and from where; the newest first.',
+  reach: 'subject',
+  permission: 'workspace:read',
+  fields: { ...fieldsOf(filters), ...paging },
+  output: pageOf(shownRow),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/audit' }],
+  line: { workspace: 'optional' },
+  run: async ({ store, scope }, input) => {
+    const limit = limitOf(input);
+    const values: unknown[] = [limit + 1];
+    const where = [within(scope, 'a.workspace_id', values), ...conditionsOf(filters, input, values)];
+    if (input.after !== undefined) {
+      if (!isUuid(input.after)) throw badInput('after', 'this is not the "next" of a page of audit rows');
+      values.push(input.after);
+      where.push(`(a.at, a.id) < (SELECT l.at, l.id FROM audit l WHERE l.id = $${values.length}::uuid)`);
+    }
+    const found = await store.query<{ id: string }>(
+      `SELECT a.id::text AS id FROM audit a WHERE ${where.join(' AND ')} ORDER BY a.at DESC, a.id DESC LIMIT $1`,
+      values,
+    );
+    const ids = found.slice(0, limit).map(({ id }) => id);
+    const rows = await store.prisma.audit.findMany({ where: { ...inScope(scope), id: { in: ids } } });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const data = ids.flatMap((id) => {
+      const row = byId.get(id);
+      return row ? [shown(row)] : [];
+    });
+    return { data, next: found.length > limit ? (ids.at(-1) ?? null) : null };
+  },
+});
+
+export const auditOperations = [listAudit];
+
+interface Row {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  subject: string;
+  before: unknown;
+  after: unknown;
+  address: string | null;
+}
+
+function shown({ id, at, actor, action, subject, before, after, address }: Row) {
+  return {
+    ...{ id, at: at.toISOString(), actor, action, subject },
+    ...{ before: stateOf(before), after: stateOf(after), address },
+  };
+}
+
+/** The runner writes objects; rows of older versions have none. */
+function stateOf(stored: unknown): Record<string, unknown> | null {
+  return typeof stored === 'object' && stored !== null && !Array.isArray(stored) ? { ...stored } : null;
+}

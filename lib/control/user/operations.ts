@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { create } from '#lib/control/declare';
+import { optional } from '#lib/control/field/field';
+import { choice, name, toggle } from '#lib/control/field/kinds';
+import { email, password } from '#lib/control/field/people';
+import { badInput, conflict } from '#lib/control/refusal';
+import { roles } from '#lib/control/role';
+import { newRowId } from '#lib/control/row-id';
+import { WorkspaceScope } from '#lib/control/scope';
+import { hashPassword, refuseCommonPassword } from '#lib/control/user/password';
+
+export const createUser = create({
+  name: 'user.create',
+  summary: 'Makes a user who signs in with a password; with a workspace, a member of it (developer).',
+  reach: 'subject',
+  permission: 'gateway:write',
+  fields: {
+    email: email({ label: 'E-mail', help: 'With which they sign in.', example: 'ann@example.com' }),
+    password: password({
+      label: 'Password',
+      help: '10 to 256 characters, no common one.',
+      example: 'three random words',
+    }),
+    name: optional(name({ label: 'Name', help: 'As others see it.', example: 'Ann' })),
+    role: optional(choice({ label: 'Role', help: 'In the workspace; developer when none is given.' }, roles)),
+    operator: optional(
+      toggle({ label: 'Operator', help: 'One of the people who run this gateway.', example: false }),
+    ),
+  },
+  output: z.object({ id: z.uuid(), email: z.string() }),
+  http: [],
+  line: { workspace: 'optional' },
+  text: ({ id, email }) => `user ${email} created (${id})`,
+  run: async ({ store, scope }, { email, password, role, operator = false, name = null }) => {
+    const place = scope instanceof WorkspaceScope ? scope : null;
+    if (role !== undefined && place === null) {
+      throw badInput('role', 'a role is one in a workspace; name the workspace too (--workspace SLUG)');
+    }
+    await refuseCommonPassword(password, 'password');
+    const id = newRowId();
+    const passwordHash = await hashPassword(password);
+    const { count } = await store.prisma.user.createMany({
+      data: [{ id, email, name, passwordHash, operator }],
+      skipDuplicates: true,
+    });
+    if (count === 0) throw conflict(`there is a user ${email} already; sign in instead`, 'email');
+    const member = place && { workspaceId: place.workspaceId, userId: id, role: role ?? 'developer' };
+    if (member) await store.prisma.member.create({ data: member });
+    return {
+      result: { id, email },
+      subject: id,
+      workspaceId: place?.workspaceId ?? null,
+      before: null,
+      after: { email, name, operator, ...(member ? { role: member.role } : {}) },
+      changes: [],
+    };
+  },
+});
+
+export const userOperations = [createUser];

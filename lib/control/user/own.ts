@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { userOf } from '#lib/control/actor';
+import { change, read } from '#lib/control/declare';
+import { id as idField, isUuid, moment, words } from '#lib/control/field/kinds';
+import { badInput, notFound } from '#lib/control/refusal';
+import { roleOf, roles } from '#lib/control/role';
+import { heldNano } from '#lib/control/workspace/find';
+import { formatUsd } from '#lib/money';
+
+/** For the switcher of the console: where somebody belongs, by name. */
+export const listOwnWorkspaces = read({
+  name: 'workspace.mine',
+  summary: 'The workspaces of whoever is signed in, with the role there.',
+  reach: 'self',
+  permission: null,
+  fields: {},
+  output: z.object({
+    data: z.array(z.object({ slug: z.string(), name: z.string(), role: z.enum(roles).nullable() })),
+  }),
+  http: [],
+  line: null,
+  run: async ({ store, actor }) => {
+    const userId = userOf(actor);
+    if (userId === null) return { data: [] };
+    const rows = await store.prisma.member.findMany({
+      where: { userId },
+      select: { role: true, workspace: { select: { slug: true, name: true } } },
+      orderBy: [{ workspace: { name: 'asc' } }, { workspaceId: 'asc' }],
+    });
+    return { data: rows.map(({ role, workspace }) => ({ ...workspace, role: roleOf(role) })) };
+  },
+});
+
+/** What stands on every page of the console; without the keys, of which there may be thousands. */
+export const visitWorkspace = read({
+  name: 'workspace.visit',
+  summary: 'A workspace as each page of the console needs it, with the role of whoever looks at it.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: {},
+  output: z.object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    timeZone: z.string(),
+    role: z.enum([...roles, 'operator']),
+    available: z.string(),
+    suspended: z.boolean(),
+  }),
+  http: [],
+  line: null,
+  run: async ({ store, scope, role }) => {
+    const [row] = await store.query<{ name: string; available: string; suspended: boolean }>(
+      `SELECT w.name, (w.balance_nano + w.credit_nano - (${heldNano}))::text AS available,
+         w.suspended_at IS NOT NULL AS suspended
+       FROM workspace w WHERE w.id = $1::uuid`,
+      [scope.workspaceId],
+    );
+    if (row === undefined || role === null) throw notFound('this workspace is gone', 'workspace');
+    const { workspaceId, slug, timeZone } = scope;
+    const available = formatUsd(BigInt(row.available));
+    return { id: workspaceId, slug, timeZone, role, name: row.name, available, suspended: row.suspended };
+  },
+});
+
+/** The slug that a workspace has now, by one that it had before: of whoever is a member there. */
+export const findRenamedWorkspace = read({
+  name: 'workspace.renamed',
+  summary: 'Where a workspace of whoever is signed in lives now, by a slug that it had before.',
+  reach: 'self',
+  permission: null,
+  fields: { slug: words({ label: 'Slug', help: 'The one that it had before.' }) },
+  output: z.object({ slug: z.string().nullable() }),
+  http: [],
+  line: null,
+  run: async ({ store, actor }, { slug }) => {
+    const userId = userOf(actor);
+    if (userId === null) return { slug: null };
+    const found = await store.prisma.formerSlug.findFirst({
+      where: { slug, workspace: { members: { some: { userId } } } },
+      select: { workspace: { select: { slug: true } } },
+    });
+    return { slug: found?.workspace.slug ?? null };
+  },
+});
+
+export const endSession = change({
+  name: 'session.end',
+  summary: 'Ends a session of the console: a copy of its cookie opens nothing from now on.',
+  reach: 'self',
+  permission: null,
+  fields: {
+    id: idField({ label: 'Session', help: 'Its id.' }),
+    endsAt: moment({ label: 'Ends', help: 'When its cookie would have expired.' }),
+  },
+  output: z.object({ id: z.uuid() }),
+  http: [],
+  line: null,
+  run: async ({ store, nowMs }, { id, endsAt }) => {
+    if (!isUuid(id) || endsAt === null) throw badInput('id', 'this is no session');
+    const { endedSession } = store.prisma;
+    const data = [{ id, expiresAt: endsAt }];
+    const { count } = await endedSession.createMany({ data, skipDuplicates: true });
+    // Signed out in another tab already: nothing is changed.
+    const before = count === 0 ? {} : null;
+    // Sessions whose week is over open nothing anyway.
+    await endedSession.deleteMany({ where: { expiresAt: { lt: new Date(nowMs) } } });
+    return { result: { id }, subject: id, workspaceId: null, before, after: {}, changes: [] };
+  },
+});
+
+export const ownOperations = [listOwnWorkspaces, visitWorkspace, findRenamedWorkspace, endSession];

@@ -1,0 +1,76 @@
+import type { Workspace } from '#generated/client';
+import { inScope, type Scope, within } from '#lib/control/scope';
+import type { Store } from '#lib/control/store';
+import { type ListedWorkspace, type ShownWorkspace, stateOfRow } from '#lib/control/workspace/settings';
+import { formatUsd } from '#lib/money';
+
+/** What open calls and jobs of workspace `w` hold; leased money is not held (decisions §6). */
+export const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
+  + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id)`;
+
+/** Workspaces of the scope, by the time at which they were made, the newest first. */
+export async function listWorkspaces(
+  store: Store,
+  scope: Scope,
+  page: { conditions(values: unknown[]): string[]; readonly after: string | null; readonly limit: number },
+): Promise<{ data: ListedWorkspace[]; next: string | null }> {
+  const values: unknown[] = [page.limit + 1];
+  const where = [within(scope, 'w.id', values), ...page.conditions(values)];
+  if (page.after !== null) {
+    values.push(page.after);
+    where.push(`(w.created_at, w.id) < (SELECT a.created_at, a.id FROM workspace a
+      WHERE a.id = $${values.length}::uuid)`);
+  }
+  const found = await store.query<{ id: string; held: string }>(
+    `SELECT w.id::text AS id, (${heldNano})::text AS held FROM workspace w
+     WHERE ${where.join(' AND ')} ORDER BY w.created_at DESC, w.id DESC LIMIT $1`,
+    values,
+  );
+  const rows = found.slice(0, page.limit);
+  const ids = rows.map(({ id }) => id);
+  const workspaces = await store.prisma.workspace.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
+  return {
+    data: rows.flatMap(({ id, held }) => {
+      const workspace = byId.get(id);
+      return workspace ? [listed(workspace, held)] : [];
+    }),
+    next: found.length > page.limit ? (ids.at(-1) ?? null) : null,
+  };
+}
+
+/** One workspace with its keys, the oldest first. */
+export async function readWorkspace(store: Store, scope: Scope, id: string): Promise<ShownWorkspace | null> {
+  const values: unknown[] = [id];
+  const [found] = await store.query<{ held: string }>(
+    `SELECT (${heldNano})::text AS held FROM workspace w
+     WHERE w.id = $1::uuid AND ${within(scope, 'w.id', values)}`,
+    values,
+  );
+  const workspace = await store.prisma.workspace.findUnique({ where: { id } });
+  if (found === undefined || workspace === null) return null;
+  const keys = await store.prisma.apiKey.findMany({
+    where: { ...inScope(scope), workspaceId: id },
+    select: { id: true, name: true, status: true, displayStart: true, displayEnd: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  return {
+    ...listed(workspace, found.held),
+    keys: keys.map(({ displayStart, displayEnd, ...key }) => ({
+      ...key,
+      display: `${displayStart}…${displayEnd}`,
+    })),
+  };
+}
+
+function listed(row: Workspace, held: string): ListedWorkspace {
+  const heldAmount = BigInt(held);
+  return {
+    id: row.id,
+    ...stateOfRow(row),
+    balance: formatUsd(row.balanceNano),
+    held: formatUsd(heldAmount),
+    available: formatUsd(row.balanceNano + row.creditNano - heldAmount),
+    createdAt: row.createdAt.toISOString(),
+  };
+}

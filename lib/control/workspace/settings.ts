@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Workspace } from '#generated/client';
+import { allowance, limit, name, toggle } from '#lib/control/field/kinds';
+import { timeZone } from '#lib/control/field/people';
+import { shapeOf, shownSettings } from '#lib/control/field/settings';
+
+const limits = { title: 'Rate limits', help: 'Rate limits of the workspace, beside those of its keys.' };
+
+/** What may be set of a workspace, when it is made and later. */
+export const workspaceSettings = {
+  name: name({ label: 'Name', help: 'As people see it.', example: 'Acme Labs' }),
+  credit: allowance({
+    label: 'Credit',
+    help: 'What it may spend beyond its balance.',
+    example: '10',
+    permission: 'gateway:write',
+  }),
+  timeZone: timeZone({
+    label: 'Time zone',
+    help: 'In which its days begin: of caps, usage and the log.',
+    example: 'Europe/Berlin',
+  }),
+  rpm: limit({ label: 'Requests a minute', help: '', group: limits, example: 600 }),
+  tpm: limit({ label: 'Tokens a minute', help: '', group: limits, example: 4_000_000 }),
+  concurrency: limit({ label: 'Calls at once', help: '', group: limits, example: 50 }),
+  strict: toggle({
+    label: 'Strict budget',
+    help: 'Reserves what each call can cost at most, so that the balance never falls below 0.',
+    example: true,
+  }),
+};
+
+export const suspended = toggle({
+  label: 'Suspended',
+  help: 'Every call is refused, and only operators change anything.',
+  example: false,
+  permission: 'gateway:write',
+});
+
+/** What a new workspace has without other word (decisions §8). */
+export const newWorkspaceLimits = { rpm: 600, tpm: 4_000_000, concurrency: 50 };
+
+const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+
+/** What can change of a workspace: its entity tag and its audit rows are made of it. */
+const stateShape = {
+  slug: z.string().meta({ description: 'Its name in addresses.' }),
+  ...shapeOf(workspaceSettings),
+  suspended: z.boolean(),
+};
+export const changedWorkspace = z.object({ id: z.uuid(), ...stateShape });
+
+export const listedWorkspace = z.object({
+  ...changedWorkspace.shape,
+  balance: dollars.meta({ description: "The ledger's sum, in dollars as a decimal string." }),
+  held: dollars.meta({ description: 'What running calls and jobs hold.' }),
+  available: dollars.meta({ description: 'balance + credit − held.' }),
+  createdAt: z.iso.datetime(),
+});
+export type ListedWorkspace = z.output<typeof listedWorkspace>;
+
+/** A workspace as "workspace show" prints it (operations.md). */
+export const shownWorkspace = z.object({
+  ...listedWorkspace.shape,
+  keys: z.array(z.object({ id: z.uuid(), name: z.string(), status: z.string(), display: z.string() })),
+});
+export type ShownWorkspace = z.output<typeof shownWorkspace>;
+
+const stateSchema = z.object(stateShape);
+export type WorkspaceState = z.output<typeof stateSchema>;
+
+export function stateOfRow(row: Workspace): WorkspaceState {
+  return {
+    slug: row.slug,
+    ...shownSettings(workspaceSettings, row),
+    suspended: row.suspendedAt !== null,
+  };
+}
+
+/** The state within a shown workspace. */
+export function stateOfShown(workspace: ShownWorkspace): WorkspaceState {
+  return stateSchema.parse(workspace);
+}

@@ -1,0 +1,49 @@
+import type { Prisma, Workspace } from '#generated/client';
+import { isUuid } from '#lib/control/field/kinds';
+import { conflict } from '#lib/control/refusal';
+import type { Store } from '#lib/control/store';
+
+/**
+ * First segments of addresses that are no workspace's: of the console (operations.md "Console addresses")
+ * and of calls, which are served without their version too (decisions §3 "Addresses").
+ */
+const reserved = new Set(
+  (
+    'account docs favicon forgot-password invite logo new operator reset robots sign-in sign-out sign-up static status verify welcome ' +
+    'api audio chat embeddings files images messages models operations responses v1 v1alpha v1beta videos'
+  ).split(' '),
+);
+
+/** A slug from a name: "Ünited Labs!" → "united-labs". */
+function slugOf(text: string): string {
+  const slug = text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  if (slug === '') return 'workspace';
+  return reserved.has(slug) || isUuid(slug) ? `${slug}-workspace` : slug;
+}
+
+/**
+ * Inserts a workspace under the first free slug: name, name-2, name-3 … One that another workspace had
+ * before is not free: its address leads there.
+ */
+export async function insertWorkspace(
+  { prisma }: Store,
+  row: Omit<Prisma.WorkspaceCreateManyInput, 'slug'>,
+): Promise<Workspace> {
+  const base = slugOf(row.name);
+  for (let n = 1; n <= 1000; n++) {
+    const slug = n === 1 ? base : `${base}-${n}`;
+    if ((await prisma.formerSlug.count({ where: { slug } })) > 0) continue;
+    const [made] = await prisma.workspace.createManyAndReturn({
+      data: [{ ...row, slug }],
+      skipDuplicates: true,
+    });
+    if (made) return made;
+  }
+  throw conflict('too many workspaces have this name; choose another', 'name');
+}

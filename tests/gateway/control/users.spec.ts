@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { verify } from '@node-rs/argon2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ControlRefused } from '#lib/control/refusal';
+import { findUserByPassword, findUserOfSession } from '#lib/control/user/authenticate';
+import { endSession } from '#lib/control/user/own';
+import { type Db, openDb } from '#lib/data/db';
+import { createUser, createWorkspace, operate } from '#tests/support/control/operate';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+function refusalOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'not refused',
+    (error: unknown) => {
+      if (error instanceof ControlRefused) return error.message;
+      throw error;
+    },
+  );
+}
+
+describe('creating a user', () => {
+  it('stores a password as Argon2id and makes a member', async () => {
+    const { id: workspaceId, slug } = await createWorkspace(db, { name: 'Labs' });
+    const wanted = { email: ' Ann@Example.COM ', password: 'correct horse', workspace: slug };
+    const { id, email } = await createUser(db, { ...wanted, role: 'admin' });
+    expect(email).toBe('ann@example.com');
+    const user = await db.prisma.user.findUniqueOrThrow({ where: { id }, include: { members: true } });
+    expect(user.passwordHash).toMatch(/^\$argon2id\$/);
+    expect(await verify(user.passwordHash ?? '', 'correct horse')).toBe(true);
+    expect(user.members).toMatchObject([{ workspaceId, role: 'admin' }]);
+    const [row] = await db.prisma.audit.findMany({ where: { subject: id } });
+    expect(row).toMatchObject({ action: 'user.create', after: { email, operator: false, role: 'admin' } });
+    expect(JSON.stringify(row)).not.toMatch(/correct horse|argon2/);
+  });
+
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ['an unknown workspace', { workspace: 'absent' }, /no workspace "absent"/],
+    ['a role of no workspace', { role: 'viewer' }, /^role: .*--workspace/],
+    ['9 characters', { password: 'nine char' }, /^password: .*at least 10/],
+    ['257 characters', { password: 'é'.repeat(257) }, /^password: .*at most 256/],
+    ['a common password', { password: 'Password123' }, /^password: .*most common/],
+    ['a common password of digits', { password: '1234567890' }, /^password: .*most common/],
+    ['no address', { email: 'bob' }, /^email: not an e-mail address/],
+    ['an address with a control character', { email: 'b\u0000b@example.com' }, /^email: /],
+  ])('refuses %s, and changes nothing', async (_, wrong, message) => {
+    const wanted = { email: 'bob@example.com', password: 'long enough', ...wrong };
+    expect(await refusalOf(createUser(db, wanted))).toMatch(message);
+    expect(await db.prisma.user.count({ where: { email: 'bob@example.com' } })).toBe(0);
+  });
+
+  it('counts characters, not their halves, and takes 10 and 256', async () => {
+    for (const [n, password] of ['😀'.repeat(9), '😀'.repeat(10), 'x'.repeat(255).concat('y')].entries()) {
+      const made = refusalOf(createUser(db, { email: `length${n}@example.com`, password }));
+      expect(await made).toMatch(n === 0 ? /at least 10/ : /not refused/);
+    }
+  });
+
+  it('refuses a known address, however it is written, also when two are made at once', async () => {
+    const made = ['eve@example.com', 'EVE@example.com'].map((email) =>
+      refusalOf(createUser(db, { email, password: 'long enough' })),
+    );
+    expect((await Promise.all(made)).sort()).toEqual([expect.stringContaining('already'), 'not refused']);
+  });
+});
+
+describe('signing in', () => {
+  it('needs the password, and the address in any case', async () => {
+    const { id } = await createUser(db, { email: 'sue@example.com', password: 'correct horse' });
+    expect(await findUserByPassword(db, ' SUE@example.com', 'correct horse')).toMatchObject({ id });
+    expect(await findUserByPassword(db, 'sue@example.com', 'Correct horse')).toBeNull();
+    expect(await findUserByPassword(db, 'sue@exam\0ple.com', 'correct horse')).toBeNull();
+  });
+
+  it('opens a session that signing out ends, once, with a row in the audit trail', async () => {
+    const { id: userId } = await createUser(db, { email: 'kim@example.com', password: 'correct horse' });
+    const session = { sessionId: randomUUID(), userId, sessionVersion: 1 };
+    expect(await findUserOfSession(db, session)).toMatchObject({ email: 'kim@example.com' });
+    expect(await findUserOfSession(db, { ...session, sessionVersion: 0 })).toBeNull();
+    const given = { id: session.sessionId, endsAt: new Date(Date.now() + 60_000).toISOString() };
+    const actor = { kind: 'user' as const, userId, operator: false, address: null };
+    await Promise.all([1, 2].map(() => operate(db, endSession, given, 'pepper', actor)));
+    expect(await findUserOfSession(db, session)).toBeNull();
+    const rows = await db.prisma.audit.findMany({ where: { subject: session.sessionId } });
+    expect(rows).toMatchObject([{ actor: userId, action: 'session.end' }]);
+  });
+});

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ControlRefused } from '#lib/control/refusal';
+import { listAudit } from '#lib/control/trail/operations';
+import { findRenamedWorkspace } from '#lib/control/user/own';
+import * as operations from '#lib/control/workspace/operations';
+import { type Db, openDb } from '#lib/data/db';
+import {
+  createUser,
+  createWorkspace,
+  findWorkspace,
+  operate,
+  setWorkspace,
+} from '#tests/support/control/operate';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+function newWorkspace(settings: Record<string, unknown> = {}) {
+  return createWorkspace(db, { name: 'Labs', ...settings });
+}
+
+function refusalOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'not refused',
+    (error: unknown) => {
+      if (error instanceof ControlRefused) return error.message;
+      throw error;
+    },
+  );
+}
+
+async function count(text: string, values: unknown[]): Promise<number> {
+  return (await db.pool.query(text, values)).rows.length;
+}
+
+describe('creating a workspace', () => {
+  it('gives it 600 RPM, 4,000,000 TPM and 50 concurrent calls, in UTC, with nothing to spend', async () => {
+    const { id, slug } = await newWorkspace({ name: 'Ünited Labs!' });
+    expect(slug).toBe('united-labs');
+    expect(await findWorkspace(db, slug)).toMatchObject({
+      id,
+      slug,
+      name: 'Ünited Labs!',
+      timeZone: 'UTC',
+      balance: '0',
+      credit: '0',
+      held: '0',
+      available: '0',
+      rpm: 600,
+      tpm: 4_000_000,
+      concurrency: 50,
+      keys: [],
+    });
+    expect(await count('SELECT 1 FROM audit WHERE workspace_id = $1', [id])).toBe(1);
+    expect(await count('SELECT 1 FROM change WHERE subject = $1', [id])).toBe(1);
+  });
+
+  it('takes other limits, or none, a credit and a time zone', async () => {
+    const { slug } = await newWorkspace({
+      credit: '12.5',
+      timeZone: 'America/New_York',
+      rpm: 10,
+      tpm: null,
+      concurrency: null,
+    });
+    expect(await findWorkspace(db, slug)).toMatchObject({
+      credit: '12.5',
+      available: '12.5',
+      timeZone: 'America/New_York',
+      rpm: 10,
+      tpm: null,
+      concurrency: null,
+    });
+  });
+
+  it('gives each its own slug, also when two are made at once', async () => {
+    const made = await Promise.all(Array.from({ length: 5 }, () => newWorkspace({ name: 'Twins' })));
+    expect(made.map((one) => one.slug).sort()).toEqual(['twins', 'twins-2', 'twins-3', 'twins-4', 'twins-5']);
+  });
+
+  it.each([
+    ['日本', 'workspace'],
+    ['Models', 'models-workspace'],
+    ['  --A  B--', 'a-b'],
+  ])('makes a slug of %j that no console page has: %s', async (name, slug) => {
+    expect((await newWorkspace({ name })).slug).toBe(slug);
+  });
+
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ['a limit of 0', { rpm: 0 }, /^rpm: /],
+    ['a negative limit', { concurrency: -3 }, /^concurrency: /],
+    ['an unknown time zone', { timeZone: 'Mars/Base' }, /^timeZone: not a known IANA time zone/],
+    ['an offset as a time zone', { timeZone: '+02:00' }, /^timeZone: /],
+    ['a negative credit', { credit: '-1' }, /^credit: credit is 0 dollars or more/],
+    ['more credit than can be counted', { credit: '9999999999' }, /^credit: an amount is at most/],
+    ['no name', { name: '' }, /^name: a name is needed/],
+  ])('refuses %s', async (_name, settings, message) => {
+    expect(await refusalOf(newWorkspace(settings))).toMatch(message);
+  });
+});
+
+describe('setting a workspace', () => {
+  it('changes what is given, null removes, the slug stays', async () => {
+    const { id, slug } = await newWorkspace();
+    await setWorkspace(db, { workspace: slug, name: 'New', rpm: null, credit: '3' });
+    expect(await findWorkspace(db, id)).toMatchObject({
+      slug,
+      name: 'New',
+      rpm: null,
+      tpm: 4_000_000,
+      credit: '3',
+    });
+    const refused = setWorkspace(db, { workspace: slug, tpm: 0, name: 'Unchanged' });
+    expect(await refusalOf(refused)).toMatch(/^tpm: /);
+    expect(await findWorkspace(db, id)).toMatchObject({ name: 'New' });
+  });
+
+  it('suspends it and takes it back into service', async () => {
+    const { id } = await newWorkspace();
+    await setWorkspace(db, { workspace: id, suspended: true });
+    expect(await findWorkspace(db, id)).toMatchObject({ suspended: true });
+    await setWorkspace(db, { workspace: id, suspended: false });
+    expect(await findWorkspace(db, id)).toMatchObject({ suspended: false });
+  });
+
+  it('recalls leases when the credit is lowered, not when it is raised', async () => {
+    const { id } = await newWorkspace({ credit: '5' });
+    const recalls = () => count('SELECT 1 FROM change WHERE subject = $1', [`workspace:${id}`]);
+    await setWorkspace(db, { workspace: id, credit: '6' });
+    expect(await recalls()).toBe(0);
+    await setWorkspace(db, { workspace: id, credit: '1' });
+    expect(await recalls()).toBe(1);
+  });
+});
+
+describe('a workspace', () => {
+  it('is changed by its admins, but for its credit and its suspension, which are the operator’s', async () => {
+    const { slug } = await newWorkspace();
+    const user = { email: 'admin@example.com', password: 'long enough', workspace: slug, role: 'admin' };
+    const { id: userId } = await createUser(db, user);
+    const actor = { kind: 'user' as const, userId, operator: false, address: null };
+    const set = (given: Record<string, unknown>) =>
+      operate(db, operations.setWorkspace, { workspace: slug, ...given }, 'pepper', actor);
+    expect(await set({ name: 'Ours', rpm: 5 })).toMatchObject({ name: 'Ours', rpm: 5 });
+    await expect(set({ name: 'Rich', credit: '1000' })).rejects.toMatchObject({
+      ...{ code: 'permission_denied', field: 'credit' },
+      message: expect.stringContaining('operator'),
+    });
+    await expect(set({ suspended: true })).rejects.toMatchObject({ code: 'permission_denied' });
+    expect(await findWorkspace(db, slug)).toMatchObject({ name: 'Ours', credit: '0', suspended: false });
+    await setWorkspace(db, { workspace: slug, suspended: true });
+    await expect(set({ name: 'Still ours' })).rejects.toThrow('suspended');
+  });
+
+  it('stands on a page of all of them, found by a part of its name', async () => {
+    for (const n of [1, 2, 3]) await newWorkspace({ name: `Paged ${n}` });
+    const list = (page: Record<string, unknown>) =>
+      operate(db, operations.listAllWorkspaces, { search: 'PAGED', ...page });
+    const first = await list({ limit: 2 });
+    const second = await list({ limit: 2, after: first.next });
+    const names = [...first.data, ...second.data].map(({ name }) => name);
+    expect(names).toEqual(['Paged 3', 'Paged 2', 'Paged 1']);
+    expect(second.next).toBeNull();
+  });
+
+  it('takes no slug that another one had before, whose old address leads to it', async () => {
+    const { id, slug } = await newWorkspace({ name: 'Moved' });
+    const user = { email: 'moved@example.com', password: 'long enough', workspace: slug, role: 'viewer' };
+    const { id: userId } = await createUser(db, user);
+    await db.prisma.formerSlug.create({ data: { slug: 'before', workspaceId: id } });
+    expect((await newWorkspace({ name: 'Before' })).slug).toBe('before-2');
+    const actor = { kind: 'user' as const, userId, operator: false, address: null };
+    const where = (who?: typeof actor) =>
+      operate(db, findRenamedWorkspace, { slug: 'before' }, 'pepper', who);
+    expect(await where(actor)).toEqual({ slug });
+    expect(await where()).toEqual({ slug: null });
+  });
+
+  it('has an audit trail: what differed, by whom, of this workspace alone, a page at a time', async () => {
+    const [one, other] = [await newWorkspace({ name: 'Trail' }), await newWorkspace({ name: 'Trail' })];
+    await setWorkspace(db, { workspace: one.slug, rpm: 5 });
+    await setWorkspace(db, { workspace: one.slug, rpm: 5 });
+    await setWorkspace(db, { workspace: other.slug, rpm: 6 });
+    await setWorkspace(db, { workspace: one.slug, credit: '7' });
+    const list = (page: Record<string, unknown>) => operate(db, listAudit, { workspace: one.slug, ...page });
+    const first = await list({ limit: 2 });
+    expect(first.data).toEqual([
+      {
+        ...{ id: expect.any(String), at: expect.any(String), actor: 'test', action: 'workspace.set' },
+        ...{ subject: one.id, before: { credit: '0' }, after: { credit: '7' }, address: null },
+      },
+      expect.objectContaining({ before: { rpm: 600 }, after: { rpm: 5 } }),
+    ]);
+    const second = await list({ limit: 2, after: first.next });
+    expect(second).toMatchObject({ data: [{ action: 'workspace.create', before: null }], next: null });
+    expect((await list({ action: 'workspace.create' })).data).toHaveLength(1);
+    expect((await list({ from: new Date(Date.now() + 60_000).toISOString() })).data).toEqual([]);
+    expect((await list({ to: new Date(Date.now() - 3_600_000).toISOString() })).data).toEqual([]);
+  });
+});
