@@ -15,7 +15,7 @@ export interface ClaimRequest {
   readonly tokens: number;
   /** Its hold must outlive this process (a job's): a row in PostgreSQL, whatever a lease could cover. */
   readonly durable?: boolean;
-  /** It has a place (`Coordinator.place`), which the claim takes over: of the limits only TPM is asked. */
+  /** The call has a place (`Coordinator.place`), which the claim takes over: of the limits only TPM is checked. */
   readonly placed?: boolean;
 }
 
@@ -67,12 +67,12 @@ export interface Posted {
  */
 export interface Coordinator {
   /**
-   * Gives a call its RPM unit and its concurrency slots before the rest is known (decisions §3 "Large
-   * bodies"): the unit counts until the claim, however long that takes, and as of the claim after it.
-   * @returns why it cannot have them; null: it has them until its claim, or until `vacate`.
+   * Takes the RPM unit and the concurrency slots of a call before its body is read (decisions §3 "Large bodies"). The
+   * unit counts as admitted now until the claim, which then books it at its own moment.
+   * @returns the refusal; null: the call holds them until its claim, or until `vacate`.
    */
   place(callId: string, snapshot: KeySnapshot): Refusal | null;
-  /** The call ends without a claim: its place is free. Idempotent by call id. */
+  /** Frees the place of a call that ends without a claim. Idempotent by call id. */
   vacate(callId: string): void;
   claim(request: ClaimRequest): Claim | Refusal | Promise<Claim | Refusal>;
   /**
@@ -80,7 +80,7 @@ export interface Coordinator {
    * (a strict workspace then ends the stream; others go on and the excess is recorded).
    */
   grow(claim: Claim, holdNano: bigint): boolean | Promise<boolean>;
-  /** The client of a running call has left: its slot is free, its hold stays. Idempotent by call id. */
+  /** Frees the slots of a running call whose client has left; its hold stays. Idempotent by call id. */
   leave(claim: Claim): void;
   /** Frees the slot, corrects TPM, turns the hold into a debt until the drain has posted it. Idempotent by call id. */
   release(claim: Claim, outcome: Outcome): void;

@@ -25,9 +25,9 @@ export interface Booked {
 export class Counters {
   readonly rpm = new SlidingWindow(null);
   readonly tpm = new SlidingWindow(null);
-  /** Calls in flight, those that have a place included. */
+  /** Calls in flight, including those with a place. */
   inFlight = 0;
-  /** Calls that hold an RPM unit and are not claimed yet: each counts as admitted now. */
+  /** Calls with a place, each of which counts as one request admitted now. */
   #placed = 0;
   #limits: StoredLimits | null = null;
 
@@ -59,7 +59,7 @@ export class Counters {
     };
   }
 
-  /** Whether the tokens of a call that has a place pass the limit. */
+  /** Whether the tokens of a call with a place fit the limit. */
   fitsTokens(tokens: number, nowMs: number): boolean {
     return this.tpm.fits(tokens, nowMs);
   }
@@ -93,7 +93,7 @@ export class Counters {
     if (need !== 'models' && this.inFlight > 0) this.inFlight--;
   }
 
-  /** Ends a claim whose slot is free: `actual` tokens replace the estimate (decisions §8). */
+  /** Ends a claim whose slot is already freed: `actual` tokens replace the estimate (decisions §8). */
   end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMs: number): void {
     if (undone) this.rpm.giveBack(booked.rpmSlot, 1, nowMs);
     if (need !== 'generate') return;
@@ -105,7 +105,7 @@ export class Counters {
     return this.inFlight === 0 && this.rpm.totalAt(nowMs) === 0 && this.tpm.totalAt(nowMs) === 0;
   }
 
-  /** ms until one more request fits beside those that have a place: none of them leaves the window before it. */
+  /** ms until one more request fits in addition to those with a place, which all stay in the window longer. */
   #rpmMs(nowMs: number): number {
     const { limit } = this.rpm;
     if (limit !== null && this.#placed >= limit) return WINDOW_MS;

@@ -16,13 +16,13 @@ export interface OpenCall {
   readonly keyLease: Lease | null;
   /** As it has grown. */
   holdNano: bigint;
-  /** Its client has left: its slots are free already. */
+  /** Its client has left and its slots are freed. */
   left: boolean;
   /** The drain was faster than the release. */
   posted: boolean;
 }
 
-/** Where a call holds an RPM unit and slots until it is claimed. */
+/** The counters in which a call holds an RPM unit and slots until its claim. */
 export interface Place {
   readonly key: Counters;
   readonly workspace: Counters;
@@ -57,7 +57,7 @@ export class OpenCalls {
     this.#places.set(callId, place);
   }
 
-  /** The place of a call is over: its claim takes it over, or it has none. */
+  /** Gives up the place of a call, because its claim takes it over or it has ended without one. */
   vacate(callId: string): void {
     const place = this.#places.get(callId);
     if (!place) return;

@@ -25,7 +25,7 @@ function operation(name: string, path: string, prefixes: Prefixes): Operation {
  * client that shows its key as that family does, in `x-goog-api-key` or `?key=`; else one object that
  * the chat-family and the messages-family SDKs both read.
  * @param models those that the key may see, with the offers that it can use, in catalogue order.
- * @returns null when the one that was asked for is not among them; `invalid_body` for a page that is none.
+ * @returns null when the one that was asked for is not among them; `invalid_body` for invalid paging.
  */
 export function modelsAnswer(
   operation: Operation,

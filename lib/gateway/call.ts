@@ -13,7 +13,7 @@ import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
 /** Status in the log of a call whose client left before any answer, as it is usual among proxies. */
 export const CLIENT_GONE = 499;
 
-/** What the log and the metrics say of a call to an address that is not served. */
+/** Operation in log and metrics of a call to an address that is not served. */
 export const unserved = { family: 'unknown', name: 'unknown' } as const;
 
 /** One gateway request on its way: each step of `serve` fills in its own part, once. */
@@ -44,7 +44,7 @@ export interface Call {
   /** As it stood when the call was planned: what its answer names is priced by it. */
   catalogue: Catalogue | null;
   plan: Plan | null;
-  /** It holds its RPM unit and slots while its large body is read; the claim takes them over. */
+  /** Holds its RPM unit and slots while its large body is read; the claim takes them over. */
   placed: boolean;
   claim: Claim | null;
   /** The hold as it stands: it grows with a stream that passes it (decisions §6), nano-dollars. */

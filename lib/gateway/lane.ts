@@ -15,14 +15,14 @@ export interface Arrival {
 
 export interface BodySource {
   /**
-   * Whether the body has over 256 KiB. Of one of unknown length that much is read to find out, and no more.
+   * Whether the body exceeds 256 KiB. Of a body of unknown length, that much is read to find out, and no more.
    * @throws Refused as `read`.
    */
   large(): boolean | Promise<boolean>;
   /**
    * Reads the whole body.
    * @param limit bytes; more is refused while reading.
-   * @param keyId of whose part of the body budget a large one is taken.
+   * @param keyId the key whose share of the body budget a large body counts against.
    * @throws Refused with `invalid_body`: over the limit, cut short, bad length, stalled for 30 s, or large
    * and slower than 64 KiB/s; `local_quota_not_configured`: no room in the body budget for 10 s.
    */
@@ -33,7 +33,7 @@ export interface BodySource {
    * @throws Refused as `read`; whatever `take` throws.
    */
   pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void>;
-  /** The body was sent: what `read` gave may be forgotten, and its memory is free for others. */
+  /** The body was sent: returns its memory to the budget. What `read` returned must not be used afterwards. */
   free(): void;
   /** Calls back when the call is over, however it ended: what was kept of the body can go. */
   onRelease(listener: () => void): void;

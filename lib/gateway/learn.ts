@@ -3,14 +3,13 @@ import type { Runtime } from '#lib/gateway/runtime';
 import { meteredUsage } from '#lib/metering/anomaly';
 import type { Exchange } from '#lib/upstream/exchange';
 
-/** Share of the time that an answer may have waited for its client and still tell its offer's speed. */
+/** Above this share of time spent waiting for a slow client, an answer does not count for its offer's speed. */
 const MOST_PAUSED = 0.1;
 
 /**
- * What an answer that was seen to its end teaches routing and estimates: how fast its offer writes (output with
- * reasoning by the time from sent to end, decisions §6), how much of the input it had in its cache, and that
- * this provider now holds the conversation's prompt cache. An answer that waited for a slow client tells
- * nothing of the offer's speed.
+ * Updates routing and estimates from an answer that was read to its end: the offer's output speed (tokens with
+ * reasoning ÷ the time from sent to end, decisions §6), the cached share of its input, and which provider now holds
+ * the conversation's prompt cache. An answer that waited for a slow client does not count for the speed.
  */
 export function learn(runtime: Runtime, call: Call, exchange: Exchange): void {
   const { target, ask, snapshot } = call;

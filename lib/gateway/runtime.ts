@@ -34,7 +34,7 @@ export interface Runtime {
   readonly resources: Resources | null;
   /** Videos, long-running operations, background responses; null as above. */
   readonly jobs: Jobs | null;
-  /** What stored responses tell of calls that were charged by estimate; null as above. */
+  /** Corrects estimated charges by the usage of stored responses; null as above. */
   readonly adjustments: Adjustments | null;
   readonly pools: Pools;
   readonly health: Health;
@@ -43,7 +43,7 @@ export interface Runtime {
   readonly limits: {
     readonly maxBodyBytes: number;
     readonly maxUploadBytes: number;
-    /** How fast a request body must come. */
+    /** Minimum pace of request bodies. */
     readonly bodyPace: BodyPace;
   };
   /** Where multipart bodies lie while their calls run; null: this process has no place for them. */

@@ -1,7 +1,7 @@
 import { noUsage, type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
 import type { CostLine } from '#lib/settlement/entry';
 
-/** What bounds the usage that a provider may claim for one call. */
+/** The sizes of a model, which bound the usage that a provider may report for one call. */
 export interface UsageBounds {
   /** Tokens; 0: unknown, which bounds nothing. */
   readonly contextTokens: number;
@@ -10,14 +10,14 @@ export interface UsageBounds {
   readonly output?: readonly string[];
 }
 
-/** A report fit to be charged by, and what had to be changed in it. */
+/** A report to charge by, and flags for the corrections in it. */
 export interface BoundedReport {
   readonly report: UsageReport;
-  /** `usage_anomaly`: a figure stood above the bound. `usage_negative`: one was no count at all. */
+  /** `usage_anomaly`: a figure exceeded its bound. `usage_negative`: one was negative or not an integer. */
   readonly flags: readonly string[];
 }
 
-/** Passes that one call is believed to make where the provider runs tools or lists iterations. */
+/** Most passes of the model assumed for one call when the provider runs tools or lists iterations. */
 const MOST_PASSES = 10;
 
 const inputClasses = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
@@ -35,8 +35,8 @@ interface Limits {
 }
 
 /**
- * The report to charge by (decisions §6): usage above what the model can do stands at that, figures that
- * are negative or not an integer at 0. The report given stays as it is: the call log keeps what was claimed.
+ * The report to charge by (decisions §6): figures above what the model can produce are reduced to that, negative or
+ * fractional ones to 0. The given report is not changed: the call log keeps what the provider reported.
  * @param choices `n` of the request.
  * @param serverTools the request declares tools that the provider runs, so the model may read many times.
  */
@@ -80,7 +80,7 @@ function orUnbounded(figure: number): number {
   return figure === 0 ? Number.MAX_SAFE_INTEGER : figure;
 }
 
-/** Whether all figures may be charged as they are, which is the rule: spelled out, for it runs on every call. */
+/** Whether all figures can be charged as they are. Written without loops because it runs on every call. */
 function isWithin(usage: Usage, limits: Limits): boolean {
   const { input, output, images, videoSeconds, webSearches } = usage;
   const { audioInput, imageInput, reasoning, audioOutput, imageOutput } = usage;
@@ -110,7 +110,7 @@ function inputOf({ input, cachedInput, cacheWrite5m, cacheWrite1h }: Usage): num
   return input + cachedInput + cacheWrite5m + cacheWrite1h;
 }
 
-/** @param flags hears what had to be changed. */
+/** @param flags receives a flag for each kind of correction. */
 function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
   if (isWithin(usage, limits)) return usage;
   const kept = { ...usage };
@@ -125,7 +125,7 @@ function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
     flags.add('usage_anomaly');
   };
   for (const name of inputClasses) cap(name, limits.input);
-  // The largest figure is the one least to be believed.
+  // The largest figure is the least credible, so it is reduced first.
   for (const name of [...inputClasses].sort((one, other) => kept[other] - kept[one])) {
     const excess = inputOf(kept) - limits.input;
     if (excess > 0) cap(name, Math.max(0, kept[name] - excess));
@@ -138,17 +138,17 @@ function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
   return kept;
 }
 
-/** What a call or job is known by once it was charged. */
+/** The record of a charged call or job. */
 interface Charged {
-  /** As claimed. */
+  /** As the provider reported it. */
   readonly usage: Usage;
   readonly lines: readonly Pick<CostLine, 'class' | 'quantity'>[];
   readonly flags: readonly string[];
 }
 
 /**
- * The usage that counts beyond the call log (TPM, sums, the offer's speed): what was charged, where a
- * claimed figure was bounded; else what the provider reported (decisions §6).
+ * The usage that counts outside the call log (TPM, hourly sums, the offer's speed): the charged quantities if a reported
+ * figure was reduced; else what the provider reported (decisions §6).
  */
 export function meteredUsage({ usage, lines, flags }: Charged): Usage {
   if (flags.length === 0 || !flags.includes('usage_anomaly')) return usage;
@@ -160,7 +160,7 @@ export function meteredUsage({ usage, lines, flags }: Charged): Usage {
   return metered;
 }
 
-/** Figures of the usage that a line's quantity counts in, by the line's class. */
+/** The usage figures to which a line's quantity contributes, by class of the line. */
 const countedIn: Readonly<Record<string, readonly (keyof Usage)[]>> = {
   input: ['input'],
   audioInput: ['input', 'audioInput'],

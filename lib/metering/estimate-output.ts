@@ -19,8 +19,8 @@ export interface Unread {
 }
 
 /**
- * Output tokens that a model which reasons out of sight has made by the time that it worked, rounded down:
- * what the client saw of them tells nothing of the rest (decisions §6 "What is charged").
+ * Estimated output tokens of a model with hidden reasoning, from the time that it worked, rounded down: the visible
+ * output says nothing about the hidden part (decisions §6 "What is charged").
  */
 export function estimateWorkedTokens({ workedMs, tokensPerSecond, mostTokens }: Unread): number {
   const made = Math.floor(((tokensPerSecond ?? UNKNOWN_SPEED) * Math.max(0, workedMs)) / 1000);

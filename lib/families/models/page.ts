@@ -1,19 +1,18 @@
 import { type Refusal, refusal } from '#lib/errors';
 import type { ModelFacts } from '#lib/snapshot/snapshot';
 
-/** The largest page of both shapes, as their vendors have it. */
+/** Largest page of both families, models; the same as their vendors allow. */
 const MOST = 1_000;
 
-/** A part of a list, and whether more stands beyond it in the direction of paging. */
+/** A part of a list, and whether more follows in the direction of paging. */
 export interface Page {
   readonly models: readonly ModelFacts[];
   readonly more: boolean;
 }
 
 /**
- * A page as the messages family asks for it: `limit` (1 to 1,000; silent: all), from behind `after_id` or
- * up to `before_id`.
- * @returns `invalid_body` for values that name no page.
+ * Pages as the messages family does: `limit` (1 to 1,000; absent: all), after `after_id` or before `before_id`.
+ * @returns `invalid_body` for invalid values.
  */
 export function sharedPage(models: readonly ModelFacts[], query: URLSearchParams): Page | Refusal {
   const limit = countIn(query, ['limit'], 1);
@@ -23,15 +22,15 @@ export function sharedPage(models: readonly ModelFacts[], query: URLSearchParams
   const start = typeof after === 'number' ? after + 1 : 0;
   const end = typeof before === 'number' ? before : models.length;
   const most = typeof limit === 'number' ? limit : MOST_ALL;
-  // Without a start the page ends at `before_id`, so what is more stands before it.
+  // Without `after_id` the page ends at `before_id`, and further models precede it.
   const from = typeof before === 'number' && after === null ? Math.max(0, end - most) : start;
   const to = Math.max(from, Math.min(end, from + most));
   return { models: models.slice(from, to), more: from > start || to < end };
 }
 
 /**
- * A page as the generate-content family asks for it: `pageSize` (more than 1,000 count as that; silent or
- * 0: all), from behind `pageToken`.
+ * Pages as the generate-content family does: `pageSize` (over 1,000 counts as 1,000; absent or 0: all), after
+ * `pageToken`.
  */
 export function contentPage(
   models: readonly ModelFacts[],
@@ -54,7 +53,7 @@ export function contentPage(
 
 const MOST_ALL = Number.MAX_SAFE_INTEGER;
 
-/** A count of the query, at most 1,000; null: silent. */
+/** A number from the query, reduced to 1,000; null: absent. */
 function countIn(query: URLSearchParams, names: readonly string[], least: number): number | null | Refusal {
   const given = names.map((name) => query.get(name)).find(Boolean);
   if (!given) return null;
@@ -66,10 +65,13 @@ function countIn(query: URLSearchParams, names: readonly string[], least: number
   );
 }
 
-/** Where a cursor stands in the list; null: none was given. */
+/** Index of a cursor in the list; null: none was given. */
 function placeOf(models: readonly ModelFacts[], id: string | null, name: string): number | null | Refusal {
   if (id === null) return null;
   const at = models.findIndex((model) => model.id === id);
   if (at >= 0) return at;
-  return refusal('invalid_body', `The query's ${name} is in no page of this list; list it from its start.`);
+  return refusal(
+    'invalid_body',
+    `The query's ${name} matches no model of this list; omit it to start from the first page.`,
+  );
 }

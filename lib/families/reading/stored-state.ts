@@ -3,8 +3,8 @@ import type { FieldSpec, Scan } from '#lib/families/scan';
 import type { ResourceKind, ResourceReference } from '#lib/resources/resource';
 
 /**
- * Names by which compatible dialects take what a provider keeps, and as what each is looked up. A context cache is
- * looked up as a file: no operation makes one, so no workspace owns it.
+ * Fields by which compatible dialects refer to state kept at the provider, with the kind of resource to look up. A
+ * context cache is looked up as a file: no operation creates one, so no workspace owns it.
  */
 const kinds = {
   cached_content: 'file',
@@ -24,8 +24,8 @@ const named: FieldSpec = {
 };
 
 /**
- * Where a body may name such state beside its family's own fields: at its top, in a vendor's own object, and in an
- * `extra_body` that was written out instead of merged.
+ * The places of such fields besides the family's own ones: the top of the body, a vendor's object, and an `extra_body`
+ * that a client sent as it is instead of merging it.
  */
 export const stateFields: FieldSpec = {
   ...named,
@@ -47,12 +47,12 @@ const places: readonly (readonly [prefix: string, names: readonly StateName[]])[
   ['extra_body.google.', cacheAlone],
 ];
 
-/** Names at the top of a body; without any of them it names no state. */
+/** Top-level names; a body without any of them refers to no such state. */
 const topNames = [...everyName, 'google', 'extra_body'];
 
 /**
- * The references of a body: those of its family's own fields, and all other state of a provider that it names. Each must
- * be the workspace's own (decisions §11 "Server-held state").
+ * The references of a body: those from its family's own fields, and all others to state kept at a provider. Each must
+ * belong to the workspace (decisions §11 "Server-held state").
  * @param references those that the family has read, from top-level fields named in `own`.
  * @returns the part of an ask; `invalid_body` for a name of another type.
  */
@@ -79,7 +79,7 @@ const none = {};
 
 function referenceAt({ found }: Scan, path: string, kind: ResourceKind): ResourceReference | Refusal | null {
   const outer = found.get(path);
-  // A conversation or container may be an object with an id, or without one: then the provider makes a fresh one.
+  // A conversation or container may be an object; without an id the provider creates a new one.
   const holdsId = outer?.type === 'object' && (kind === 'conversation' || kind === 'item');
   const at = holdsId ? found.get(`${path}.id`) : outer;
   if (at === undefined) return null;

@@ -14,10 +14,10 @@ export class Collection {
   add(found: Found): string | null {
     if (typeof found.value === 'string') this.#bytes += found.value.length;
     if (this.kept.length >= MAX_KEPT_VALUES) {
-      return `field "${found.path}" stands more often than the ${MAX_KEPT_VALUES} values that are read of one body; send fewer`;
+      return `field "${found.path}" and similar ones have over ${MAX_KEPT_VALUES} values together; send fewer`;
     }
     if (this.#bytes > MAX_KEPT_BYTES) {
-      return `the values of "${found.path}" and its like are over ${MAX_KEPT_BYTES / 1024 / 1024} MiB together; send shorter ones`;
+      return `field "${found.path}" and similar ones have over ${MAX_KEPT_BYTES / 1024 / 1024} MiB of text together; send less`;
     }
     this.kept.push(found);
     return null;

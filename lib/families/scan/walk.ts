@@ -165,7 +165,7 @@ export class Walk {
 }
 
 function twice(frame: Frame, rule: Rule): string | null {
-  return (frame.seen & rule.bit) === 0 ? null : `field "${rule.path}" stands twice; send it once`;
+  return (frame.seen & rule.bit) === 0 ? null : `field "${rule.path}" occurs twice; send it once`;
 }
 
 function caseFault({ rule, text }: Spelling): string {

@@ -29,7 +29,7 @@ function noAnswer(runtime: Runtime, call: Call, run: CallRun): Refused {
   if (call.gone) {
     call.endReason = 'client_gone';
     call.target = run.target;
-    // An attempt that failed at the provider costs its client nothing, whether it waited or not.
+    // An attempt that failed at the provider is free, whether or not the client was still waiting.
     const closed = call.attempts.at(-1)?.error === 'client_gone';
     chargeCall(call, null, closed ? closedEarly(runtime, call, run.exchange) : { end: 'broken' });
   } else {

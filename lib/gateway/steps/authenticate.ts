@@ -29,8 +29,8 @@ export function authenticate(runtime: Runtime, call: Call): Promise<void> | unde
 }
 
 /**
- * 404 and 405 come before authentication, and are in the log of whoever's key it is all the same
- * (decisions §3): whether the key could be used does not matter, nor whether it can be looked up now.
+ * Refuses an address that is not served. 404 and 405 come before authentication, but are logged for the workspace of
+ * the key if it is found (decisions §3), whether or not the key is usable.
  * @throws Refused always.
  */
 export async function refuseAddress(runtime: Runtime, call: Call, refused: Refusal): Promise<never> {

@@ -29,12 +29,12 @@ export function matchOperation(call: Call & { readonly idFailed: boolean }): Ref
   return null;
 }
 
-/** A WebSocket handshake is a GET, and so 405 on what is only posted to. */
+/** Whether a 405 is due to a WebSocket handshake, which is a GET, on a path that only accepts POST. */
 function asksForSocket({ arrival }: Call, { code }: Refusal): boolean {
   return code === 'method_not_allowed' && /\bwebsocket\b/i.test(arrival.headers.upgrade ?? '');
 }
 
-/** 426 rather than 405: clients that prefer a socket then turn to HTTP at once, where 405 makes them retry. */
+/** 426 instead of 405: clients that prefer WebSockets then fall back to HTTP at once, while 405 makes them retry. */
 function noSocket({ allow }: Refusal): Refusal {
   return refusal('method_not_allowed', 'WebSockets are not served here; send the request by HTTP POST.', {
     status: 426,

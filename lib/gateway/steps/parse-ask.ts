@@ -23,7 +23,7 @@ export function parseAsk(runtime: Runtime, call: Call): Promise<void> | undefine
   return read.then((scanned) => takeAsk(runtime, call, operation, family, snapshot, scanned));
 }
 
-/** A large body may take minutes to come: the key and what it may do are asked for again (decisions §9). */
+/** A large body may take minutes to arrive, so the key and its permissions are read again (decisions §9). */
 async function takeLate(
   runtime: Runtime,
   call: Call,

@@ -13,16 +13,16 @@ export interface StoredBy {
 }
 
 /**
- * Settles what calls were charged by estimate, once their stored responses tell what they used (decisions §6
- * "What is charged").
+ * Corrects estimated charges once the stored responses of those calls report their usage (decisions §6 "What is
+ * charged").
  */
 export interface Adjustments {
-  /** The call was charged as reported: its response tells nothing new. */
+  /** The call was charged by reported usage: its response needs no adjustment. */
   reported(callId: string): void;
   /**
-   * A stored response (parsed JSON) is about to be shown: where it has ended and tells its usage, the difference
-   * to its call's estimate is settled, exactly once.
-   * @throws when that could not be written.
+   * Called with a stored response (parsed JSON) before it is shown: if it has ended and reports its usage, the difference
+   * to the estimate is settled, exactly once.
+   * @throws Error of the database.
    */
   retrieved(made: StoredBy, answer: unknown): Promise<void>;
 }
@@ -30,18 +30,18 @@ export interface Adjustments {
 export interface AdjustmentsParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly store: AdjustmentStore;
-  /** Errors that nobody waits for. */
+  /** Receives errors of background work. */
   report(error: unknown, callId: string | null): void;
 }
 
 export interface RunningAdjustments extends Adjustments {
-  /** Looks no more for calls that adjustments wait for. */
+  /** Stops the background work. */
   stop(): Promise<void>;
 }
 
-/** Calls that are known to need no adjustment, so that reading their responses asks no database. */
+/** Most calls remembered as needing no adjustment, whose responses are then read without a query. */
 const MOST_KNOWN = 50_000;
-/** Between looks for the calls that adjustments of this process wait for, and of processes that have died; ms. */
+/** Interval of retries while adjustments wait for their calls, and otherwise; ms. */
 const WAITING_MS = 1_000;
 const IDLE_MS = 60_000;
 

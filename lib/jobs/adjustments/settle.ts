@@ -16,7 +16,7 @@ const lockAdjustment = `
   SELECT report FROM adjustment WHERE call_id = $1 AND settled_at IS NULL FOR UPDATE`;
 
 /**
- * What was charged before: by the job, where the call created one. Neither row changes once it is settled.
+ * The previous charge, from the job if the call created one. Neither row changes after settlement.
  */
 const findCharged = `
   SELECT c.workspace_id, c.key_id,
@@ -67,11 +67,11 @@ interface Charged {
 }
 
 /**
- * Settles one adjustment inside a transaction: its ledger line, balance, key and sums, once. Locks stand in the
- * order of every settlement: adjustment, workspace, key, leases, sums, change feed.
+ * Settles one adjustment inside a transaction: ledger line, balance, key and sums, once. Locks are taken in the order of
+ * every settlement: adjustment, workspace, key, leases, sums, change feed.
  * @param atMs now, ms since the epoch.
- * @returns null when the call's charge is not known yet: the adjustment waits. Else the flags of what it came to,
- * to be told once the transaction has ended.
+ * @returns null when the call is not charged yet, so that the adjustment waits; else the flagged charge, to be reported
+ * after the commit.
  */
 export async function settleAdjustment(
   client: PoolClient,
@@ -101,7 +101,7 @@ export async function settleAdjustment(
       nestedPrices: report.nested.length === 0 ? [] : pricesOf(charged.provider ?? ''),
       model: boundsOf(charged),
       choices: 1,
-      // What the request asked for is not kept: the response names its tier, and may have run tools.
+      // The request is not kept: the response names its tier, and is assumed to have run tools.
       serviceTier: null,
       serverTools: true,
       strict: workspace.rows[0]?.strict === true,
@@ -134,7 +134,7 @@ export async function settleAdjustment(
 
 const silent = { flagged: null };
 
-/** @returns false when its line stands already: the money has moved, whatever the adjustment's row says. */
+/** @returns false when the ledger line exists already, so that the money has been moved before. */
 async function insertLineOf(
   client: PoolClient,
   callId: string,
@@ -145,7 +145,7 @@ async function insertLineOf(
   return line.rowCount === 1;
 }
 
-/** Takes the difference, or gives it back. @returns what the processes must be told of. */
+/** Charges or refunds the difference. @returns the changes to publish. */
 async function move(client: PoolClient, charged: Charged, spentNano: bigint): Promise<Change[]> {
   const { workspace_id: workspaceId, key_id: keyId } = charged;
   await chargeWorkspaces(client, { workspaces: [{ id: workspaceId, spentNano }] });
@@ -153,7 +153,7 @@ async function move(client: PoolClient, charged: Charged, spentNano: bigint): Pr
   const exhausted = await chargeKeys(client, { keys: [{ id: keyId, spentNano, lastUsedMs }] });
   const changes: Change[] = [{ kind: 'workspace', subject: workspaceId }];
   const tx = { query: (text: string, values?: unknown[]) => client.query(text, values) };
-  // Free money falls: what processes have leased of it is asked back, as after any debit.
+  // The free balance falls, so leases are recalled as after any debit.
   if (spentNano > 0n) {
     changes.push(await recallLeases(tx, keyId, 'key'), await recallLeases(tx, workspaceId));
   }
@@ -166,7 +166,7 @@ interface MoreTokens {
   readonly outputTokens: number;
 }
 
-/** What the sums of usage count more than they did by the estimate. */
+/** Tokens by which the report exceeds the estimate; negative when it is lower. */
 function moreTokens({ usage, lines, flags }: Charged, end: JobEnd): MoreTokens {
   const before = meteredUsage({ usage: usageOf(usage ?? {}), lines: lines ?? [], flags: flags ?? [] });
   const now = meteredUsage(end);
@@ -174,7 +174,7 @@ function moreTokens({ usage, lines, flags }: Charged, end: JobEnd): MoreTokens {
   return { inputTokens: more('input'), cachedTokens: more('cachedInput'), outputTokens: more('output') };
 }
 
-/** The difference counts where the call's spend does, at its admission. */
+/** The difference counts at the call's admission, like its spend. */
 function sumsOf(charged: Charged, more: MoreTokens, costNano: bigint): Parameters<typeof addSums>[1] {
   const atMs = charged.at.getTime();
   const { workspace_id: workspaceId, key_id: keyId, model, provider } = charged;
@@ -190,7 +190,7 @@ function boundsOf({ context_tokens, max_output_tokens, output }: Charged): Usage
   return { contextTokens: context_tokens, maxOutputTokens: max_output_tokens, output };
 }
 
-/** null: the version is gone or cannot be read, so that nothing better than the estimate is known. */
+/** null: the price version is gone or unreadable, so that the estimate stays. */
 function priceOf(stored: unknown) {
   try {
     return stored === null ? null : parsePrice(stored);

@@ -8,24 +8,24 @@ import type { NamedPrice } from '#lib/metering/nested-prices';
 import type { UsageReport } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 
-/** Where adjustments and their money stand: PostgreSQL. Times are ms since the epoch. */
+/** Adjustments and their money in PostgreSQL. Times are ms since the epoch. */
 export interface AdjustmentStore {
   /**
-   * Settles what a call costs by a later report, in one transaction; where the call's row is not there yet, the
-   * report waits for it. A job that has not been settled is left to its own settlement.
-   * @returns whether all is done, for good.
+   * Settles a call by a later report, in one transaction.
+   * @returns `done`: nothing remains; `waits`: the report is stored until the call's row exists; `open`: the call is a
+   * job whose own settlement comes first.
    */
   settle(made: StoredBy, report: UsageReport, atMs: number): Promise<'done' | 'waits' | 'open'>;
-  /** Settles those whose calls are there by now. @returns whether any still waits. */
+  /** Settles stored reports whose calls exist by now. @returns whether any still waits. */
   settleWaiting(atMs: number): Promise<boolean>;
 }
 
 /** Prices of what a provider offers, by the provider's names: reports may name nested models. */
 export type PricesOf = (providerId: string) => readonly NamedPrice[];
 
-/** A client waits for the answer that tells its usage; ms. */
+/** Time limit of queries while a client waits, ms. */
 const LIMIT_MS = 2_000;
-/** Most that one look settles. */
+/** Most adjustments settled per round. */
 const MOST_AT_ONCE = 100;
 
 const source = `
@@ -41,7 +41,7 @@ const ready = `
   WHERE a.settled_at IS NULL AND EXISTS (SELECT FROM call c WHERE c.id = a.call_id)
   ORDER BY a.seen_at LIMIT ${MOST_AT_ONCE}`;
 
-/** @param charged hears of adjustments that have flags, once they are written. */
+/** @param charged called for each adjustment with flags, after its commit. */
 export function createAdjustmentStore(
   pool: Pool,
   pricesOf: PricesOf,
@@ -49,7 +49,7 @@ export function createAdjustmentStore(
 ): AdjustmentStore {
   const query = queryWithin(pool, LIMIT_MS);
 
-  /** @param first writes what must be there, in the same transaction. @returns false: it waits. */
+  /** @param first runs at the start of the transaction. @returns false: the adjustment waits. */
   async function settleOne(
     callId: string,
     atMs: number,
@@ -65,7 +65,7 @@ export function createAdjustmentStore(
 
   return {
     async settle({ callId, workspaceId }, report, atMs) {
-      // Most responses are those of calls that were charged as reported: they write nothing.
+      // Most calls were charged by reported usage: nothing is written for them.
       const { rows } = await query<{ source: string; open: boolean }>(source, [callId]);
       if (rows[0]?.open) return 'open';
       if (rows[0]?.source === 'reported') return 'done';

@@ -103,7 +103,7 @@ describe('a guarded name stands once', () => {
     ['deeper in two spellings', '{"generation_config":{"max_output_tokens":1,"maxOutputTokens":2}}'],
     ['in an array element that guards it', '{"fallbacks":[{"model":"a","model":"b"}]}'],
   ])('and is refused when repeated %s', (_how, body) => {
-    expect(faultOf(body)).toMatch(/stands twice; send it once/);
+    expect(faultOf(body)).toMatch(/occurs twice; send it once/);
   });
 
   it('may stand again in another object', () => {

@@ -44,7 +44,7 @@ describe('a long-running prediction', () => {
     ['{"parameters":{"sampleCount":"0"}}', 'above 0'],
     ['{"parameters":{"resolution":720}}', 'must be a string'],
     ['{"parameters":{"generateAudio":"no"}}', 'true or false'],
-    ['{"parameters":{"durationSeconds":4,"duration_seconds":8}}', 'stands twice'],
+    ['{"parameters":{"durationSeconds":4,"duration_seconds":8}}', 'occurs twice'],
     ['{"parameters":{},"Parameters":{}}', 'only in case'],
   ])('refuses %s', (body, message) => {
     const refused = readContent(body, 'predictLongRunning');

@@ -57,7 +57,7 @@ describe('what a request for a response asks for', () => {
     ['input[].id', '"model":"m","input":[{"id":"a","id":"b"}]'],
     ['input[].type', '"model":"m","input":[{"type":"message","type":"item_reference"}]'],
   ])('takes %s once', (name, members) => {
-    expect(() => readResponse(`{${members}}`)).toThrow(`"${name}" stands twice`);
+    expect(() => readResponse(`{${members}}`)).toThrow(`"${name}" occurs twice`);
   });
 });
 

@@ -59,7 +59,7 @@ describe('what a video is asked for', () => {
     ['{"model":"m","seconds":"1000001"}', 'number of seconds'],
     ['{"model":"m","seconds":true}', 'number of seconds'],
     ['{"model":"m","size":720}', '"size" (byte 20) must be a string'],
-    ['{"model":"m","seconds":4,"seconds":12}', 'stands twice'],
+    ['{"model":"m","seconds":4,"seconds":12}', 'occurs twice'],
     ['{"model":"m","Seconds":4}', 'differs from field "seconds" only in case'],
     ['{"model":"m","input_reference":{"file_id":1}}', '"input_reference.file_id"'],
   ])('refuses %s', (body, message) => {
