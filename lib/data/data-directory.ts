@@ -14,7 +14,7 @@ import { makePrivate } from '#lib/data/private-files';
 
 /** DATA_DIR cannot be made or written; the message says why and what to do. */
 export class DataDirUnusable extends Error {
-  /** @param cause what the file system said, or what is wrong with it and how to mend that. */
+  /** @param cause error of the file system, or a sentence that says what is wrong and what to do. */
   constructor(dataDir: string, cause: NodeJS.ErrnoException | string) {
     super(`DATA_DIR: ${dataDir} ${typeof cause === 'string' ? cause : remedyOf(cause)}`);
     this.name = 'DataDirUnusable';
@@ -38,13 +38,13 @@ function remedyOf(cause: NodeJS.ErrnoException): string {
 
 const probe = Buffer.alloc(4096, 1);
 
-/** Everything that the gateway puts into DATA_DIR. */
+/** Names of all files and directories that the gateway creates in DATA_DIR. */
 const ownNames =
   /^(?:db|db\.new|journal|run|tmp|lock\.db(?:-journal)?|catalogue(?:-sandbox)?\.json|secrets\.json(?:\.\d+\.[0-9a-f]+)?|\.probe-\d+)$/;
 
 /**
- * Makes `dataDir` (0700) where it is missing and writes a page there: what refuses that would refuse the
- * journal or the database later, in the middle of something. What is there already becomes the owner's alone.
+ * Creates `dataDir` (0700) if it is missing and writes 4 KiB there, so that a disk that is full or read-only is noticed
+ * at the start. Existing files of the gateway are closed to other users.
  * @throws DataDirUnusable.
  */
 export function makeDataDirectory(dataDir: string): void {
@@ -66,8 +66,8 @@ export function makeDataDirectory(dataDir: string): void {
 }
 
 /**
- * A directory that holds nothing else is closed to others itself; of one that is shared only our entries are.
- * The database's files are left to the process that holds the lock on them: their directory is enough.
+ * Closes the directory to other users if it holds nothing but the gateway's files; otherwise only those files. Inside
+ * the database's directory modes stay as they are, since closing the directory is enough.
  */
 function closeToOthers(dataDir: string): void {
   const { mode, uid } = statSync(dataDir);

@@ -13,7 +13,7 @@ const weeksAhead = 4;
 const defaultRetentionDays = 90;
 /** Sliding caps look back 30 days (decisions §7); older minutes are of no use. */
 const spendDays = 32;
-/** What providers keep can be named so long (decisions §11). */
+/** How long state kept at a provider can be referred to (decisions §11). */
 const resourceDays = 30;
 const parents = { call: 'id', attempt: 'call_id' } as const;
 type Parent = keyof typeof parents;
@@ -30,9 +30,9 @@ interface CareOptions {
 }
 
 /**
- * Makes the weeks around now and drops those older than the retention: once before it returns, then every
- * hour. A clock that ran ahead must not delete the log: what is dropped is old by the last time that was
- * seen before. A round that fails is reported and not fatal: rows without a week go to the default one.
+ * Creates the weekly partitions around now and drops those older than the retention: once before it returns, then
+ * every hour. Age is measured by the last believed time (`seen-time`), so that a clock that runs ahead does not delete
+ * the log. A failed round is reported and not fatal: rows without a week go to the default partition.
  */
 export async function keepPartitions(pool: Pool, options: CareOptions): Promise<PartitionCare> {
   const { clock, report, retentionDays = defaultRetentionDays } = options;
@@ -60,7 +60,7 @@ export async function keepPartitions(pool: Pool, options: CareOptions): Promise<
 function leapt(seenMs: number): Error {
   return new Error(
     `the clock is more than a day ahead of ${new Date(seenMs).toISOString()}, the last time that was seen: ` +
-      'if it is wrong, set it; until it has run so for a day, retention drops nothing that is newer by that time',
+      'correct it if it is wrong; otherwise retention accepts the new time after a day, and goes by the old one until then',
   );
 }
 
@@ -77,9 +77,8 @@ export async function makePartitions(pool: Pool, nowMs: number): Promise<void> {
 }
 
 /**
- * Drops weeks that ended before the retention, and older rows of the default partitions; also minutes of
- * spend that no cap looks at any more, resources that nobody may name any more, and settled jobs with the
- * calls that created them.
+ * Drops weeks that ended before the retention, and older rows of the default partitions; also minutes of spend that
+ * no cap covers, expired resources, and settled jobs and adjustments of dropped calls.
  */
 export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: number): Promise<void> {
   const keepFromMs = weekStart(nowMs - retentionDays * dayMs);

@@ -1,12 +1,12 @@
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Bits of a mode that let anybody but the owner in. */
+/** Permission bits of group and others. */
 const others = 0o077;
 
 /**
- * Gives a file or a directory with all that is in it to its owner alone: directories 0700, files 0600. Links
- * are not followed; what disappears meanwhile is passed over.
+ * Removes the permissions of group and others from a file, or a directory with its contents. Symbolic links are not
+ * followed; entries that disappear meanwhile are skipped.
  * @throws Error of the file system: EPERM where it belongs to somebody else.
  */
 export function makePrivate(path: string): void {

@@ -1,25 +1,25 @@
 import type { Pool } from 'pg';
 import { idTimeMs } from '#lib/ids';
 
-/** How far the clock may have moved on while no process looked, and still be believed at once. */
+/** A clock at most this far ahead of the last believed time is believed at once, ms. */
 const believedMs = 24 * 3_600_000;
-/** How long processes must have run with a clock that was further ahead before it is believed. */
+/** A clock further ahead is believed after processes have run with it for this long, ms. */
 const convincedMs = 24 * 3_600_000;
 
-/** Up to when the clock was believed. */
+/** The last believed time. */
 export interface SeenTime {
   /** ms since the epoch. */
   readonly atMs: number;
-  /** How long processes have run while their clock was too far ahead of that, ms. */
+  /** How long processes have run with a clock too far ahead of it, ms. */
   readonly aheadMs: number;
 }
 
 /**
- * What is believed after a look at the clock. A clock that leapt ahead is believed once processes have run with
- * it for a day, restarts in between or not: a wrong one is noticed by then, and a machine that was off for long
- * is right. A clock that is behind is believed at once: nothing is dropped because of it.
- * @param nowMs the clock, ms since the epoch.
- * @param ranMs how long this process has run since it looked last, ms; 0 at its start.
+ * Updates the believed time from a reading of the clock. A clock more than a day ahead is believed after processes have
+ * run with it for a day, across restarts: by then a wrong clock is noticed, and a machine that was off for long has a
+ * right one. A clock that is behind is believed at once, because nothing is dropped too early by it.
+ * @param nowMs the reading, ms since the epoch.
+ * @param ranMs how long this process has run since its last reading, ms; 0 at its start.
  */
 export function advance(seen: SeenTime, nowMs: number, ranMs: number): SeenTime {
   if (nowMs <= seen.atMs + believedMs) return { atMs: nowMs, aheadMs: 0 };
@@ -28,11 +28,11 @@ export function advance(seen: SeenTime, nowMs: number, ranMs: number): SeenTime 
 }
 
 /**
- * Looks at the clock for the whole installation and keeps what is believed of it. Without an earlier look, the
- * newest call of the log tells the time, if there is one.
- * @param nowMs the clock of this process; of it and the database's the earlier one counts.
+ * Updates the believed time of the installation, which is kept in the database. The first reading starts from the time
+ * of the newest call in the log, if there is one.
+ * @param nowMs clock of this process, ms since the epoch; the earlier of it and the database's clock counts.
  * @param ranMs as for `advance`.
- * @returns the time that retention may go by: never later than what an earlier look believed.
+ * @returns `allowedMs`: the time that retention may go by, never later than the previously believed time.
  * @throws Error of the database.
  */
 export async function lookAtClock(

@@ -44,9 +44,9 @@ import { createPools } from '#lib/upstream/pools';
 const CATALOGUE_MS = 60_000;
 /** How often a stop looks whether the running calls have ended. */
 const FINISH_POLL_MS = 25;
-/** Uploads of the largest size that may lie on disk at once. */
+/** The disk budget of uploads, as a multiple of the largest upload. */
 const MOST_UPLOADS = 16;
-/** What a stop leaves of its patience to close the books of answers that it no longer reads on, ms. */
+/** Running drains are cut this long before the time for a stop runs out, so that they are still charged; ms. */
 const CUT_DRAINS_MS = 2_000;
 
 /**

@@ -20,8 +20,8 @@ const credentialHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-
 
 /**
  * Whether the gateway answers a request rather than the console (decisions §3 "Addresses"): the versioned
- * prefixes; operations without their version; whatever carries a key of ours in a header; and what is
- * neither read nor an action of the console, so that no prompt or key meets a page or a redirect.
+ * prefixes; operations without their version; requests with a gateway key in a header; and writing requests that are
+ * no action of the console, so that no prompt or key reaches a page or a redirect.
  */
 export function isForGateway(head: RequestHead): boolean {
   const target = head.url ?? '/';
@@ -35,7 +35,7 @@ export function isForGateway(head: RequestHead): boolean {
   return !('code' in match(method, path)) || !isAction(method, path, head.headers);
 }
 
-/** A target under one of the gateway's prefixes, or none that a page could have. */
+/** Whether the target is under one of the gateway's prefixes, or is no path. */
 function isVersioned(target: string): boolean {
   return /^(?!\/)|^\/+(?:\.{1,2}\/+)*v1(?:beta|alpha)?(?:[/?%#\\]|$)/.test(target);
 }
@@ -43,9 +43,9 @@ function isVersioned(target: string): boolean {
 const routedMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH']);
 
 /**
- * The target under which Next hands a request of the gateway to its route as it came; null for what Next
- * would answer, redirect or rewrite by itself: methods that it does not know, doubled slashes, dot
- * segments, escapes that are none, and addresses without a route.
+ * The target under which Next passes a gateway request to its route unchanged; null for requests that Next would
+ * answer, redirect or rewrite by itself: unknown methods, doubled slashes, dot segments, invalid escapes, and
+ * addresses without a route.
  */
 export function routedTarget({ method = '', url = '' }: RequestHead): string | null {
   const [path = '', query = ''] = divide(url);
@@ -81,7 +81,7 @@ function keyInQuery(query: string): boolean {
   return query !== '' && new URLSearchParams(query).getAll('key').some(isWellFormedKey);
 }
 
-/** A server action, or a form that a page sends without scripts. */
+/** Whether it is a server action, or a form that a page submits without scripts. */
 function isAction(method: string, path: string, headers: RequestHead['headers']): boolean {
   if (method !== 'POST') return false;
   if (headers['next-action'] !== undefined) return true;

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 
-/** What terminals read as colours and the like. */
+/** Terminal escape sequences, such as colours. */
 const steering = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, 'g');
 
 type Write = typeof process.stderr.write;
 
 /**
- * Makes log lines, one JSON object each, of what Next, Node and libraries print: a stack of several lines would
- * tear a log that is read line by line. Standard error counts as `error`, standard output as `info`.
- * @returns what puts the streams back as they were.
+ * Turns what Next, Node and libraries print into log lines, one JSON object each, because a stack trace of several lines
+ * would break a log that is read line by line. Standard error is logged as `error`, standard output as `info`.
+ * @returns a function that restores the streams.
  */
 export function logWhatIsPrinted(log: Logger): () => void {
   const { stdout, stderr } = process;
@@ -16,11 +16,11 @@ export function logWhatIsPrinted(log: Logger): () => void {
   stdout.write = writeTo((text) => log.info({ printed: text }, 'printed'));
   stderr.write = writeTo((text) => log.error({ printed: text }, 'printed'));
   const warn = (warning: Error) => {
-    // Of the runtime's own features, for developers.
+    // Concerns developers of the gateway, not its operators.
     if (warning.name === 'ExperimentalWarning') return;
     log.warn({ warning: warning.name, reason: warning.stack ?? warning.message }, 'a warning of Node');
   };
-  // Node's own listener prints, past the streams.
+  // Node's own listener would print directly to the file descriptor.
   process.removeAllListeners('warning').on('warning', warn);
   return () => {
     stdout.write = before.out;

@@ -1,25 +1,25 @@
-/** Shorter credentials are overwritten nowhere: they would be found in ordinary text (decisions §3). */
+/** Shorter credentials, bytes, are not masked, because they could occur in ordinary text (decisions §3). */
 const SHORTEST = 16;
 const STAR = 0x2a;
 const nothing = Buffer.alloc(0);
 
-/** Overwrites a credential in bytes that come piece by piece; their number and all others stay the same. */
+/** Overwrites a credential in a stream of bytes with asterisks of the same number; all other bytes stay. */
 export interface CredentialMask {
-  /** @returns what can go on now: all but an end that may be the beginning of the credential. */
+  /** @returns the bytes that can be passed on: all but a tail that may be the start of the credential. */
   push(chunk: Uint8Array): Uint8Array;
-  /** The bytes are over: what was held back. */
+  /** The tail that was held back; called at the end of the stream. */
   end(): Uint8Array;
 }
 
 /**
- * @param credential as it was sent; also found in JSON escapes, percent-encoded and inside base64.
+ * @param credential as it was sent; it is also found JSON-escaped, percent-encoded and inside base64.
  * @returns null for a credential of under 16 bytes.
  */
 export function createCredentialMask(credential: string): CredentialMask | null {
   return Buffer.byteLength(credential) < SHORTEST ? null : new Mask(formsOf(credential));
 }
 
-/** The same for a short text, such as a header's value. */
+/** The same for a text, such as a header's value. */
 export function maskCredential(text: string, credential: string): string {
   if (credential.length < SHORTEST || !text.includes(credential)) return text;
   return text.replaceAll(credential, '*'.repeat(credential.length));
@@ -34,7 +34,7 @@ class Mask implements CredentialMask {
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    // A copy: what is overwritten may still be read elsewhere.
+    // A copy, because the chunk may still be read elsewhere.
     const bytes = Buffer.concat([this.#held, chunk]);
     this.#overwrite(bytes);
     const cut = this.#possibleStart(bytes);
@@ -68,11 +68,11 @@ class Mask implements CredentialMask {
   }
 }
 
-/** How a provider may write the credential into a text. */
+/** The forms in which a provider may echo the credential. */
 function formsOf(credential: string): readonly Buffer[] {
   const json = JSON.stringify(credential).slice(1, -1);
   const forms = [credential, json, json.replaceAll('/', '\\/'), encodeURIComponent(credential)];
-  // Encoded with other text before it, it begins at any of three places of a base64 group.
+  // Inside a longer base64 text it starts at any of the three positions of a group.
   for (const before of [0, 1, 2]) forms.push(...base64Forms(Buffer.from(credential), before));
   return [...new Set(forms)].map((form) => Buffer.from(form));
 }

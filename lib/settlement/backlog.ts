@@ -51,7 +51,7 @@ export class Backlog {
     return this.#held + this.#left;
   }
 
-  /** Whether memory takes so many more entries. */
+  /** Whether this many more entries may be kept in memory. */
   holdsMore(count: number, bytes: number): boolean {
     const { entries: mostEntries, bytes: mostBytes } = this.#most;
     if (this.#spilled !== null || this.#held + count > mostEntries) return false;
@@ -138,11 +138,11 @@ export class Backlog {
         end = at + record.end;
       }
       if (end > at) break;
-      // Either the record is longer than the chunk, or it is damaged: then others stand behind it, if not at the end.
+      // Either the record is longer than the chunk, or it is damaged; then a whole one follows, or the file ends.
       const next = nextRecord(bytes, 1);
       if (next === null && at + size < file.size) continue;
       end = next === null ? file.size : at + next;
-      // Its file still counts it as undrained, and is kept: the next start sets the bytes aside.
+      // The file is kept, because it still counts the record as undrained; the next start sets the bytes aside.
       this.#report(new Error(`journal file ${file.path} is damaged from byte ${at} to ${end}`));
     }
     if (entries.length > 0) this.#runs.push({ file, entries, page: null, bytes: 0, drained: 0 });

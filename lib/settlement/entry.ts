@@ -119,7 +119,7 @@ export type CountedCall = Pick<
   | 'endReason'
   | 'costNano'
 > & {
-  /** As metered: a claimed figure that was bounded counts so. */
+  /** As metered: a reported figure that was reduced counts as reduced. */
   readonly usage: Pick<Usage, 'input' | 'cachedInput' | 'output'>;
 };
 

@@ -16,11 +16,11 @@ import { encodeEntry } from '#lib/settlement/record/encode';
 import { RecordBuffer, recordsOf } from '#lib/settlement/record/frame';
 
 export interface JournalOptions {
-  /** The disk refused a write: admission must stop at once. Called once until `onWritable`. */
+  /** A write failed: admission must stop at once. Called once until `onWritable`. */
   onFailure(error: Error): void;
-  /** The disk takes writes again, into a new file. */
+  /** Writing works again, into a new file. */
   onWritable(): void;
-  /** A file was damaged while it was in use: what it held in those bytes is left to the next start. */
+  /** A file was damaged while in use: the next start sets the damaged bytes aside. */
   report(error: Error): void;
   /** Bytes after which a new file begins; default 16 MiB. */
   rotateBytes?: number;
@@ -28,7 +28,7 @@ export interface JournalOptions {
   mostHeld?: number;
   /** Bytes of their rows, and of what was written between them; default 128 MiB. */
   mostHeldBytes?: number;
-  /** Time between two tries to write while the disk refuses it, ms; default 1 s. */
+  /** Interval of test writes after a failure, ms; default 1 s. */
   probeMs?: number;
 }
 
@@ -132,7 +132,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     probing.unref();
   }
 
-  /** Tries whether the disk takes writes again, until it does; the next write begins a new file. */
+  /** Repeats a test write until it succeeds; then a new file is begun. */
   function probe(): void {
     files
       .probe()
@@ -176,7 +176,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     else backlog.spill(file, at, ended);
   }
 
-  /** Until the drain has it, an end that is in no file leaves its `open` to recovery. */
+  /** Keeps an end that no file holds; until the drain has posted it, its `open` stays for recovery. */
   function remember(entry: CloseEntry | RefusedEntry): void {
     const row = Buffer.from(encodeEntry(entry).row);
     if (entry.kind === 'refused' && !backlog.holdsMore(1, row.length)) return;

@@ -17,7 +17,7 @@ export class Leftovers {
   readonly #dir: string;
   readonly #paths: readonly string[];
   readonly #rejectedPath: string;
-  /** Files that the file system did not let us read: they stay. */
+  /** Files that could not be read, which are kept. */
   readonly #unread = new Set<string>();
   #damaged: ReturnType<typeof damageOf>[] = [];
   /** Whole records that this version cannot read. */
@@ -32,7 +32,7 @@ export class Leftovers {
 
   /**
    * Every entry that can be read, in the order in which it was written.
-   * @param report told of what cannot be read, and where it is kept.
+   * @param report receives what cannot be read, and where it is kept.
    * @param nowMs ms since the epoch.
    */
   *entries(report: (error: Error) => void, nowMs: number): Generator<Entry> {
@@ -52,7 +52,7 @@ export class Leftovers {
     }
   }
 
-  /** Everything readable is in the database: what it refused is kept for the next start, the rest goes. */
+  /** Called when all readable entries are posted: keeps those that the database refused, and deletes the rest. */
   remove(refused: readonly DrainedEntry[]): void {
     keepDamage(this.#dir, this.ownerId, this.#damaged);
     if (!this.#unread.has(this.#rejectedPath)) replaceFile(this.#rejectedPath, this.#rejected(refused));
@@ -77,7 +77,7 @@ export class Leftovers {
     report(new Error(`${where} are damaged${whose} and were set aside as ${this.ownerId}.damaged`));
   }
 
-  /** What `.rejected` must hold now, each record once. */
+  /** New content of `.rejected`, each record once. */
   #rejected(refused: readonly DrainedEntry[]): Buffer {
     const records = new Map<string, Buffer>();
     for (const entry of refused) {
@@ -100,7 +100,7 @@ export function listLeftovers(dir: string, alive: ReadonlySet<string>): Leftover
     if (!found || alive.has(ownerId)) continue;
     const paths = files.get(ownerId) ?? [];
     files.set(ownerId, paths);
-    // Rejected ends are read behind the files; those that an earlier version could not read, last of these.
+    // `.rejected` is read after these files; `.rejected.corrupt` of an earlier version comes last among them.
     if (!name.endsWith('.rejected'))
       paths.push({ path: join(dir, name), number: Number(number ?? Infinity) });
   }

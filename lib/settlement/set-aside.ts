@@ -3,12 +3,12 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { readJournal } from '#lib/settlement/record/read';
 
-/** A record that is not in the ledger: damaged, or whole but refused by the database or this version. */
+/** A record that could not be posted: damaged, or whole but refused by the database or unknown to this version. */
 export interface SetAside {
   readonly kind: 'damaged' | 'rejected';
   /** The file in DATA_DIR/journal that keeps its bytes. */
   readonly file: string;
-  /** Of a damaged record as far as it can still be read; null when it cannot. */
+  /** Call of the record; null when it cannot be read. */
   readonly callId: string | null;
   /** The record's own kind: `open`, `checkpoint`, `close`, `refused`, `keep`; null when it cannot be read. */
   readonly record: string | null;
@@ -105,7 +105,7 @@ function readLines(path: string): string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 }
 
-/** A line that somebody changed still counts as damage. */
+/** A line that is not valid still counts as damage. */
 function readDamage(line: string): Pick<Damage, 'callId' | 'record'> {
   try {
     const { callId, record } = damageSchema.parse(JSON.parse(line));

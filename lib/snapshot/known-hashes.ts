@@ -1,15 +1,15 @@
 import type { Pool } from 'pg';
 
-/** Which hashes may be those of keys. */
+/** A Bloom filter of the hashes of existing keys. */
 export interface KnownHashes {
-  /** Never false for a hash that was added; true for one in 500 others once a million keys were. */
+  /** Never false for an added hash; true for one in 500 others when a million keys exist. */
   has(hash: Uint8Array): boolean;
   /** Adds the hashes of these keys, rotated-out secrets included; null: of all. @throws Error of the database. */
   load(keyIds: readonly string[] | null): Promise<void>;
 }
 
 const pageSize = 20_000;
-/** A Bloom filter of 2 MiB; the hashes are random, so that their own bytes tell the places. */
+/** 2^24 bits, 2 MiB. The hashes are random, so their own bytes select the bits. */
 const placeBits = 24;
 const places = 4;
 const statement = `
@@ -18,8 +18,8 @@ const statement = `
   ORDER BY id LIMIT ${pageSize}`;
 
 /**
- * Tells, without a look-up, a key that memory does not hold yet from one that nobody has: a flood of made-up
- * keys must not use up the look-ups of real ones (decisions §10). It holds nothing until `load`.
+ * Distinguishes existing keys from made-up ones without a query, so that a flood of made-up keys cannot use up the
+ * look-ups of real ones (decisions §10). Empty until `load`.
  */
 export function createKnownHashes(pool: Pick<Pool, 'query'>): KnownHashes {
   const bits = new Uint8Array(1 << (placeBits - 3));

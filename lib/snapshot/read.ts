@@ -31,7 +31,7 @@ export interface KeyReaderOptions {
   readonly hash: (secret: string) => Buffer;
   /** The key by that hash, from the database; null: unknown. Rejects when the database cannot answer. */
   readonly load: (hash: Buffer) => Promise<KeySnapshot | null>;
-  /** Whether a key may have that hash; without it every well-formed key counts as one. */
+  /** Whether a key with that hash may exist; absent: every well-formed key counts as existing. */
   readonly isKnown?: (hash: Uint8Array) => boolean;
   /** A failed or timed-out look-up, for the log. */
   readonly report?: (error: unknown) => void;

@@ -7,7 +7,7 @@ export class ExchangeTimeout extends Error {
   }
 }
 
-/** A status beyond those that HTTP knows is no answer: not every host could pass it on. */
+/** The provider answered with a status above 599, which not every host can pass on. */
 export class UnknownStatus extends Error {
   readonly code = 'HPE_INVALID_STATUS';
 }

@@ -39,10 +39,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   headers: HeaderBag = {};
   place = -1;
 
-  /** When the whole request was with the kernel, and when the connection ended; monotonic ms, null: not yet. */
+  /** When the whole request was handed to the kernel, and when the connection ended; monotonic ms, null: not yet. */
   #sentMono: number | null = null;
   #closedMono: number | null = null;
-  /** Since when nobody reads, and how long nobody did before; ms. */
+  /** Start of the current pause, and total of earlier ones; monotonic ms and ms. */
   #pausedMono: number | null = null;
   #pausedMs = 0;
 
@@ -87,7 +87,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     deadlines.watch(this);
   }
 
-  /** The whole request is with the kernel: the provider may be working on it. */
+  /** The whole request was handed to the kernel: the provider may be working on it. */
   get sentWhole(): boolean {
     return this.#sentMono !== null;
   }
@@ -155,7 +155,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     }
     this.#decoder?.resume();
     if (!this.#decoder?.writableNeedDrain) this.#controller?.resume();
-    // Before the first byte its own limit holds.
+    // Before the first byte, the first-byte limit applies.
     if (this.#settle === null) this.#waitForMore();
   }
 
@@ -192,7 +192,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#failure) return;
-    // Undecoded bytes are none yet that anybody could read.
+    // Before the first decoded byte, compressed bytes do not count as the first byte.
     if (this.#settle === null || this.#decoder === null) this.#waitForMore();
     if (this.#decoder === null) this.#take(chunk);
     else if (!this.#decoder.write(chunk)) controller.pause();
@@ -253,7 +253,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     decoder.on('error', (error) => this.abort(this.#brokenBy ?? error));
   }
 
-  /** What has come is decoded first; whoever reads may take long for it. */
+  /** Decodes what has arrived; no time limit applies, since the reader may be slow. */
   #endDecoder(): void {
     this.#waitForNothing();
     this.#decoder?.end();
@@ -269,7 +269,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.#nextMono = this.#deadlines.now() + this.#times.idleMs;
   }
 
-  /** Nobody reads now: the provider is not to blame for what does not come. */
+  /** Suspends the idle limit while nobody reads. */
   #waitForNothing(): void {
     this.#nextMono = Number.POSITIVE_INFINITY;
   }

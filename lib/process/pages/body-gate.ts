@@ -1,15 +1,15 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { dropRest } from '#lib/gateway/upload/drop-rest';
 
-/** What a form, an action or a call of the console's own API may carry, bytes. */
+/** Largest body of a form, an action or a call of the console's own API, bytes. */
 const MOST_BYTES = 1024 * 1024;
-/** How long it may take to come, ms. */
+/** Time limit for receiving it, ms. */
 const LONGEST_MS = 15_000;
-/** Of bodies that are not small: what all of them that are under way may take together. */
+/** Limit of the memory of all bodies being received, bytes; bodies of up to `SMALL_BYTES` do not count. */
 const TOTAL_BYTES = 32 * 1024 * 1024;
 const SMALL_BYTES = 64 * 1024;
 
-/** Why a body is not taken. */
+/** Why a body is refused. */
 interface Fault {
   readonly status: 408 | 413 | 503;
   readonly reason: string;
@@ -28,7 +28,7 @@ const tooMany: Fault = {
   reason: 'The console is receiving too many large requests at once; send it again in a few seconds.',
 };
 
-/** Hands a request to `serve` once its whole body is here, or answers it. */
+/** Passes a request to `serve` once its whole body has arrived, or answers it with a refusal. */
 export type BodyGate = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -36,9 +36,9 @@ export type BodyGate = (
 ) => void;
 
 /**
- * Receives the bodies of console requests before Next sees a byte of them: at most 1 MiB within 15 s each,
- * whoever sends them. Next would take 10 MiB from anybody, and wait for them for ever. What is handed on
- * is a request with the same head, whose body nobody has read yet: Next refuses one that was touched.
+ * Receives the bodies of console requests before Next handles them: at most 1 MiB within 15 s each. Next itself would
+ * accept 10 MiB from anybody and wait without limit. Next refuses a request whose stream has been read, so `serve`
+ * gets a new request object with the same head and the received body.
  * @param newId of the request, for `x-request-id` of a refusal.
  */
 export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): BodyGate {
@@ -87,7 +87,7 @@ export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): Bod
   };
 }
 
-/** The same request with all of its body at hand. */
+/** A request object with the same head and the complete body. */
 function received(request: IncomingMessage, body: Buffer): IncomingMessage {
   const whole = new IncomingMessage(request.socket);
   whole.method = request.method;
@@ -104,7 +104,7 @@ function received(request: IncomingMessage, body: Buffer): IncomingMessage {
   return whole;
 }
 
-/** Says why, in JSON where programs ask, drops some of what still comes, and closes. */
+/** Answers with the fault, in JSON under /api/, discards some of the remaining body, and closes the connection. */
 function answer(
   request: IncomingMessage,
   response: ServerResponse,

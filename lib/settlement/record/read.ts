@@ -4,23 +4,23 @@ import { decodeEntry } from '#lib/settlement/record/decode';
 import { layoutVersion } from '#lib/settlement/record/encode';
 import { headerBytes, isTorn, nextRecord, recordEnd } from '#lib/settlement/record/frame';
 
-/** A piece of a journal file: a record, or bytes that are none. Positions are bytes from the start of the file. */
+/** Part of a journal file: a record, or damaged bytes. Positions are offsets in the file, bytes. */
 export type Piece = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'entry'; readonly entry: Entry }
   /** A whole record that this version cannot read, such as one of a newer version. */
   | { readonly kind: 'unreadable'; readonly why: string; readonly bytes: Buffer }
-  /** Changed since it was written: no record can be read from these bytes. */
+  /** Bytes from which no record can be read, changed since they were written. */
   | { readonly kind: 'damaged'; readonly bytes: Buffer }
 );
 
-/** The pieces of a journal file. @throws Error of the file system. */
+/** Reads a journal file. @throws Error of the file system. */
 export function readJournal(file: string): Generator<Piece, void> {
   return piecesOf(readFileSync(file));
 }
 
 /**
- * Takes the bytes of a journal file to pieces. Damage costs the records that it struck: reading goes on with
- * the next whole one. What a write that was cut short left at the end is passed over.
+ * Splits the bytes of a journal file into records. After damage, reading continues at the next whole record; an
+ * incomplete last write is skipped.
  */
 export function* piecesOf(bytes: Buffer): Generator<Piece, void> {
   for (let start = 0; start < bytes.length; ) {
