@@ -69,11 +69,11 @@ export function setRootField(scan: Scan, name: string, json: string): Edit {
 const QUOTE = 0x22;
 
 /**
- * Replaces the name of a member by another one, in place; its value and what stands between them stay.
+ * Replaces the name of a member in place; its value, and the bytes between name and value, stay.
  * @param found the member's value, in the JSON body of the scan.
  */
 export function renameMember({ body }: Pick<Scan, 'body'>, { start }: Found, name: string): Edit {
-  // Between name and value stand a colon and white space. A name that was read is free of quotes, escaped or not.
+  // Only a colon and white space separate name and value, and a name that was read contains no quotes.
   const close = body.lastIndexOf(QUOTE, start - 1);
   const open = body.lastIndexOf(QUOTE, close - 1);
   return { start: open, end: close + 1, text: JSON.stringify(name) };

@@ -85,7 +85,7 @@ export interface Ask {
   readonly shows?: false;
   /** The answer will be a job, charged when it completes: what its end is priced by. */
   readonly job?: JobFacts;
-  /** The request caches its prompt for an hour; absent: the body still says so itself. */
+  /** The request caches its prompt for an hour; absent: read from the body. */
   readonly cachesForHour?: boolean;
   readonly scan: Scan;
 }
@@ -152,13 +152,13 @@ export interface Family {
   injectsUsage(ask: Ask, offer: OfferFacts): boolean;
   /** Path after the provider's versioned root, "/chat/completions". */
   upstreamPath(ask: Ask, offer: OfferFacts): string;
-  /** A header that its providers require, and what goes up when the client sends none. */
+  /** A header that its providers require, with the value to send when the client sends none. */
   readonly requiredHeader?: readonly [name: string, value: string];
   /** The header that carries the operator's credential. */
   credentialHeader(secret: string): readonly [name: string, value: string];
   /** Usage of a whole answer (parsed JSON); null when it has none. */
   readUsage(ask: Ask, answer: unknown): UsageReport | null;
-  /** What `readUsage` and `streamReader` need of a body that will be gone by then; absent: nothing. */
+  /** The parts of the ask that `readUsage` and `streamReader` need after the body is freed; absent: none. */
   remembered?(ask: Ask): Partial<Ask>;
   /** UTF-8 bytes of output in a whole answer, for an estimate. */
   outputBytes(answer: unknown): number;
@@ -184,7 +184,7 @@ export function budgetToInject(ask: Ask, keyMaximum: number | null, model: Model
   const { operation, budget, budgetIsNested, choices } = ask;
   if (keyMaximum === null || operation.budgeted !== true || operation.steps !== 'generate') return null;
   if (budget !== null && !budgetIsNested) return null;
-  // 0: the catalogue does not know what the model makes, so it is no bound.
+  // 0: unknown to the catalogue, so it is no bound.
   const bounded = model.maxOutputTokens > 0 && model.maxOutputTokens * choices <= keyMaximum;
   return bounded ? null : Math.floor(keyMaximum / choices);
 }

@@ -14,10 +14,10 @@ import type { OfferFacts } from '#lib/snapshot/snapshot';
 /** The newest SDK asks under `/v1`, older ones under the other two (decisions §11). */
 const prefixes: Operation['prefixes'] = ['v1', 'v1beta', 'v1alpha'];
 
-/** How an answer is written. Field masks and protobuf would hide what it used. */
+/** Query names for the format of an answer; field masks and protobuf are left out, since they would hide the usage. */
 const framing = /^(sse|json)(;enum-encoding=int)?$/i;
 const written = { alt: framing, $alt: framing };
-/** The bytes of a file may be asked for, or what it is. */
+/** `alt=media` asks for the bytes of a file, `alt=json` for its description. */
 const fileKind = /^(media|json)$/i;
 
 const posted = { family: 'generate-content', method: 'POST', prefixes, query: written } as const;

@@ -5,9 +5,9 @@
 export type QueryNames = Readonly<Record<string, true | RegExp>>;
 
 /**
- * What of a client's query travels upstream: the pairs whose names the operation lists, byte for byte. Providers read
- * others that would take the usage out of an answer, change its framing, or carry a credential.
- * @param names absent: none passes.
+ * The part of a client's query that is sent upstream: the pairs whose names the operation lists, byte for byte. Other
+ * names could remove the usage from an answer, change its framing, or carry a credential.
+ * @param names absent: nothing is sent.
  */
 export function queryToProvider(query: string, names: QueryNames | undefined): string {
   if (query === '' || names === undefined) return '';

@@ -23,7 +23,7 @@ export interface ContextTier {
   readonly rates: Rates;
 }
 
-/** Rates of a service tier or fast mode; without `tiers` they hold at every length of input. */
+/** Rates of a service tier or fast mode; without `tiers` they apply at every input length. */
 export interface ServiceRates extends Rates {
   /** Ascending. */
   readonly tiers?: readonly ContextTier[];

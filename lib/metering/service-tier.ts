@@ -1,8 +1,8 @@
 import type { ContextTier, Price, ServiceRates } from '#lib/metering/price-list';
 
 /**
- * Names of the standard service in the families and their dialects: asking for one asks for nothing
- * dearer, and an answer that names one costs the base price (decisions §6).
+ * Names of the standard service in the families and their dialects: a request or answer that names one has the base
+ * price (decisions §6).
  */
 const standardNames: ReadonlySet<string> = new Set([
   'auto',
@@ -11,12 +11,12 @@ const standardNames: ReadonlySet<string> = new Set([
   'standard_only',
   'on_demand',
   'unspecified',
-  // Regions of inference, where they stand in the tier's place.
+  // Regions of inference, which some answers give as a tier.
   'global',
   'not_available',
 ]);
 
-/** Joins what stands in several fields of one request or answer ("fast+priority"). */
+/** Joins the tiers that several fields of one request or answer name ("fast+priority"). */
 const JOINT = '+';
 
 /**
@@ -35,7 +35,7 @@ export function tierOf(...named: readonly (string | null)[]): string | null {
   return tiers === null ? null : tiers.join(JOINT);
 }
 
-/** What a price says of a tier. */
+/** The rates that a price has for a tier. */
 export interface TierPrice {
   readonly rates: ServiceRates;
   /** Whether the price covers all that the tier names; else `rates` is that of a part of it. */
@@ -43,8 +43,7 @@ export interface TierPrice {
 }
 
 /**
- * The rates of a named tier; of several tiers together, which no price knows by that name, those of the
- * first part that has a price.
+ * The rates of a named tier. For joined tiers without a price of their own, those of the first part that has a price.
  * @returns null where the tier has no price.
  */
 export function priceOfTier({ serviceTiers }: Price, tier: string): TierPrice | null {

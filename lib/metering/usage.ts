@@ -47,7 +47,7 @@ export interface NestedUsage {
   /** As the provider names it. */
   readonly upstreamModel: string;
   readonly usage: Usage;
-  /** It answered in the place of the call's own model, so at the tier of the answer. */
+  /** It answered in place of the call's own model, so the tier of the answer applies to it. */
   readonly served?: true;
 }
 
@@ -63,9 +63,9 @@ export interface UsageReport {
    * input is the provider's, the output is estimated from what came.
    */
   readonly outputOpen?: boolean;
-  /** Told of an answer that goes on: its figures may have grown since. */
+  /** Reported before the end of the answer, so the figures may have grown since. */
   readonly soFar?: boolean;
-  /** The answer lists several passes of the model over the call: it may have read far more than its context. */
+  /** The answer lists several passes of the model, whose input together may exceed the context. */
   readonly iterated?: boolean;
   /**
    * Entries of a price's map by size, quality or resolution that fit what was made, the closest first

@@ -64,7 +64,7 @@ class Offer implements OfferHealth {
   breakerUntilMs = 0;
   retryUntilMs = 0;
   asideMs = ASIDE_MS;
-  /** Output of measured answers and the time that it took, older ones counting less. */
+  /** Output tokens of measured answers and their duration in ms, both decaying with each answer. */
   #outputTokens = 0;
   #tookMs = 0;
 
@@ -116,7 +116,7 @@ class Offer implements OfferHealth {
 
   measure({ outputTokens, tookMs, inputTokens, cachedTokens }: Measure, nowMs: number): void {
     if (outputTokens > 0 && tookMs > 0) {
-      // Summed apart: an answer of one token says as little about the speed as it was short.
+      // Summed separately, so that short answers have little weight in the speed.
       this.#outputTokens = this.#outputTokens * (1 - NEWEST) + outputTokens;
       this.#tookMs = this.#tookMs * (1 - NEWEST) + tookMs;
       this.tokensPerSecond = { value: (this.#outputTokens * 1000) / this.#tookMs, atMs: nowMs };

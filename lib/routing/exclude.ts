@@ -20,7 +20,7 @@ export type WhyOffer =
   | 'nested'
   | 'tier';
 
-/** What of a request and its policy an offer is held against. */
+/** The properties of a request and its policy that offers must meet. */
 export interface Wanted {
   readonly family: FamilyId;
   readonly rules: Rules;
@@ -115,23 +115,23 @@ function dollars(nano: number | undefined): string {
   return formatUsd(BigInt(nano ?? 0));
 }
 
-/** A tier's name comes from the client: of a long one only the start is repeated. */
+/** Longest tier name repeated in a message, since it comes from the client; characters. */
 const LONGEST_TOLD = 40;
 
-/** Tiers that at least one of these offers can be asked for: the standard one, then those with a price. */
+/** The tiers that at least one of these offers supports: the standard one, then those with a price. */
 function tiersOf(offers: readonly OfferFacts[]): readonly string[] {
   const priced = offers.flatMap((offer) => Object.keys(offer.price?.price.serviceTiers ?? {}));
   return ['default', ...[...new Set(priced)].sort()];
 }
 
-/** A tier's name fit for a message. */
+/** A tier's name as messages show it. */
 function shortTier(tier: string | null): string {
   return (tier ?? 'default').replace(/[^\w.+-]/g, '?').slice(0, LONGEST_TOLD);
 }
 
 /**
- * 400: a service tier or fast mode that no offer in reach has a price for (decisions §6).
- * @param offers those that could be routed to but for the tier.
+ * 400 for a service tier or fast mode that no eligible offer has a price for (decisions §6).
+ * @param offers those that are eligible apart from the tier.
  */
 export function noOfferAtTier(slug: string, tier: string | null, offers: readonly OfferFacts[]): Refusal {
   const there = tiersOf(offers);

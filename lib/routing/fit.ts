@@ -76,7 +76,7 @@ function carries(ask: Ask, marks: readonly string[], mediaType: string): boolean
   return typed || standsUnder(bytes, `"${mediaType}`, /"(?:mimeType|mime_type|media_type)"\s*:\s*$/);
 }
 
-/** A body that has it oftener under other keys says it in passing; looking on would hold up every call. */
+/** The search stops after this many occurrences, because a longer one would delay all calls. */
 const MOST_LOOKS = 1_000;
 
 /** Whether `text` occurs as the value of such a key. Quotes inside strings are escaped, so never match. */

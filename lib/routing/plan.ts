@@ -86,7 +86,7 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
   return asideLast(input, all);
 }
 
-/** What each offer is held against. */
+/** The requirements on each offer. */
 export function wantedOf({ ask, family }: PlanInput, rules: Rules): Wanted {
   return { family, rules, inputTokens: estimateInput(ask.weight), tier: tierOf(ask.serviceTier) };
 }

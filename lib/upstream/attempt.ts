@@ -58,7 +58,7 @@ export interface Answer {
   readonly failedMs: number;
 }
 
-/** A 2xx whose body begins as neither JSON nor an event stream: an HTML error page, or nothing at all. */
+/** A 2xx whose body starts neither JSON nor an event stream, such as an HTML error page or an empty body. */
 class UnreadableAnswer extends Error {
   readonly code = 'UNREADABLE_ANSWER';
 }
@@ -159,7 +159,7 @@ async function tryTarget(
   return { exchange, beganMono, tookMs: endMono - beganMono, error, verdict };
 }
 
-/** Of a coding that nobody here can undo, the bytes tell nothing. */
+/** Bytes in an unknown content coding cannot be checked. */
 function isUnreadable({ status, headers, opening }: Exchange): boolean {
   return status < 300 && codingOf(headers) === '' && !opensLikeAnswer(opening);
 }

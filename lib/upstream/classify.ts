@@ -14,7 +14,7 @@ export function classify(status: number): 'answer' | 'next' | 'read' {
   return retryable.has(status) || operatorStatuses.has(status) ? 'next' : 'answer';
 }
 
-/** Failures that are the gateway's own doing: it closed the connection, and the provider may have gone on. */
+/** Failures by which the gateway itself closed the connection, so that the provider may have continued. */
 const ownClosings = new Set(['client_gone', 'idle_timeout', 'total_timeout']);
 
 /** Whether the gateway itself ended an answer that had begun. @param name as `failureName` gives it. */

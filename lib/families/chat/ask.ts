@@ -51,11 +51,11 @@ export function readChatAsk(
   };
 }
 
-/** Types of declared tools that the provider runs itself: no others are collected. */
+/** Types of declared tools that the provider runs itself; only these are collected. */
 export const providerTool = /^(?!(function|custom)$)/;
 const searchTool = /search|fetch/;
 
-/** Declared tools with which it searches or fetches. */
+/** Those of them that search or fetch. */
 function searchTools(scan: Scan): number {
   const declared = toolTypes(scan).filter(({ value }) => searchTool.test(String(value))).length;
   return declared + (scan.found.has('web_search_options') ? 1 : 0);

@@ -38,7 +38,7 @@ function usageEdit({ scan }: Ask): Edit {
 
 /**
  * A budget in the spelling that the offer does not read gets the name that it reads (decisions §5): else the
- * provider would ignore it. Where that name stands with a null, the two names are exchanged: none stands twice.
+ * provider would ignore it. If the other name is present with a null, the two names are swapped, so that neither occurs twice.
  */
 function spelledFor(field: BudgetField, scan: Scan): readonly Edit[] {
   const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';

@@ -1,10 +1,10 @@
 import { type Refusal, refusal } from '#lib/errors';
 import type { Route, RouteTable } from '#lib/families/matching/routes';
 
-/** Of a path in a message, characters; what is longer resembles no operation either. */
+/** Longest path that a message repeats in full, and for which a similar one is searched; characters. */
 const LONGEST_SHOWN = 100;
 
-/** 405, with the methods that the path does serve (RFC 9110 §15.5.6). */
+/** 405 with the methods that the path supports (RFC 9110 §15.5.6). */
 export function wrongMethod(route: Route, method: string, path: string): Refusal {
   const allow = [...route.methods.keys()].join(', ');
   return refusal(
@@ -53,7 +53,7 @@ export function missingOperation(
   );
 }
 
-/** ":generateContent" and its like, each once. */
+/** The verbs of models, such as ":generateContent". */
 function verbsOf({ patterns }: RouteTable): readonly string[] {
   const routes = (patterns.get('v1beta/models') ?? []).filter(({ verb }) => verb);
   const paths = routes.flatMap(({ methods }) => [...methods.values()].map(({ operation }) => operation.path));

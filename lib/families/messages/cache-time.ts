@@ -1,5 +1,5 @@
 const TTL = Buffer.from('"ttl"');
-/** A request may have four marks. Of one with this many the dearer time is taken: counting on would hold up all. */
+/** Requests may have four cache marks; at this many the scan stops, to save time, and the dearer lifetime is assumed. */
 const MOST_LOOKS = 1_000;
 const MARK = Buffer.from('"cache_control"');
 

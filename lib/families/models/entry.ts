@@ -1,7 +1,7 @@
 import type { Rates } from '#lib/metering/price-list';
 import type { ModelFacts } from '#lib/snapshot/snapshot';
 
-/** Rates are nano-dollars per million units: this many decimals of a dollar per unit. */
+/** Rates are nano-dollars per million units, so dollars per unit have this many decimals. */
 const DECIMALS = 15;
 
 /**
@@ -56,7 +56,7 @@ function methodsOf(model: ModelFacts): readonly string[] {
   return model.output.includes('video') ? ['predictLongRunning'] : ['generateContent', 'countTokens'];
 }
 
-/** In OpenRouter's words, which call every document a file. */
+/** Names of modalities as OpenRouter uses them: a PDF is a file. */
 function modalities(kinds: readonly string[]): readonly string[] {
   return [...new Set(kinds.map((kind) => (kind === 'pdf' ? 'file' : kind)))];
 }

@@ -2,7 +2,7 @@ import { stateFields } from '#lib/families/reading/stored-state';
 import { keptOfItem } from '#lib/families/responses/references';
 import type { FieldSpec } from '#lib/families/scan';
 
-/** Types of tools that the provider runs: no others are collected. */
+/** Types of tools that the provider runs; only these are collected. */
 const providerTool = /^(?!(function|custom|local_shell|apply_patch|computer|computer_use_preview)$)/;
 
 const once = { guarded: true } as const;

@@ -65,7 +65,7 @@ function itemsIn(scan: Scan): ResourceReference[] | null {
   return [...sealed.slice(0, room), ...known];
 }
 
-/** What an item of the input says of itself. */
+/** The fields of an input item that tell whether it refers to state at the provider. */
 interface Item {
   id: string | null;
   type: string | null;
@@ -74,7 +74,7 @@ interface Item {
   sealed: boolean;
 }
 
-/** Takes in what was found of an item. @returns false for what is none of its own fields. */
+/** Notes one found value of an item. @returns false when it is not one of its own fields. */
 function describes(item: Item, { path, value }: Found): boolean {
   switch (path) {
     case 'input[].id':
@@ -101,7 +101,7 @@ function newItem(): Item {
   return { id: null, type: null, hasRole: false, hasResult: false, sealed: false };
 }
 
-/** Of an item that stands for nothing at the provider, only its tools and containers matter. */
+/** What to keep of an item: all of it if it refers to state at the provider, else only tools and containers. */
 export function keptOfItem(found: readonly Found[]): readonly Found[] {
   const item = newItem();
   let own = 0;
