@@ -42,11 +42,11 @@ export function lacksTokens({ usage, nested, flags }: UsageReport, { base }: Pri
 }
 
 /**
- * Usage of an answer that told none, or not all of its output (decisions §6 "What is charged"): the input by
- * its weight, the output by what came. Of the images family all output is image.
- * @param told what it did tell.
- * @param workedTokens output that the model has made by the time it worked; what exceeds the output that
- * came is reasoning that nobody saw.
+ * Estimates the usage of an answer that reported none, or not all of its output (decisions §6 "What is charged"): input
+ * by its size, output by what was received. In the images family all output is image.
+ * @param told the usage that it reported; null: none.
+ * @param workedTokens output tokens estimated from the time that the model worked; those beyond the received output
+ * count as hidden reasoning.
  */
 export function estimateUsage(
   ask: Ask,

@@ -171,7 +171,7 @@ describe('a request of the messages family', () => {
       expect(headerOf(asked.answer, 'x-attempts')).toBe('1');
     });
 
-    it('is refused when a name is no string or stands twice', async () => {
+    it('is refused when a name is not a string or occurs twice', async () => {
       const key = await newKey();
       for (const model of [5, ['sandbox/mini'], {}]) {
         const asked = await askMessages(stack.url, key, advisor(model));
