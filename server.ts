@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { meetCatalogue } from '#lib/catalogue/at-start';
+import { newRowId } from '#lib/control/row-id';
 import { loadEnv } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
@@ -22,7 +23,6 @@ import { keepTickShape } from '#lib/process/tick-shape';
 import { openUpstreams } from '#lib/process/upstreams';
 import { welcome } from '#lib/process/welcome';
 import { readSealingKey } from '#lib/secrets';
-import { newRowId } from '#lib/verbs/verb';
 import { catalogueDir, seedFirstRun } from '#prisma/seed';
 
 /** The process: environment → database → runtime → one listener with two lanes. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { applyCatalogue } from '#lib/catalogue/apply';
 import { readCatalogue } from '#lib/catalogue/files';
+import { addCredit } from '#lib/control/credit/operations';
 import { createKey } from '#lib/control/key/operations';
 import { newRowId } from '#lib/control/row-id';
 import { ask } from '#lib/control/run';
@@ -12,7 +13,6 @@ import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { readSealingKey } from '#lib/secrets';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
-import { addCredit } from '#lib/verbs/credit';
 
 const actor = 'first run';
 
@@ -46,14 +46,14 @@ export async function seedFirstRun(
   const demo =
     (await db.prisma.workspace.findUnique({ where: { slug: 'demo' } })) ??
     (await ask(host, createWorkspace, { actor: operator, input: { name: 'demo' } }));
+  const asked = { actor: operator, workspace: demo.slug };
   if ((await db.prisma.ledgerLine.count({ where: { workspaceId: demo.id } })) === 0) {
-    await addCredit(db, actor, { workspace: demo.slug, amount: '10', reason: 'Welcome credit' });
+    await ask(host, addCredit, { ...asked, input: { amount: '10', reason: 'Welcome credit' } });
   }
   const email = 'demo@example.com';
   // A user left by a start that was cut off has a password that nobody saw.
   await db.prisma.user.deleteMany({ where: { email } });
   const password = randomBytes(9).toString('base64url');
-  const asked = { actor: operator, workspace: demo.slug };
   const user = { email, password, name: 'Demo', operator: true, role: 'owner' };
   await ask(host, createUser, { ...asked, input: user });
   const { key } = await ask(host, createKey, { ...asked, input: { name: 'demo' } });

@@ -2,112 +2,81 @@
 
 import { RotateCw, X } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useQueryStates } from 'nuqs';
-import { useTransition } from 'react';
+import { parseAsString, useQueryStates } from 'nuqs';
+import { useMemo, useTransition } from 'react';
+import { type FilterChoices, LogFilter, type LogFilterField } from '#components/logs/log-filter';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
-import { SearchBox } from '#components/ui/search-box';
-import { Select } from '#components/ui/select';
-import { logFilters } from '#lib/console/log-filters';
 
 interface LogFilterBarProps {
-  models: readonly string[];
-  keys: readonly { id: string; name: string }[];
-  /** With this many keys there may be more, which are not offered. */
-  mostKeys: number;
+  /** The filters of the log, as they are declared. */
+  fields: readonly LogFilterField[];
+  /** What some of them offer to choose from, by name; the others are boxes to write in. */
+  choices: Readonly<Record<string, FilterChoices>>;
 }
-
-const any = '';
-const statuses = [
-  { value: any, label: 'Any status' },
-  { value: '2xx', label: '2xx succeeded' },
-  { value: '4xx', label: '4xx rejected' },
-  { value: '5xx', label: '5xx failed' },
-] as const;
 
 /** Narrows the log; all of it stands in the address. */
-export function LogFilterBar({ models, keys, mostKeys }: LogFilterBarProps) {
+export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
   const router = useRouter();
   const [pending, startTransition] = useTransition();
-  const [filters, setFilters] = useQueryStates(logFilters, {
-    shallow: false,
-    history: 'push',
-    startTransition,
-  });
-  const filtered = Boolean(filters.id || filters.status || filters.model || filters.key);
+  const parsers = useMemo(
+    () =>
+      Object.fromEntries([...fields.map(({ name }) => name), 'after'].map((name) => [name, parseAsString])),
+    [fields],
+  );
+  const [filters, setFilters] = useQueryStates(parsers, { shallow: false, history: 'push', startTransition });
+  const given = fields.filter(({ name }) => filters[name]);
+  const rare = fields.filter(({ group }) => group !== undefined);
 
   /** A new filter starts at the newest call again. */
-  function narrow(change: Partial<typeof filters>) {
-    void setFilters({ ...change, before: null });
+  function narrow(change: Record<string, string | null>) {
+    void setFilters({ ...change, after: null });
   }
 
+  const show = (field: LogFilterField) => (
+    <LogFilter
+      key={field.name}
+      field={field}
+      value={filters[field.name] ?? null}
+      choices={choices[field.name]}
+      onChange={(value) => narrow({ [field.name]: value })}
+    />
+  );
   return (
-    <search className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center" aria-busy={pending}>
-      <SearchBox
-        className="col-span-2 min-w-56 flex-1 basis-64"
-        inputClassName="font-mono text-[0.8125rem] placeholder:font-sans"
-        label="Request id, or its first characters"
-        value={filters.id}
-        onSearch={(id) => narrow({ id })}
-      />
-      <Select
-        label="Status"
-        className="sm:w-36"
-        value={filters.status ?? any}
-        options={statuses}
-        onChange={(status) => narrow({ status: status || null })}
-      />
-      <Select
-        label="Model"
-        className="sm:w-44"
-        value={filters.model ?? any}
-        options={[
-          { value: any, label: 'Any model' },
-          ...named(models, filters.model).map((model) => ({ value: model, label: model })),
-        ]}
-        onChange={(model) => narrow({ model: model || null })}
-      />
-      <Select
-        label="Key"
-        className="sm:w-36"
-        value={filters.key ?? any}
-        {...(keys.length >= mostKeys
-          ? { note: 'The newest keys. The calls of an older one are a link on the page of the API keys.' }
-          : {})}
-        options={[
-          { value: any, label: 'Any key' },
-          ...keys.map((key) => ({ value: key.id, label: key.name })),
-          ...(filters.key && !keys.some((key) => key.id === filters.key)
-            ? [{ value: filters.key, label: 'Unknown key' }]
-            : []),
-        ]}
-        onChange={(key) => narrow({ key: key || null })}
-      />
-      <div className="flex items-center justify-end gap-2">
-        {filtered ? (
+    <search className="grid gap-2" aria-busy={pending}>
+      <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
+        {fields.filter(({ group }) => group === undefined).map(show)}
+        <div className="flex items-center justify-end gap-2">
+          {given.length > 0 ? (
+            <Button
+              tone="quiet"
+              size="small"
+              onClick={() => narrow(Object.fromEntries(fields.map(({ name }) => [name, null])))}
+            >
+              <X />
+              Clear
+            </Button>
+          ) : null}
           <Button
-            tone="quiet"
-            size="small"
-            onClick={() => narrow({ id: null, status: null, model: null, key: null })}
+            size="icon"
+            aria-label="Show new calls"
+            title="Show new calls"
+            onClick={() => startTransition(() => router.refresh())}
           >
-            <X />
-            Clear
+            <RotateCw className={classNames(pending && 'animate-spin')} />
           </Button>
-        ) : null}
-        <Button
-          size="icon"
-          aria-label="Show new calls"
-          title="Show new calls"
-          onClick={() => startTransition(() => router.refresh())}
-        >
-          <RotateCw className={classNames(pending && 'animate-spin')} />
-        </Button>
+        </div>
       </div>
+      {rare.length > 0 ? (
+        <details open={rare.some(({ name }) => filters[name])}>
+          <summary className="w-fit cursor-pointer rounded-sm text-muted text-xs hover:text-ink">
+            {rare[0]?.group?.title}
+          </summary>
+          <div className="grid grid-cols-2 gap-2 pt-2 sm:flex sm:flex-wrap sm:items-center">
+            {rare.map(show)}
+          </div>
+        </details>
+      ) : null}
     </search>
   );
-}
-
-/** The models to choose from, with one that only the address knows. */
-function named(models: readonly string[], chosen: string | null): readonly string[] {
-  return chosen && !models.includes(chosen) ? [...models, chosen] : models;
 }

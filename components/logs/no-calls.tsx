@@ -10,10 +10,12 @@ interface NoCallsProps {
   searched: boolean;
   /** Another filter is on. */
   narrowed: boolean;
+  /** What is wrong with the filters; each begins with the name of its filter. */
+  faults: readonly string[];
 }
 
 /** Nothing fits the filters, or there is nothing at all: two different next steps. */
-export function NoCalls({ workspace, searched, narrowed }: NoCallsProps) {
+export function NoCalls({ workspace, searched, narrowed, faults }: NoCallsProps) {
   if (searched || narrowed) {
     return (
       <EmptyState
@@ -25,9 +27,11 @@ export function NoCalls({ workspace, searched, narrowed }: NoCallsProps) {
           </Link>
         }
       >
-        {searched
-          ? 'A call appears here within 2 seconds. Check the id: it stands in the X-Request-Id header of every answer.'
-          : 'No call of this workspace fits these filters.'}
+        {faults.length > 0
+          ? `${faults.join('; ')}.`
+          : searched
+            ? 'A call appears here within 2 seconds. Check the id: it stands in the X-Request-Id header of every answer.'
+            : 'No call of this workspace fits these filters.'}
       </EmptyState>
     );
   }

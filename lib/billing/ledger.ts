@@ -1,4 +1,4 @@
-import { type Change, publish, type SqlRunner } from '#lib/data/change';
+import type { Change, SqlRunner } from '#lib/data/change';
 
 /** Why money moved. `call` and `job` lines are written by their settlements alone. */
 export type LineKind = 'credit' | 'topup' | 'refund' | 'dispute';
@@ -28,22 +28,19 @@ const recall = `
   UPDATE lease SET recalled_at = coalesce(recalled_at, now()) WHERE kind = $2 AND subject_id = $1::uuid`;
 
 /**
- * Posts a line to the append-only ledger and to the balance, and tells every process. A debit also asks
- * all leases of the workspace back, which happens within 2 s (decisions §6 "Leases").
- *
- * Publishes as its last statement: nothing else may follow in the transaction but its commit.
+ * Posts a line to the append-only ledger and to the balance. A debit also asks all leases of the workspace
+ * back, which happens within 2 s (decisions §6 "Leases").
  * @param tx the transaction; `sqlOf(tx)` for Prisma's.
- * @returns false when a line of this kind and ref stands already: then nothing was changed.
+ * @returns what must be published in the same transaction, as its last statement; null when a line of this
+ * kind and ref stands already: then nothing was changed.
  * @throws Error of the database: no such workspace, no connection.
  */
-export async function postLine(tx: SqlRunner, posting: Posting): Promise<boolean> {
+export async function postLine(tx: SqlRunner, posting: Posting): Promise<readonly Change[] | null> {
   const { workspaceId, kind, ref, amountNano, reason } = posting;
   const posted = await tx.query(post, [workspaceId, kind, ref, `${amountNano}`, reason]);
-  if (rowsTouched(posted) === 0) return false;
-  const changes: Change[] = [{ kind: 'workspace', subject: workspaceId }];
-  if (amountNano < 0n) changes.push(await recallLeases(tx, workspaceId));
-  await publish(tx, changes);
-  return true;
+  if (rowsTouched(posted) === 0) return null;
+  const changed: Change = { kind: 'workspace', subject: workspaceId };
+  return amountNano < 0n ? [changed, await recallLeases(tx, workspaceId)] : [changed];
 }
 
 /**

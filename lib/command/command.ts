@@ -54,9 +54,6 @@ export class UsageError extends Error {
   }
 }
 
-/** Actor of the audit rows that the command line writes. */
-export const actor = 'command line';
-
 export function usageLine(command: Command): string {
   return `gateway ${command.name}${command.usage ? ` ${command.usage}` : ''}`;
 }

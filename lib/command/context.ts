@@ -1,14 +1,12 @@
-import { systemClock } from '#lib/clock';
+import { newRowId } from '#lib/control/row-id';
 import { awayOr } from '#lib/data/database-errors';
 import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
 import { type Env, envSecret, loadEnv } from '#lib/env';
-import { createIds } from '#lib/ids';
 import { readSealingKey } from '#lib/secrets';
 import { announce } from '#lib/snapshot/announce';
 import type { CatalogueSources } from '#lib/snapshot/provider';
-import { VerbRefused } from '#lib/verbs/verb';
 
 /** What a server gives its simulated provider: nothing here calls it, but its offers count as available. */
 const simulated: ReadonlyMap<string, string> = new Map([
@@ -32,7 +30,6 @@ export interface Context {
 
 /** Works beside a running server or without one, on the same DATA_DIR or DATABASE_URL. */
 export function createContext(): Context {
-  const ids = createIds(systemClock);
   let env: Env | null = null;
   let opened: Promise<{ db: Db; close(): Promise<void> }> | null = null;
   const readEnv = () => {
@@ -45,11 +42,7 @@ export function createContext(): Context {
       opened ??= open(readEnv());
       return (await opened).db;
     },
-    newId: () => {
-      const id = ids.newId();
-      if (id === null) throw new VerbRefused("the machine's clock is far off; set it, then try again");
-      return id;
-    },
+    newId: newRowId,
     catalogueSources: () => ({
       envSecret: (name) => envSecret(name) ?? (readEnv().sandbox ? simulated.get(name) : undefined),
       sealingKey: readSealingKey(readEnv().encryptionKey),

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Command, CommandRefused, type Input, type Output } from '#lib/command/command';
 import type { Context } from '#lib/command/context';
 import { fieldLines, tableLines } from '#lib/command/text';
@@ -17,7 +18,7 @@ export function commandsOf(operations: readonly Operation[]): readonly Command[]
 
 /** "management-key.create" → "management-key create". */
 function commandOf(operation: Operation): Command {
-  const name = operation.name.replace('.', ' ');
+  const name = operation.line?.command ?? operation.name.replace('.', ' ');
   const ordered = operation.line?.arguments ?? [];
   const takesWorkspace = operation.reach === 'workspace' && !ordered.includes('workspace');
   const flagged = Object.entries(operation.fields).filter(([field]) => !ordered.includes(field));
@@ -53,9 +54,11 @@ function commandOf(operation: Operation): Command {
 /** The operations of a command's process: the gateway processes beside it hear of each change. */
 async function hostOf(context: Context): Promise<ControlHost> {
   const db = await context.db();
+  const { keyPepper, dataDir } = context.env();
   return {
     db,
-    keyPepper: context.env().keyPepper,
+    keyPepper,
+    journalDir: join(dataDir, 'journal'),
     catalogue: () => loadCatalogue(db.pool, context.catalogueSources()),
     changed: () => context.announce(),
   };
@@ -95,18 +98,39 @@ function inFlags(error: unknown, { fields }: Operation, ordered: readonly string
   return new CommandRefused(`--${flagOf(name, field)}: ${error.text}${clear}`);
 }
 
-function show({ text }: Operation, output: unknown): Output {
-  return { json: output, text: text ? text(output) : plain(output) };
+function show({ text, failed, line }: Operation, output: unknown): Output {
+  const bad = failed?.(output) ?? null;
+  return {
+    json: output,
+    text: text ? text(output) : plain(output, line?.columns),
+    ...(bad === null ? {} : { failed: bad }),
+  };
 }
 
-/** A page as a table, anything else as its fields under each other. */
-function plain(output: unknown): string {
+/** A page as a table; anything else as its fields under each other, then its lists as tables. */
+function plain(output: unknown, columns?: readonly string[]): string {
   if (typeof output !== 'object' || output === null) return String(output);
-  if (!('data' in output && Array.isArray(output.data))) return fieldLines({ ...output });
-  const names = Object.keys(output.data[0] ?? {});
-  const rows = output.data.map((row: Record<string, unknown>) => names.map((name) => row[name]));
-  const next = 'next' in output && output.next !== null ? `\nmore: --after ${output.next}` : '';
-  return tableLines(names, rows, 'none') + next;
+  if ('data' in output && isTable(output.data)) {
+    const next = 'next' in output && output.next !== null ? `\nmore: --after ${output.next}` : '';
+    return table(output.data, columns) + next;
+  }
+  const members = Object.entries(output);
+  const fields = members.filter(([, value]) => !isTable(value) || value.length === 0);
+  const tables = members.flatMap(([name, value]) =>
+    isTable(value) && value.length > 0 ? `\n\n${name}\n${table(value)}` : [],
+  );
+  return fieldLines(Object.fromEntries(fields)) + tables.join('');
+}
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+function isTable(value: unknown): value is Rows {
+  return Array.isArray(value) && value.every((row) => typeof row === 'object' && row !== null);
+}
+
+function table(rows: Rows, columns: readonly string[] = Object.keys(rows[0] ?? {})): string {
+  const cells = rows.map((row) => columns.map((name) => row[name]));
+  return tableLines(columns, cells, 'none');
 }
 
 function placeholderOf(operation: Operation, name: string): string {

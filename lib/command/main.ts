@@ -5,7 +5,6 @@ import { ControlRefused } from '#lib/control/refusal';
 import { DataDirInUse } from '#lib/data/embedded';
 import { EnvError } from '#lib/env';
 import { FileRefused } from '#lib/schemas/document';
-import { VerbRefused } from '#lib/verbs/verb';
 
 /** One file a noun, loaded when it is asked for: a command should start fast. */
 const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
@@ -18,10 +17,10 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   catalogue: async () => (await import('#lib/command/catalogue')).catalogue,
   policy: declared,
   route: async () => (await import('#lib/command/route')).route,
-  credit: async () => (await import('#lib/command/money')).credit,
-  call: async () => (await import('#lib/command/call')).call,
-  usage: async () => (await import('#lib/command/money')).usage,
-  ledger: async () => (await import('#lib/command/money')).ledger,
+  credit: declared,
+  call: declared,
+  usage: declared,
+  ledger: declared,
   sandbox: async () => (await import('#lib/command/sandbox')).sandbox,
   health: async () => (await import('#lib/command/live/health')).health,
   doctor: async () => (await import('#lib/command/doctor')).doctor,
@@ -92,7 +91,7 @@ function explain(error: unknown, streams: Streams): 1 | 2 {
     streams.err(`${error.message}\nUsage:\n${error.usage.replace(/^/gm, '  ')}\n`);
     return 2;
   }
-  const refusals = [CommandRefused, ControlRefused, VerbRefused, FileRefused, EnvError, DataDirInUse];
+  const refusals = [CommandRefused, ControlRefused, FileRefused, EnvError, DataDirInUse];
   if (refusals.some((kind) => error instanceof kind)) {
     streams.err(`${error instanceof Error ? error.message : error}\n`);
     return 1;

@@ -3,7 +3,7 @@ import type { Actor } from '#lib/control/actor';
 import type { Fields, ValuesOf } from '#lib/control/field/field';
 import type { ActingRole, Permission } from '#lib/control/role';
 import type { EveryWorkspace, Scope, WorkspaceScope } from '#lib/control/scope';
-import type { Store } from '#lib/control/store';
+import type { ReadStore, Store } from '#lib/control/store';
 import type { Change } from '#lib/data/change';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
@@ -31,6 +31,8 @@ export interface Context<R extends Reach = Reach> {
   readonly role: ActingRole | null;
   /** Secret under which keys are hashed. */
   readonly keyPepper: string;
+  /** Where this process keeps its journal; null: it has none. */
+  readonly journalDir: string | null;
   readonly nowMs: number;
   /** The models and offers in force, with what this process may route to. */
   catalogue(): Catalogue | Promise<Catalogue>;
@@ -39,6 +41,11 @@ export interface Context<R extends Reach = Reach> {
    * @throws ControlRefused (conflict) when the caller's `If-Match` names another state.
    */
   expect(state: State): void;
+}
+
+/** What the `run` of a read works with. */
+export interface ReadContext<R extends Reach = Reach> extends Context<R> {
+  readonly store: ReadStore;
 }
 
 /** What an audit row and an entity tag are made of: the settings of a thing, as JSON, without secrets. */
@@ -70,10 +77,14 @@ export interface HttpBinding {
 
 /** How the command line serves it, where the name alone does not say. */
 export interface LineBinding {
+  /** The command, where it is not the noun and the verb: "usage". */
+  readonly command?: string;
   /** Arguments without a flag, in order: names of fields, or "workspace". */
   readonly arguments?: readonly string[];
   /** Whether `--workspace SLUG` may be given where `reach` does not demand it. */
   readonly workspace?: 'optional';
+  /** What a list shows for people, in columns; without it, everything. */
+  readonly columns?: readonly string[];
 }
 
 interface Declared<F extends Fields, Out, R extends Reach> {
@@ -93,6 +104,8 @@ interface Declared<F extends Fields, Out, R extends Reach> {
   readonly line: LineBinding | null;
   /** The answer for people, on the command line; without it, its fields under each other. */
   text?(output: NoInfer<Out>): string;
+  /** Why an answer is bad news by itself (the command line exits with 1); null: it is not. */
+  failed?(output: NoInfer<Out>): string | null;
 }
 
 export interface Read<F extends Fields = Fields, Out = unknown, R extends Reach = Reach>
@@ -100,7 +113,7 @@ export interface Read<F extends Fields = Fields, Out = unknown, R extends Reach 
   readonly kind: 'read';
   /** What of the answer can be changed: its entity tag. None: the answer has no tag. */
   state?(output: NoInfer<Out>): State;
-  run(context: Context<R>, input: ValuesOf<F>): Promise<Out>;
+  run(context: ReadContext<R>, input: ValuesOf<F>): Promise<Out>;
 }
 
 export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Reach = Reach>

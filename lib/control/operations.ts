@@ -1,10 +1,14 @@
+import { callOperations } from '#lib/control/call/operations';
 import { catalogueOperations } from '#lib/control/catalogue/operations';
+import { creditOperations } from '#lib/control/credit/operations';
 import type { Operation } from '#lib/control/declare';
 import { keyOperations } from '#lib/control/key/operations';
+import { ledgerOperations } from '#lib/control/ledger/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
 import { memberOperations } from '#lib/control/member/operations';
 import { policyOperations } from '#lib/control/policy/operations';
 import { auditOperations } from '#lib/control/trail/operations';
+import { usageOperations } from '#lib/control/usage/operations';
 import { userOperations } from '#lib/control/user/operations';
 import { ownOperations } from '#lib/control/user/own';
 import { workspaceOperations } from '#lib/control/workspace/operations';
@@ -20,4 +24,8 @@ export const operations: readonly Operation[] = [
   ...userOperations,
   ...ownOperations,
   ...auditOperations,
+  ...creditOperations,
+  ...callOperations,
+  ...usageOperations,
+  ...ledgerOperations,
 ];

@@ -18,6 +18,8 @@ export interface ControlHost {
   readonly keyPepper: string;
   /** The catalogue in force: in memory where the process serves calls, else read from the database. */
   catalogue(): Catalogue | Promise<Catalogue>;
+  /** Where it keeps its journal, if it has one. */
+  readonly journalDir?: string;
   /** Has the gateway processes of this machine read what was just committed (decisions §9). */
   changed(): Promise<void> | void;
 }
@@ -53,7 +55,7 @@ async function run<F extends Fields, Out, R extends Reach>(
   if (operation.kind === 'read') {
     const store = storeOf(host.db);
     const { reached, input } = await admit(store, operation, ask);
-    const output = await operation.run(contextOf<R>(host, store, ask, reached), input);
+    const output = await operation.run({ ...contextOf<R>(host, store, ask, reached), store }, input);
     return { output, etag: operation.state ? etagOf(operation.state(output)) : null };
   }
   const ran = await transact(host.db, (inside) => mutate(host, inside, operation, ask));
@@ -127,6 +129,7 @@ function contextOf<R extends Reach>(
     role,
     keyPepper: host.keyPepper,
     catalogue: () => host.catalogue(),
+    journalDir: host.journalDir ?? null,
     nowMs: Date.now(),
     expect: (state: State) => {
       compared = true;

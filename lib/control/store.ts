@@ -1,5 +1,6 @@
 import { Prisma } from '#generated/client';
 import type { Db } from '#lib/data/db';
+import { type Query, readSnapshot } from '#lib/data/read-snapshot';
 
 /** The database as operations see it: the same outside and inside the transaction of a mutation. */
 export interface Store {
@@ -10,13 +11,19 @@ export interface Store {
   execute(text: string, values: readonly unknown[]): Promise<number>;
 }
 
-/** For reads. */
-export function storeOf(db: Db): Store {
+/** The database as reads see it. */
+export interface ReadStore extends Store {
+  /** Several statements that see one state of the database. */
+  snapshot<R>(work: (query: Query) => Promise<R>): Promise<R>;
+}
+
+export function storeOf(db: Db): ReadStore {
   return {
     prisma: db.prisma,
     query: async <Row>(text: string, values: readonly unknown[]) =>
       (await db.pool.query(text, [...values])).rows as Row[],
     execute: async (text, values) => (await db.pool.query(text, [...values])).rowCount ?? 0,
+    snapshot: (work) => readSnapshot(db, work),
   };
 }
 

@@ -4,11 +4,11 @@ import { createKey, inDatabase, signIn, started } from '#tests/console/visit';
 for (const query of [
   'model=%00',
   'key=%00',
-  'id=%00&before=%00',
-  'before=garbage',
+  'id=%00&after=%00',
+  'after=garbage',
   'id=a&id=b&status=9xx&status=4xx',
   `model=${'x'.repeat(10_000)}`,
-  'model=%ED%A0%80&before[]=1',
+  'model=%ED%A0%80&after[]=1',
 ]) {
   test(`the log answers ?${query.slice(0, 40)}`, async ({ page }) => {
     await signIn(page);

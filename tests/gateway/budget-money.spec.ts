@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#lib/errors';
 import { formatUsd, parseUsd } from '#lib/money';
-import { findCall } from '#lib/queries/calls';
 import { record } from '#lib/sandbox/content/tool-call';
-import { addCredit } from '#lib/verbs/credit';
 import { ask, askChat, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
-import { restoreKey, setKey } from '#tests/support/control/operate';
+import { addCredit, findCall, restoreKey, setKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { expectRefusal } from '#tests/support/refusals';
@@ -27,8 +25,8 @@ describe('what may be spent', () => {
 
   /** The charge of a call, as soon as it is in the log. */
   async function costOf(id: string): Promise<bigint> {
-    await eventually(async () => (await findCall(gateway.db, { workspaceId: null, id })) !== null, true);
-    const found = await findCall(gateway.db, { workspaceId: null, id });
+    await eventually(async () => (await findCall(gateway.db, id)) !== null, true);
+    const found = await findCall(gateway.db, id);
     return parseUsd(found?.cost ?? '0');
   }
 
@@ -116,7 +114,7 @@ describe('what may be spent', () => {
     const probe = await gateway.key();
     const price = await costOf((await chat(probe.key)).id);
     // Room for two and a half calls of that size.
-    await addCredit(gateway.db, 'test', { workspace, amount: formatUsd((price * 5n) / 2n), reason: 'test' });
+    await addCredit(gateway.db, { workspace, amount: formatUsd((price * 5n) / 2n), reason: 'test' });
     await eventually(async () => (await chat(key)).answer.status, 200);
     let admitted = 1;
     let last = await chat(key);

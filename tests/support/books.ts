@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
+import type { CallDetail } from '#lib/control/call/detail';
 import { parseUsd } from '#lib/money';
-import type { CallDetail } from '#lib/queries/calls';
 import { record } from '#lib/sandbox/content/tool-call';
 import type { EndLine } from '#lib/sandbox/truth-log';
 import { eventually } from '#tests/support/eventually';

@@ -22,7 +22,7 @@ const rooms = [
       /^@(prisma|upstash|electric-sql)\//,
       /^node:(fs|net|http|https|os|child_process|cluster|sqlite|worker_threads|timers|process|perf_hooks|dns|tls)/,
       /^(generated|app|components)\//,
-      /^lib\/(env|clock|data|queries|console|billing|gateway|process|command|verbs)\b/,
+      /^lib\/(env|clock|data|console|billing|gateway|process|command)\b/,
     ],
   },
   {
@@ -37,13 +37,13 @@ const rooms = [
       /^(pg|next|react)(\/|$)/,
       /^@(prisma|electric-sql)\//,
       /^(generated|app|components)\//,
-      /^lib\/(env|data|queries|console|billing|verbs|command)\b/,
+      /^lib\/(env|data|console|billing|command)\b/,
     ],
   },
   {
     name: 'the cold shell',
     files: [
-      /^lib\/(billing|catalogue|console|control|data|jobs|management|metrics|queries|resources|verbs)\//,
+      /^lib\/(billing|catalogue|console|control|data|jobs|management|metrics|resources)\//,
       /^lib\/settlement\/(drain|recover)\.ts$/,
       /^lib\/snapshot\/(changes|load)\.ts$/,
       /^lib\/admission\/lease\.ts$/,
@@ -62,7 +62,7 @@ const rooms = [
       /^(pg|next|react)(\/|$)/,
       /^@(prisma|electric-sql)\//,
       /^(generated|app|components)\//,
-      /^lib\/(admission|billing|command|console|control|data|gateway|jobs|queries|settlement|verbs)\b/,
+      /^lib\/(admission|billing|command|console|control|data|gateway|jobs|settlement)\b/,
     ],
   },
   {
@@ -72,7 +72,7 @@ const rooms = [
       /^(pg|undici)$/,
       /^@prisma\//,
       /^generated\//,
-      /^lib\/(env|data|queries|gateway|process|verbs|control|management)\b/,
+      /^lib\/(env|data|gateway|process|control|management)\b/,
     ],
   },
 ];
@@ -155,7 +155,7 @@ describe('who may import whom', () => {
 
 describe('the tables of the control plane', () => {
   const keepers =
-    /^lib\/(admission|billing|catalogue|control|data|jobs|metrics|process|queries|resources|settlement|snapshot|verbs)\//;
+    /^lib\/(admission|billing|catalogue|control|data|jobs|metrics|process|resources|settlement|snapshot)\//;
   const access =
     /\bprisma\b|\$(transaction|queryRaw|executeRaw)|\bpool\.query\b|\b(FROM|INTO|UPDATE) "?[a-z_]+\b/;
 

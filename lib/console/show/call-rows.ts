@@ -1,7 +1,7 @@
 import { showClass, showUnitPrice } from '#lib/console/show/cost-line';
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
-import type { CallDetail } from '#lib/queries/call-detail';
+import type { CallDetail } from '#lib/control/call/detail';
 
 export interface CallPlace {
   /** Slug. */

@@ -69,6 +69,11 @@ export function words(facts: FieldFacts, max = 500): Field<string, true> {
   return make('text', { placeholder: 'TEXT', ...facts }, oneLine(max, 'it').min(1, 'it must not be empty'));
 }
 
+/** A line of text of a certain form. @param message what to write instead of another one. */
+export function pattern(facts: FieldFacts, form: RegExp, message: string): Field<string, true> {
+  return make('text', { placeholder: 'TEXT', ...facts }, z.string(message).trim().regex(form, message));
+}
+
 /** A limit or maximum: a positive whole number, or null for none; 0 is refused (decisions §8). */
 export function limit(facts: FieldFacts): Field<number | null, true> {
   const message = `a limit is a whole number from 1 to ${largestInt}`;
@@ -109,17 +114,30 @@ export function allowance(facts: FieldFacts): Field<bigint, true> {
   return make('money', { placeholder: 'USD', unit: 'USD', ...facts }, schema, read);
 }
 
-/** A moment: ISO with an offset or Z, or a plain date (its start in UTC); null for never. */
+/** Dollars in nano-dollars, above or below 0. */
+export function amount(facts: FieldFacts): Field<bigint, true> {
+  const schema = dollars.refine((nano) => nano !== 0n, 'an amount of 0 changes nothing');
+  return make('money', { placeholder: 'USD', unit: 'USD', ...facts }, schema);
+}
+
+const timeMessage = 'write a time like 2027-01-31T12:00:00Z';
+/** ISO with an offset or Z, or a plain date: its start in UTC. */
+const aTime = z
+  .string(timeMessage)
+  .trim()
+  .pipe(z.union([z.iso.datetime({ offset: true }), z.iso.date()], timeMessage))
+  .transform((text) => new Date(text))
+  .refine((at) => at.getTime() >= earliest && at.getTime() < latest, 'a time lies between 2000 and 2200');
+
+/** A moment at which something happens, or null for never. */
 export function moment(facts: FieldFacts): Field<Date | null, true> {
-  const message = 'write a time like 2027-01-31T12:00:00Z';
-  const schema = z
-    .string(message)
-    .trim()
-    .pipe(z.union([z.iso.datetime({ offset: true }), z.iso.date()], message))
-    .transform((text) => new Date(text))
-    .refine((at) => at.getTime() >= earliest && at.getTime() < latest, 'a time lies between 2000 and 2200')
-    .nullable();
-  return make('moment', { placeholder: 'ISO', empty: 'Never', ...facts }, schema, clearing(String), true);
+  const shown = { placeholder: 'ISO', empty: 'Never', ...facts };
+  return make('moment', shown, aTime.nullable(), clearing(String), true);
+}
+
+/** An edge of a range of time. */
+export function time(facts: FieldFacts): Field<Date, true> {
+  return make('moment', { placeholder: 'ISO', ...facts }, aTime);
 }
 
 /** Models by their slugs, or null for all of them. Whether they exist is for `run` to ask. */
@@ -154,10 +172,7 @@ export function choice<const Word extends string>(
 
 /** The id of a row. An id that is none finds nothing, so that it reads like one of another workspace. */
 export function id(facts: FieldFacts): Field<string, true> {
-  const schema = z
-    .string('an id is a text')
-    .max(200, 'an id has 36 characters')
-    .transform((text) => text.trim().toLowerCase());
+  const schema = oneLine(200, 'an id').transform((text) => text.toLowerCase());
   return make('id', { placeholder: 'ID', ...facts }, schema);
 }
 

@@ -31,8 +31,15 @@ export function pageOf<Row>(row: z.ZodType<Row>) {
 /** A filter of a list: its field, and its condition in SQL. Adding one is one entry of such a record. */
 export interface Filter<Value = unknown> {
   readonly field: Field<Value, false>;
-  /** @param parameter the value's place in the statement: "$3". */
+  /** What stands in the statement for the value that was given; the value itself without it. */
+  parameter?(given: NoInfer<Value>): unknown;
+  /** @param parameter its place in the statement: "$3". */
   sql(parameter: string): string;
+}
+
+/** One entry of a record of filters: `parameter` gets what the field reads. */
+export function filter<Value>(one: Filter<Value>): Filter<Value> {
+  return one;
 }
 
 /** The fields of a list's filters. */
@@ -49,9 +56,10 @@ export function conditionsOf(
   input: Readonly<Record<string, unknown>>,
   values: unknown[],
 ): string[] {
-  return Object.entries(filters).flatMap(([name, { sql }]) => {
-    if (input[name] === undefined || input[name] === null) return [];
-    values.push(input[name]);
+  return Object.entries(filters).flatMap(([name, { parameter, sql }]) => {
+    const given = input[name];
+    if (given === undefined || given === null) return [];
+    values.push(parameter ? parameter(given) : given);
     return [`(${sql(`$${values.length}`)})`];
   });
 }

@@ -5,10 +5,8 @@ import { type ShownKey, stateOfRow } from '#lib/control/key/settings';
 import { notFound, quoted } from '#lib/control/refusal';
 import { inScope, type Scope, within } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
+import { inZone } from '#lib/control/time-zone';
 import { formatUsd } from '#lib/money';
-
-/** PostgreSQL: invalid_parameter_value. */
-const unknownZone = '22023';
 
 interface Facts {
   id: string;
@@ -50,14 +48,8 @@ async function readKeys(store: Store, scope: Scope, ids: readonly string[]): Pro
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** UTC stands in for a time zone that the database does not know (written past the operations). */
-async function readFacts(store: Store, ids: readonly string[]): Promise<Facts[]> {
-  try {
-    return await store.query<Facts>(factsOf, [ids, null]);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === unknownZone)) throw error;
-    return store.query<Facts>(factsOf, [ids, 'UTC']);
-  }
+function readFacts(store: Store, ids: readonly string[]): Promise<Facts[]> {
+  return inZone(null, (zone) => store.query<Facts>(factsOf, [ids, zone]));
 }
 
 function showKey(row: ApiKey, workspace: string, facts: Facts | undefined): ShownKey {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { meetCatalogue } from '#lib/catalogue/at-start';
+import { newRowId } from '#lib/control/row-id';
 import { type Db, openDb } from '#lib/data/db';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
-import { newRowId } from '#lib/verbs/verb';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 

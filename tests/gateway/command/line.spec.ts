@@ -221,10 +221,10 @@ describe('the command line', () => {
     ],
     ['an unknown key', ['key', 'show', 'nothing'], 'check its id'],
     ['an unknown call', ['call', 'show', 'nothing'], 'X-Request-Id'],
-    ['a credit of 0', ['credit', 'add', 'nowhere', '0', '--reason', 'r'], 'changes nothing'],
+    ['a credit of 0', ['credit', 'add', 'acme-labs', '0', '--reason', 'r'], 'changes nothing'],
     [
       'a time that is none',
-      ['usage', '--workspace', 'x', '--from', 'noon', '--to', 'x', '--by', 'day'],
+      ['usage', '--workspace', 'acme-labs', '--from', 'noon', '--to', 'x', '--by', 'day'],
       '--from',
     ],
   ])('refuses %s with exit 1 and says what to do', async (_, argv, advice) => {

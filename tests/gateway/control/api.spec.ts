@@ -93,16 +93,16 @@ describe('a key of a workspace', () => {
 
   it('stands on one page of a list, which the next one follows', async () => {
     const { keys, token } = await place();
-    for (const name of ['a', 'b', 'c']) await send(token, 'POST', keys, { name });
+    for (const name of ['web a', 'web b', 'web c']) await send(token, 'POST', keys, { name });
     const first = await send(token, 'GET', `${keys}?limit=2`);
     const second = await send(token, 'GET', `${keys}?limit=2&after=${first.body.next}`);
     expect([...(first.body.data ?? []), ...(second.body.data ?? [])]).toMatchObject([
-      { name: 'c' },
-      { name: 'b' },
-      { name: 'a' },
+      { name: 'web c' },
+      { name: 'web b' },
+      { name: 'web a' },
     ]);
     expect(second.body.next).toBeNull();
-    expect((await send(token, 'GET', `${keys}?search=B`)).body.data).toMatchObject([{ name: 'b' }]);
+    expect((await send(token, 'GET', `${keys}?search=WEB%20B`)).body.data).toMatchObject([{ name: 'web b' }]);
   });
 
   it('leaves an audit row that names the management key, its address and what differs', async () => {

@@ -24,9 +24,12 @@ interface Client {
   readonly OpenAPI: { BASE: string; TOKEN?: string };
   readonly KeyService: Record<'keyCreate' | 'keyShow' | 'keyList' | 'keySet', Method>;
   readonly ManagementKeyService: Record<'managementKeyMe', Method>;
+  readonly CallService: Record<'callShow' | 'callList', Method>;
+  readonly UsageService: Record<'usageShow', Method>;
+  readonly LedgerService: Record<'ledgerList', Method>;
 }
 
-it('a client made of the served document makes a key that calls are made with, and reads it back', async () => {
+it('a client made of the served document makes a key, calls with it, and reads key, call, usage and balance', async () => {
   const document = await (await fetch(`${stack.url}/api/v1/openapi.json`)).json();
   await generate({ input: document, output: folder, httpClient: 'fetch', useOptions: true });
   const client: Client = await import(join(folder, 'index.ts'));
@@ -52,6 +55,15 @@ it('a client made of the served document makes a key that calls are made with, a
     body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }),
   });
   expect(call.status).toBe(200);
+  const requestId = call.headers.get('x-request-id') ?? '';
+  const logged = await stack.call(requestId);
+  expect(await client.CallService.callShow({ workspace, id: requestId })).toEqual(logged);
+  const failed = await client.CallService.callList({ workspace, key: made.id, status: '4xx' });
+  expect(failed).toEqual({ data: [], next: null });
+  const rows = [{ key: made.id, name: 'web', calls: 1, cost: logged.cost }];
+  expect(await client.UsageService.usageShow({ workspace, by: 'key' })).toMatchObject({ rows });
+  const line = { kind: 'usage', ref: requestId, amount: `-${logged.cost}`, balance: `-${logged.cost}` };
+  expect(await client.LedgerService.ledgerList({ workspace })).toMatchObject({ data: [line], next: null });
 
   const { id } = made;
   const shown = { id, workspace, dailyCap: '5', models: ['sandbox/echo'] };

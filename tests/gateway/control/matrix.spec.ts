@@ -51,6 +51,16 @@ async function user(operator = false): Promise<SessionUser> {
   return { id, email, name: null, operator };
 }
 
+/** No operation makes a call. */
+async function logCall(workspaceId: string): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, streamed, latency_ms, overhead_ms,
+       attempt_count, end_reason, usage_source, flags, usage, lines, cost_nano, hold_nano, over_hold_nano)
+     VALUES ($2, now(), $1, $1, 'chat', 'chat.create', 400, false, 1, 1, 0, 'refused', 'none', '{}', '{}', '[]', 0, 0, 0)`,
+    [workspaceId, randomUUID()],
+  );
+}
+
 async function place(): Promise<Place> {
   const { id, slug } = await createWorkspace(db, { name: 'Matrix', credit: '10' });
   const tokens: Partial<Record<Role, string>> = {};
@@ -62,6 +72,7 @@ async function place(): Promise<Place> {
     users[role] = one;
     await db.prisma.member.create({ data: { workspaceId: id, userId: one.id, role } });
   }
+  await logCall(id);
   return { id, slug, tokens: tokens as Place['tokens'], users: users as Place['users'] };
 }
 

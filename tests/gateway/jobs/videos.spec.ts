@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
-import { findCall } from '#lib/queries/calls';
-import { readUsage } from '#lib/queries/usage';
-import { findWorkspace } from '#tests/support/control/operate';
+import { showUsage } from '#lib/control/usage/operations';
+import { findCall, findWorkspace, operate } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 
@@ -59,7 +58,7 @@ async function statusOf(client: Client, { id }: Made): Promise<string> {
 
 /** The create call in the log, with its job. */
 async function logged({ callId }: Made) {
-  const read = () => findCall(gateway.db, { workspaceId: null, id: callId });
+  const read = () => findCall(gateway.db, callId);
   await eventually(async () => (await read()) !== null, true);
   const call = await read();
   if (!call) throw new Error('the call is not in the log');
@@ -122,11 +121,11 @@ describe('a video job over the gateway', () => {
     const made = await create(client, 'job_ms=0');
     await logged(made);
     expect(await statusOf(client, made)).toBe('completed');
-    const workspace = await findWorkspace(gateway.db, client.workspace);
-    const range = { fromMs: gateway.now() - 3_600_000, toMs: gateway.now() + 60_000 };
+    const isoOf = (ms: number) => new Date(ms).toISOString();
+    const range = { from: isoOf(gateway.now() - 3_600_000), to: isoOf(gateway.now() + 60_000) };
     const read = async () => {
-      const rows = await readUsage(gateway.db, { workspaceId: workspace?.id ?? '', ...range, by: 'model' });
-      return rows.find((row) => row.group === 'sandbox/film');
+      const { rows } = await operate(gateway.db, showUsage, { workspace: client.workspace, ...range });
+      return rows.find((row) => row.model === 'sandbox/film');
     };
     await eventually(async () => (await read())?.calls, 1);
     expect(await read()).toMatchObject({ calls: 1, errors: 0, cost: '0.4' });

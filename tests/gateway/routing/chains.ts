@@ -1,8 +1,8 @@
 import { applyCatalogue } from '#lib/catalogue/apply';
 import { joinCatalogues } from '#lib/catalogue/files';
 import { systemClock } from '#lib/clock';
+import type { CallDetail } from '#lib/control/call/detail';
 import { createIds } from '#lib/ids';
-import type { CallDetail } from '#lib/queries/calls';
 import { catalogueShape } from '#lib/schemas/catalogue';
 import { readDocument } from '#lib/schemas/document';
 import type { Asked } from '#tests/support/chat-call';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Posting, postLine } from '#lib/billing/ledger';
-import { sqlOf } from '#lib/data/change';
+import { publish, sqlOf } from '#lib/data/change';
 import { type Db, openDb } from '#lib/data/db';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { eventually } from '#tests/support/eventually';
@@ -28,7 +28,13 @@ const posting = (workspaceId: string, given: Partial<Posting> = {}): Posting => 
   ...given,
 });
 
-const post = (line: Posting) => db.prisma.$transaction((tx) => postLine(sqlOf(tx), line));
+/** @returns whether it was posted. */
+const post = (line: Posting) =>
+  db.prisma.$transaction(async (tx) => {
+    const changes = await postLine(sqlOf(tx), line);
+    await publish(sqlOf(tx), changes ?? []);
+    return changes !== null;
+  });
 
 async function balanceOf(workspaceId: string): Promise<bigint> {
   return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;

@@ -121,11 +121,12 @@ export async function verdictOfLine(
   const flags = Object.entries(operation.fields)
     .filter(([name]) => name in input && !ordered.includes(name))
     .flatMap(([name, field]) => [`--${flagOf(name, field)}`, argumentOf(field, input[name])]);
-  const argv = [...operation.name.split('.'), ...ordered.map(wordFor), ...named, ...flags];
+  const words = operation.line?.command?.split(' ') ?? operation.name.split('.');
+  const argv = [...words, ...ordered.map(wordFor), ...named, ...flags];
   const parsed = parse(argv, commands);
   const context = {
     db: async () => control.db,
-    env: () => ({ keyPepper: control.keyPepper }),
+    env: () => ({ keyPepper: control.keyPepper, dataDir: folder }),
     announce: async () => {},
   };
   try {

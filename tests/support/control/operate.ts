@@ -1,9 +1,12 @@
 import type { Actor } from '#lib/control/actor';
+import * as call from '#lib/control/call/operations';
+import * as credit from '#lib/control/credit/operations';
 import type { Mutation, Reach, Read } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
 import * as key from '#lib/control/key/operations';
 import * as member from '#lib/control/member/operations';
 import * as policy from '#lib/control/policy/operations';
+import { ControlRefused } from '#lib/control/refusal';
 import { ask, type ControlHost } from '#lib/control/run';
 import * as user from '#lib/control/user/operations';
 import * as workspace from '#lib/control/workspace/operations';
@@ -80,3 +83,13 @@ export const removeMember = (db: Db, given: Given, userId?: string) =>
 function actorOf(userId: string | undefined): Actor | undefined {
   return userId === undefined ? undefined : { kind: 'user', userId, operator: false, address: null };
 }
+export const addCredit = (db: Db, given: { workspace: string; amount: string; reason: string }) =>
+  operate(db, credit.addCredit, given);
+export const listCalls = (db: Db, workspace: string, page: Record<string, unknown> = {}) =>
+  operate(db, call.listCalls, { workspace, ...page });
+/** A call of any workspace; null: it is not in the log (yet). */
+export const findCall = (db: Db, id: string) =>
+  operate(db, call.showCall, { id }).catch((error: unknown) => {
+    if (error instanceof ControlRefused && error.code === 'not_found') return null;
+    throw error;
+  });

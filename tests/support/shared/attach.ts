@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { CallDetail } from '#lib/control/call/detail';
 import type { Db } from '#lib/data/db';
-import { type CallDetail, findCall } from '#lib/queries/calls';
 import { announce } from '#lib/snapshot/announce';
-import { createKey, createWorkspace } from '#tests/support/control/operate';
+import { createKey, createWorkspace, findCall } from '#tests/support/control/operate';
 import type { SandboxProcess } from '#tests/support/provider/process';
 
 /** Test secrets: they protect nothing. */
@@ -65,7 +65,7 @@ export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 
     announce: tell,
     call: async (id) => {
       for (let tries = 0; tries < 1_200; tries += 1) {
-        const found = await findCall(db, { workspaceId: null, id });
+        const found = await findCall(db, id);
         if (found) return found;
         await new Promise((resolve) => setTimeout(resolve, 25));
       }

@@ -1,14 +1,17 @@
 import type { Metadata } from 'next';
-import type { SearchParams } from 'nuqs/server';
 import { Suspense } from 'react';
 import { LogFilterBar } from '#components/logs/log-filter-bar';
 import { PageHead } from '#components/page-head';
 import { TableSkeleton } from '#components/ui/skeleton';
 import { getConsoleHost } from '#lib/console/db';
-import { loadLogFilters } from '#lib/console/log-filters';
+import { formOf } from '#lib/console/form';
+import { readListAddress } from '#lib/console/list-address';
 import { requireMember } from '#lib/console/member';
 import { listModelNames } from '#lib/console/model-names';
 import { readForPage } from '#lib/console/operation';
+import { callFilters } from '#lib/control/call/filters';
+import { listCalls } from '#lib/control/call/operations';
+import { fieldsOf } from '#lib/control/field/paging';
 import { listKeyNames } from '#lib/control/key/operations';
 import { CallList } from './call-list';
 
@@ -16,19 +19,27 @@ export const metadata: Metadata = { title: 'Logs' };
 
 /** What the filter offers; the calls of an older key are a link of the list of keys. */
 const mostKeys = 200;
+const olderKeys = 'The newest keys. The calls of an older one are a link on the page of the API keys.';
+
+const statuses = [
+  { value: '2xx', label: '2xx succeeded' },
+  { value: '4xx', label: '4xx rejected' },
+  { value: '5xx', label: '5xx failed' },
+];
 
 interface LogsPageProps {
   params: Promise<{ workspace: string }>;
-  searchParams: Promise<SearchParams>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
 export default async function LogsPage({ params, searchParams }: LogsPageProps) {
   // Before anything is streamed, so that a stranger gets the status of a page that is not there.
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
-  const filters = await loadLogFilters(searchParams);
+  const { limit, ...shown } = listCalls.fields;
+  const filters = readListAddress(shown, await searchParams, workspace.timeZone);
   const { db } = getConsoleHost();
   const [{ data: keys }, models] = await Promise.all([
-    readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.key }),
+    readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.texts.key }),
     listModelNames(db),
   ]);
   return (
@@ -36,7 +47,18 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
       <PageHead title="Logs">
         Every call whose key was known, refusals included. Prompts and answers are not stored.
       </PageHead>
-      <LogFilterBar models={models} keys={keys} mostKeys={mostKeys} />
+      <LogFilterBar
+        fields={formOf(fieldsOf(callFilters))}
+        choices={{
+          status: { options: statuses },
+          model: { options: models.map((model) => ({ value: model, label: model })) },
+          key: {
+            options: keys.map((key) => ({ value: key.id, label: key.name })),
+            unknown: 'Unknown key',
+            ...(keys.length < mostKeys ? {} : { note: olderKeys }),
+          },
+        }}
+      />
       <Suspense fallback={<TableSkeleton label="Loading calls" rows={10} />}>
         <CallList workspace={workspace} filters={filters} />
       </Suspense>

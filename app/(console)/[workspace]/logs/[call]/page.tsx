@@ -1,7 +1,6 @@
 import { ChevronLeft } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
-import { notFound } from 'next/navigation';
 import { AttemptTimeline } from '#components/logs/attempt-timeline';
 import { CallFacts } from '#components/logs/call-facts';
 import { CallHead } from '#components/logs/call-head';
@@ -11,8 +10,8 @@ import { JobState } from '#components/logs/job-state';
 import { QuantityList } from '#components/logs/quantity-list';
 import { RefusalNote } from '#components/logs/refusal-note';
 import { Section } from '#components/section';
-import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
 import {
   attemptRowsOf,
   callRowOf,
@@ -26,7 +25,7 @@ import { usedClasses } from '#lib/console/show/cost-line';
 import { showMoney } from '#lib/console/show/money';
 import { findRefusalHelp } from '#lib/console/show/refusal-help';
 import { showZone } from '#lib/console/show/time';
-import { findCall } from '#lib/queries/calls';
+import { showCall } from '#lib/control/call/operations';
 
 export const metadata: Metadata = { title: 'Call' };
 
@@ -38,8 +37,7 @@ interface CallPageProps {
 export default async function CallPage({ params }: CallPageProps) {
   const { workspace: slug, call: id } = await params;
   const { workspace } = await requireMember(slug, 'logs:read');
-  const call = await findCall(getConsoleHost().db, { workspaceId: workspace.id, id });
-  if (!call) notFound();
+  const call = await readForPage(showCall, slug, { id });
   const nowMs = Date.now();
   const row = callRowOf(call, { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs });
   const used = usedClasses(call.usage);

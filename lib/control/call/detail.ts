@@ -1,60 +1,62 @@
+import { z } from 'zod';
 import type { Adjustment, Attempt, Call, Job } from '#generated/client';
-import type { Usage } from '#lib/metering/usage';
+import { jobDetail, shownJob } from '#lib/control/call/job-detail';
+import { chargeLine, storedLines, storedUsage } from '#lib/control/call/stored-charge';
+import { usageClasses } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
-import { type JobDetail, jobDetail } from '#lib/queries/job-detail';
-import { type ChargeLine, storedLines, storedUsage } from '#lib/queries/stored-charge';
 
-interface CallAttempt {
-  provider: string;
-  model: string;
-  status: number | null;
-  error: string | null;
-  startMs: number;
-  durationMs: number;
-  upstreamRequestId: string | null;
-  possibleDuplicate: boolean;
-}
+const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const moment = z.iso.datetime();
 
-/** A call as "call show" prints it (operations.md "JSON shapes"), ready for JSON.stringify. */
-export interface CallDetail {
-  id: string;
-  clientRequestId: string | null;
-  at: string;
-  /** Slug. */
-  workspace: string;
-  /** Key id. */
-  key: string;
-  keyName: string | null;
-  family: string;
-  operation: string;
-  requestedModel: string | null;
-  answeringModel: string | null;
-  provider: string | null;
-  status: number;
-  errorCode: string | null;
-  streamed: boolean;
-  latencyMs: number;
-  firstByteMs: number | null;
-  overheadMs: number;
-  endReason: string;
-  usageSource: string;
-  cost: string;
-  /** What the charge exceeded the hold by, dollars. */
-  overHold: string;
-  flags: string[];
-  priceVersion: string | null;
-  userAgent: string | null;
-  usage: Usage;
-  lines: ChargeLine[];
-  attempts: CallAttempt[];
-  /** The job that it created; null: none. Once it is settled, cost, usage and lines are the job's. */
-  job: JobDetail | null;
-  /**
-   * The call was charged by estimate, and its stored response told its usage later: cost, usage and lines are then
-   * by that. `amount` is what was charged more, below zero what was given back, dollars. null: none.
-   */
-  adjustment: { amount: string; settledAt: string } | null;
-}
+const shownAttempt = z.object({
+  provider: z.string(),
+  model: z.string(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+  startMs: z.number(),
+  durationMs: z.number(),
+  upstreamRequestId: z.string().nullable(),
+  possibleDuplicate: z.boolean(),
+});
+
+/** A call as "call show" prints it (operations.md "JSON shapes"). */
+export const shownCall = z.object({
+  id: z.uuid(),
+  clientRequestId: z.string().nullable(),
+  at: moment,
+  workspace: z.string().meta({ description: 'The slug of its workspace.' }),
+  key: z.uuid().meta({ description: 'The id of its API key.' }),
+  keyName: z.string().nullable(),
+  family: z.string(),
+  operation: z.string(),
+  requestedModel: z.string().nullable(),
+  answeringModel: z.string().nullable(),
+  provider: z.string().nullable(),
+  status: z.int(),
+  errorCode: z.string().nullable(),
+  streamed: z.boolean(),
+  latencyMs: z.number(),
+  firstByteMs: z.number().nullable(),
+  overheadMs: z.number(),
+  endReason: z.string(),
+  usageSource: z.string(),
+  cost: dollars,
+  overHold: z.string().meta({ description: 'What the charge exceeded the hold by, dollars.' }),
+  flags: z.array(z.string()),
+  priceVersion: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  usage: z.record(z.enum(usageClasses), z.number()),
+  lines: z.array(chargeLine),
+  attempts: z.array(shownAttempt),
+  job: shownJob.nullable().meta({
+    description: 'The job that it created; once it is settled, cost, usage and lines are the job’s.',
+  }),
+  adjustment: z.object({ amount: dollars, settledAt: moment }).nullable().meta({
+    description:
+      'Set where the call was charged by estimate and its stored response told its usage later, by which cost, usage and lines then are: what was charged more, below 0 what was given back.',
+  }),
+});
+export type CallDetail = z.output<typeof shownCall>;
 
 /** Names that a call row holds as ids. */
 export interface CallNames {

@@ -1,14 +1,17 @@
+import { z } from 'zod';
 import { noUsage, type Usage } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
 
-/** One price class of a charge; money in dollars, `unitPrice` per million units (decisions §6). */
-export interface ChargeLine {
-  class: string;
-  quantity: number;
-  unitPrice: string;
-  /** Exact share before the one rounding up, so it may have up to 15 decimals. */
-  cost: string;
-}
+/** One price class of a charge (decisions §6). */
+export const chargeLine = z.object({
+  class: z.string(),
+  quantity: z.number(),
+  unitPrice: z.string().meta({ description: 'Dollars per million units.' }),
+  cost: z.string().meta({
+    description: 'Exact share in dollars before the one rounding up, so it may have up to 15 decimals.',
+  }),
+});
+type ChargeLine = z.output<typeof chargeLine>;
 
 /** Fields of a JSON column; {} when it holds no object. */
 function fieldsOf(value: unknown): Record<string, unknown> {

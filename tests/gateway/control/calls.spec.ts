@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#lib/clock';
+import { showCall } from '#lib/control/call/operations';
+import { showUsage } from '#lib/control/usage/operations';
 import { type Db, openDb } from '#lib/data/db';
 import { createIds } from '#lib/ids';
 import { noUsage } from '#lib/metering/usage';
-import { type CallFilters, findCall, listCalls } from '#lib/queries/calls';
 import { type CommandLine, commandLine } from '#tests/support/command';
+import { listCalls, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 let database: TestDatabase;
@@ -12,12 +14,14 @@ let db: Db;
 let gateway: CommandLine;
 let workspace: { id: string; slug: string };
 let key: string;
+let other: string;
 
 beforeAll(async () => {
   database = await createDatabase();
   db = openDb(database.url);
   gateway = commandLine(database.url);
   workspace = await gateway.json('workspace', 'create', '--name', 'Log', '--time-zone', 'Asia/Tokyo');
+  other = (await gateway.json<{ slug: string }>('workspace', 'create', '--name', 'Other')).slug;
   key = (await gateway.json<{ id: string }>('key', 'create', '--workspace', 'log', '--name', 'ci')).id;
 });
 afterAll(async () => {
@@ -121,9 +125,9 @@ describe('call show', () => {
 
   it('finds a call in its own workspace alone, and by its exact id', async () => {
     const id = await log('2026-07-01T11:00:00.000Z');
-    expect(await findCall(db, { workspaceId: workspace.id, id: id.toUpperCase() })).toMatchObject({ id });
-    expect(await findCall(db, { workspaceId: idAt('2026-01-01T00:00:00Z'), id })).toBeNull();
-    expect(await findCall(db, { workspaceId: null, id: "' OR 1=1" })).toBeNull();
+    expect(await operate(db, showCall, { workspace: 'log', id: id.toUpperCase() })).toMatchObject({ id });
+    for (const given of [{ workspace: other, id }, { id: "' OR 1=1" }, { id: workspace.id }])
+      await expect(operate(db, showCall, given)).rejects.toMatchObject({ code: 'not_found', field: 'id' });
   });
 });
 
@@ -131,22 +135,18 @@ describe('the list of calls', () => {
   it('pages from the newest on, and a page stays the same while calls arrive', async () => {
     const ids = [];
     for (const minute of ['01', '02', '03', '04', '05']) ids.push(await log(`2026-08-01T10:${minute}:00Z`));
-    const first = await listCalls(db, { workspaceId: workspace.id, limit: 2 });
-    expect(first.calls.map((call) => call.id)).toEqual([ids[4], ids[3]]);
+    const first = await listCalls(db, 'log', { limit: 2 });
+    expect(first.data.map((call) => call.id)).toEqual([ids[4], ids[3]]);
     await log('2026-08-02T00:00:00Z');
-    const second = await listCalls(db, { workspaceId: workspace.id, before: first.next ?? '', limit: 2 });
-    expect(second.calls.map((call) => call.id)).toEqual([ids[2], ids[1]]);
-    const filters = { from: Date.parse('2026-08-01T10:01:00Z') };
-    const last = await listCalls(db, {
-      workspaceId: workspace.id,
-      filters,
-      before: second.next ?? '',
-      limit: 2,
-    });
-    expect(last).toMatchObject({ calls: [{ id: ids[0] }], next: null });
+    const second = await listCalls(db, 'log', { after: first.next, limit: 2 });
+    expect(second.data.map((call) => call.id)).toEqual([ids[2], ids[1]]);
+    const from = '2026-08-01T10:01:00Z';
+    const last = await listCalls(db, 'log', { from, after: second.next, limit: 2 });
+    expect(last).toMatchObject({ data: [{ id: ids[0] }], next: null });
+    expect(await listCalls(db, other)).toEqual({ data: [], next: null });
   });
 
-  it('is narrowed by each filter', async () => {
+  it('is narrowed by each filter, and by several at once', async () => {
     const hit = await log('2026-09-01T00:00:00Z', {
       status: 429,
       errorCode: 'workspace_rpm_exceeded',
@@ -154,41 +154,78 @@ describe('the list of calls', () => {
       answeringModel: null,
       provider: 'two',
     });
-    const wanted: CallFilters[] = [
-      { status: 429 },
+    const from = '2026-09-01T00:00:00Z';
+    const wanted: Record<string, string>[] = [
+      { status: '429' },
       { status: '4xx' },
       { errorCode: 'workspace_rpm_exceeded' },
       { model: 'c/d' },
       { provider: 'two' },
-      { keyId: key, from: Date.parse('2026-09-01T00:00:00Z') },
-      { from: Date.parse('2026-09-01T00:00:00Z'), to: Date.parse('2026-09-01T00:00:01Z') },
-      { idPrefix: hit.slice(0, 13) },
+      { key, from },
+      { from, to: '2026-09-01T00:00:01Z' },
+      { from: '2026-09-01' },
+      { id: hit.slice(0, 13) },
+      { id: hit },
+      { status: '4xx', model: 'c/d', provider: 'two', from },
     ];
     for (const filters of wanted) {
-      const { calls } = await listCalls(db, { workspaceId: workspace.id, filters, limit: 10 });
+      const { data } = await listCalls(db, 'log', filters);
       expect(
-        calls.map((call) => call.id),
+        data.map((call) => call.id),
         JSON.stringify(filters),
       ).toEqual([hit]);
     }
-    for (const filters of [{ status: '5xx' as const }, { idPrefix: 'zz' }, { keyId: 'nonsense' }]) {
-      expect((await listCalls(db, { workspaceId: workspace.id, filters, limit: 10 })).calls).toEqual([]);
-    }
+    for (const filters of [
+      { status: '5xx' },
+      { status: '428' },
+      { id: 'f0' },
+      { key: 'nonsense' },
+      { to: '2001-01-01' },
+    ])
+      expect((await listCalls(db, 'log', filters)).data, JSON.stringify(filters)).toEqual([]);
+  });
+
+  it.each([
+    ['status', '4x'],
+    ['status', '600'],
+    ['status', '٤٢٩'],
+    ['id', 'zz'],
+    ['model', 'a\u0000b'],
+    ['model', ''],
+    ['provider', 'a\ud800b'],
+    ['key', 'a\u0000b'],
+    ['errorCode', 'x'.repeat(501)],
+    ['from', 'noon'],
+    ['to', '9999-01-01'],
+    ['after', 'nonsense'],
+    ['limit', 501],
+    ['colour', 'red'],
+  ])('refuses the %s %j by its name', async (field, value) => {
+    await expect(listCalls(db, 'log', { [field]: value })).rejects.toMatchObject({
+      code: 'invalid_body',
+      field,
+    });
   });
 
   it('is what call list prints', async () => {
-    const page = await gateway.json<{ calls: { id: string }[] }>(
-      'call',
-      'list',
-      '--workspace',
-      'log',
+    const flags = ['call', 'list', '--workspace', 'log'];
+    const page = await gateway.json<{ data: { id: string }[]; next: string | null }>(
+      ...flags,
       '--limit',
       '1',
     );
-    expect(page.calls).toHaveLength(1);
-    expect(await gateway.run('call', 'list', '--workspace', 'log', '--limit', '0')).toMatchObject({
+    expect(page.data).toHaveLength(1);
+    const after = await gateway.json<typeof page>(...flags, '--limit', '1', '--after', String(page.next));
+    expect(after.data[0]?.id).not.toBe(page.data[0]?.id);
+    expect(await gateway.run(...flags, '--limit', '0')).toMatchObject({
       exit: 1,
+      err: expect.stringContaining('--limit'),
     });
+    const shown = await gateway.run(...flags, '--error-code', 'workspace_rpm_exceeded');
+    expect(shown.out.split('\n')[0]).toMatch(
+      /^at +id +status +errorCode +answeringModel +provider +latencyMs +cost$/,
+    );
+    expect(shown.out.trimEnd().split('\n')).toHaveLength(2);
   });
 });
 
@@ -247,5 +284,33 @@ describe('usage', () => {
     expect((await report('model')).rows).toMatchObject([{ model: 'c/d' }, { model: 'a/b' }]);
     expect((await report('provider')).rows).toMatchObject([{ provider: 'one', calls: 4, cost: '3.5' }]);
     expect((await report('key')).rows).toMatchObject([{ key, name: 'ci', calls: 4 }]);
+  });
+
+  it('counts the last 30 days without a range, and names what it was widened to', async () => {
+    const nowMs = Date.now();
+    const report = await operate(db, showUsage, { workspace: 'log' });
+    expect(Date.parse(report.to) - nowMs).toBeLessThanOrEqual(3_600_000 + 60_000);
+    expect((Date.parse(report.to) - Date.parse(report.from)) / 3_600_000).toBeOneOf([720, 721]);
+    const cut = { workspace: 'log', from: '2026-03-10T14:59:00Z', to: '2026-03-10T15:00:01Z', by: 'day' };
+    expect(await operate(db, showUsage, cut)).toMatchObject({
+      from: '2026-03-10T14:00:00.000Z',
+      to: '2026-03-10T16:00:00.000Z',
+      cost: '3.5',
+    });
+    expect((await operate(db, showUsage, { ...cut, workspace: other })).rows).toEqual([]);
+  });
+
+  it.each([
+    [{ from: '2026-03-02', to: '2026-03-01' }, 'to'],
+    [{ from: '2026-03-01', to: '2026-03-01' }, 'to'],
+    [{ from: 'noon' }, 'from'],
+    [{ by: 'colour' }, 'by'],
+  ])('refuses %j', async (given, field) => {
+    await expect(operate(db, showUsage, { workspace: 'log', ...given })).rejects.toMatchObject({ field });
+  });
+
+  it('counts days in UTC where the database does not know the zone of the workspace', async () => {
+    await db.prisma.workspace.update({ where: { slug: other }, data: { timeZone: 'Mars/Base' } });
+    expect(await operate(db, showUsage, { workspace: other, by: 'day' })).toMatchObject({ rows: [] });
   });
 });

@@ -1,0 +1,85 @@
+import { Input } from '#components/ui/input';
+import { SearchBox } from '#components/ui/search-box';
+import { Select } from '#components/ui/select';
+
+/** A filter as its declaration describes it. */
+export interface LogFilterField {
+  readonly name: string;
+  readonly kind: string;
+  readonly label: string;
+  readonly help: string;
+  /** Those with a group stand apart, closed at first. */
+  readonly group?: { readonly title: string };
+}
+
+/** What a filter offers to choose from. */
+export interface FilterChoices {
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  /** How a chosen value is called that is none of them; the value itself without it. */
+  readonly unknown?: string;
+  /** Below the options. */
+  readonly note?: string;
+}
+
+interface LogFilterProps {
+  field: LogFilterField;
+  /** null: it does not narrow. */
+  value: string | null;
+  choices: FilterChoices | undefined;
+  onChange(value: string | null): void;
+}
+
+const any = '';
+
+/** One filter: a choice where there is one, a moment, or a text that Enter looks for. */
+export function LogFilter({ field, value, choices, onChange }: LogFilterProps) {
+  if (choices) {
+    const known = choices.options.some((option) => option.value === value);
+    return (
+      <Select
+        label={field.label}
+        className="sm:w-40"
+        value={value ?? any}
+        {...(choices.note ? { note: choices.note } : {})}
+        options={[
+          { value: any, label: `Any ${field.label.toLowerCase()}` },
+          ...choices.options,
+          ...(value && !known ? [{ value, label: choices.unknown ?? value }] : []),
+        ]}
+        onChange={(chosen) => onChange(chosen || null)}
+      />
+    );
+  }
+  if (field.kind === 'moment') return <MomentFilter field={field} value={value} onChange={onChange} />;
+  return (
+    <SearchBox
+      className="col-span-2 min-w-40 flex-1 basis-48"
+      inputClassName="font-mono text-[0.8125rem] placeholder:font-sans"
+      label={field.label}
+      value={value}
+      onSearch={onChange}
+    />
+  );
+}
+
+function MomentFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>) {
+  const local = value === null || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(value);
+  return (
+    <div className="flex min-w-0 items-center gap-2 text-muted text-xs">
+      <span aria-hidden>{field.label}</span>
+      <Input
+        aria-label={field.label}
+        key={value}
+        type={local ? 'datetime-local' : 'text'}
+        defaultValue={value ?? ''}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') event.currentTarget.blur();
+        }}
+        onBlur={(event) => {
+          const written = event.currentTarget.value;
+          if (written !== (value ?? '')) onChange(written || null);
+        }}
+      />
+    </div>
+  );
+}

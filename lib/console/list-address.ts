@@ -1,0 +1,43 @@
+import { atWallTime } from '#lib/console/day-end';
+import type { Field, Fields } from '#lib/control/field/field';
+
+/** The filters of a list as they stand in the address of its page. */
+export interface ListAddress {
+  /** As written, by name; only those that are there. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** As input of the list's operation; what cannot be read is left out. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What cannot be read: "Status: write an HTTP status …". */
+  readonly faults: readonly string[];
+}
+
+type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Reads the declared fields of a list in an address. @param zone IANA zone in which times are written. */
+export function readListAddress(fields: Fields, query: Query, zone: string): ListAddress {
+  const texts: Record<string, string> = {};
+  const input: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const text = [query[name]].flat()[0]?.trim();
+    if (!text) continue;
+    texts[name] = text;
+    const value = inputOf(field, text, zone);
+    const read = field.schema.safeParse(value);
+    if (read.success) input[name] = value;
+    else faults.push(`${field.label}: ${read.error.issues[0]?.message ?? 'it cannot be read'}`);
+  }
+  return { texts, input, faults };
+}
+
+function inputOf(field: Field, text: string, zone: string): unknown {
+  const moment = field.kind === 'moment' ? atWallTime(text, zone) : null;
+  return moment ? moment.toISOString() : field.fromText(text);
+}
+
+/** The address of a list: `listAddress('/acme/logs', { status: '4xx' })`. */
+export function listAddress(path: string, texts: Readonly<Record<string, string | null>>): string {
+  const given = Object.entries(texts).flatMap(([name, text]) => (text ? [[name, text]] : []));
+  const query = new URLSearchParams(given).toString();
+  return query === '' ? path : `${path}?${query}`;
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { checkLedger } from '#lib/billing/verify';
+import { read } from '#lib/control/declare';
+import { optional } from '#lib/control/field/field';
+import { time } from '#lib/control/field/kinds';
+import { limitOf, pageOf, paging } from '#lib/control/field/paging';
+import { ledgerLine, pageOfLedger } from '#lib/control/ledger/list';
+import { formatUsd } from '#lib/money';
+import { listSetAside, type SetAside } from '#lib/settlement/set-aside';
+
+export const listLedger = read({
+  name: 'ledger.list',
+  summary: 'The ledger of a workspace: every line that moved its balance, the oldest first.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: {
+    from: optional(time({ label: 'From', help: 'The first moment.', example: '2026-11-01T00:00:00Z' })),
+    to: optional(
+      time({ label: 'To', help: 'The first moment behind them.', example: '2026-12-01T00:00:00Z' }),
+    ),
+    ...paging,
+  },
+  output: pageOf(ledgerLine),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/ledger' }],
+  line: {},
+  run: ({ store, scope }, input) => pageOfLedger(store, scope, { ...input, limit: limitOf(input) }),
+});
+
+const verification = z.object({
+  ok: z.boolean(),
+  overHold: z.string().meta({ description: 'What charges exceeded their holds by, all together, dollars.' }),
+  amountsOfRows: z.literal('nano-dollars'),
+  checks: z.array(z.object({ name: z.string(), rows: z.array(z.unknown()) })),
+  setAside: z
+    .array(
+      z.object({
+        kind: z.enum(['damaged', 'rejected']),
+        file: z.string(),
+        callId: z.string().nullable(),
+        record: z.string().nullable(),
+      }),
+    )
+    .meta({ description: 'Records of the journal of this machine that are not in the ledger.' }),
+});
+
+const verifyLedger = read({
+  name: 'ledger.verify',
+  summary: 'Checks every invariant of money and logs, and names the rows that break one.',
+  reach: 'gateway',
+  permission: 'gateway:read',
+  fields: {},
+  output: verification,
+  http: [],
+  line: {},
+  text: ({ checks, overHold, setAside }) =>
+    [
+      ...checks.map(({ name, rows }) => `${rows.length === 0 ? 'ok    ' : 'BROKEN'} ${name}`),
+      ...checks.flatMap(({ name, rows }) => rows.map((row) => `  ${name}: ${JSON.stringify(row)}`)),
+      `charged above holds, all calls together: ${overHold} USD`,
+      ...setAside.map(setAsideLine),
+    ].join('\n'),
+  failed: ({ ok, checks }) => {
+    const broken = checks.filter(({ rows }) => rows.length > 0).length;
+    return ok ? null : `${broken} of ${checks.length} invariants are broken`;
+  },
+  run: async ({ store, journalDir }) => {
+    const { ok, checks, overHoldNano } = await store.snapshot(checkLedger);
+    return {
+      ok,
+      overHold: formatUsd(overHoldNano),
+      amountsOfRows: 'nano-dollars' as const,
+      checks: checks.map(({ name, rows }) => ({ name, rows: [...rows] })),
+      setAside: journalDir === null ? [] : listSetAside(journalDir),
+    };
+  },
+});
+
+/** What the books of this machine lack: nothing in them is wrong, but a call may not have been charged. */
+function setAsideLine({ kind, file, callId, record }: SetAside): string {
+  const what = `${record ?? 'a record'} of ${callId === null ? 'an unknown call' : `call ${callId}`}`;
+  return kind === 'damaged'
+    ? `SET ASIDE ${what}: damaged; its bytes are in journal/${file}, delete that file when it is dealt with`
+    : `SET ASIDE ${what}: could not be posted; journal/${file} is tried again at the next start`;
+}
+
+export const ledgerOperations = [listLedger, verifyLedger];
