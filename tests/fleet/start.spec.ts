@@ -52,7 +52,7 @@ async function refusedStart(settings: { PORT: string }): Promise<string> {
   const server = spawn(process.execPath, ['server.ts'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 30_000,
+    timeout: 240_000,
     env: { ...environment(), LOG_LEVEL: 'error', ...settings },
   });
   const [said] = await Promise.all([text(server.stderr), once(server, 'exit')]);
