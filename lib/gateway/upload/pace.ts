@@ -25,6 +25,7 @@ export class Pacer {
   /** End of the window in which `#bytes` have arrived; Infinity: no minimum rate applies. */
   #windowMono = Number.POSITIVE_INFINITY;
   #bytes = 0;
+  #paused = false;
   #pausedMono = 0;
 
   constructor(pace: BodyPace, nowMono: number) {
@@ -33,9 +34,14 @@ export class Pacer {
     this.dueMono = this.#stallMono;
   }
 
-  /** Enforces the minimum rate from now on. */
+  /** Enforces the minimum rate from now on; while reading is paused, from `resume` on. */
   hurry(nowMono: number): void {
     if (this.#windowMono !== Number.POSITIVE_INFINITY) return;
+    if (this.#paused) {
+      // `resume` moves the window by the whole pause, so it is counted from the start of the pause.
+      this.#windowMono = this.#pausedMono + this.#pace.windowMs;
+      return;
+    }
     this.#windowMono = nowMono + this.#pace.windowMs;
     this.dueMono = Math.min(this.#stallMono, this.#windowMono);
   }
@@ -47,11 +53,13 @@ export class Pacer {
   }
 
   pause(nowMono: number): void {
+    this.#paused = true;
     this.#pausedMono = nowMono;
     this.dueMono = Number.POSITIVE_INFINITY;
   }
 
   resume(nowMono: number): void {
+    this.#paused = false;
     this.#windowMono += nowMono - this.#pausedMono;
     this.#stallMono = nowMono + this.#pace.stallMs;
     this.dueMono = Math.min(this.#stallMono, this.#windowMono);

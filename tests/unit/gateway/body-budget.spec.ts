@@ -144,4 +144,14 @@ describe('the pace of a body', () => {
     pacer.came(999, 1_250);
     expect(pacer.check(1_300)?.message).toMatch(/came at less than 10 KiB\/s over 0\.1 s/);
   });
+
+  it('takes no minimum rate from the time in which reading is paused, when the body turns out large then', () => {
+    const pacer = new Pacer(pace, 0);
+    pacer.came(500, 10);
+    pacer.pause(20);
+    pacer.hurry(30);
+    expect(pacer.dueMono).toBe(Number.POSITIVE_INFINITY);
+    pacer.resume(1_030);
+    expect(pacer.dueMono).toBe(1_130);
+  });
 });
