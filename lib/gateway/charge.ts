@@ -57,6 +57,16 @@ export function chargeNothing(call: Call): void {
   call.uncappedNano = 0n;
 }
 
+/**
+ * Charges an estimate in full once its hold has grown to it: it is then no longer capped.
+ * @param wantedNano the whole estimate, nano-dollars.
+ */
+export function chargeInFull(call: Pick<Call, 'holdNano' | 'costNano' | 'flags'>, wantedNano: bigint): void {
+  call.holdNano = wantedNano;
+  call.costNano = wantedNano;
+  call.flags = call.flags.filter((flag) => flag !== 'strict_capped');
+}
+
 /** Without reported usage: whether anything is owed (decisions §6 "What is charged"). */
 function isOwed({ status, gone }: Call, seen: Seen, outputBytes: number, failed: boolean): boolean {
   const answered = status >= 200 && status < 300;

@@ -1,7 +1,7 @@
 import type { Claim } from '#lib/admission/claim';
 import { statusOf, unaccountable } from '#lib/errors';
 import { type Call, recordOf, unserved } from '#lib/gateway/call';
-import { chargeNothing } from '#lib/gateway/charge';
+import { chargeInFull, chargeNothing } from '#lib/gateway/charge';
 import type { Reply } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import { meteredUsage } from '#lib/metering/anomaly';
@@ -82,8 +82,7 @@ async function growHold({ coordinator, report }: Runtime, call: Call, claim: Cla
     report(error, call.id);
     return;
   }
-  call.holdNano = wantedNano;
-  call.costNano = wantedNano;
+  chargeInFull(call, wantedNano);
 }
 
 function flaggedBy(call: Call, record: CallRecord): FlaggedCharge {
