@@ -159,13 +159,15 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
   return {
     place(callId, snapshot) {
-      return halted === null ? gate.place(callId, snapshot) : stopped(halted);
+      const reason = halted ?? suspended;
+      return reason === null ? gate.place(callId, snapshot) : stopped(reason);
     },
 
     vacate: (callId) => calls.vacate(callId),
 
     claim(request) {
-      if (halted !== null || suspended !== null) return stopped(halted ?? suspended ?? '');
+      const reason = halted ?? suspended;
+      if (reason !== null) return stopped(reason);
       if (request.need !== 'generate') return admit(request, free);
       const leased = !request.durable && owner.lives(clock.mono());
       const means = leased ? meansFor(request.snapshot, request.holdNano) : null;

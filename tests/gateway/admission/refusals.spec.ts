@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim, Posted } from '#lib/admission/claim';
 import { isRefusal, type Refusal } from '#lib/errors';
@@ -181,6 +182,18 @@ describe('a coordinator', () => {
     expect(isRefusal(refused) && refused.retryAfterSeconds).toBeLessThanOrEqual(30);
     fresh.coordinator.release(claim, { atMs: now, chargeNano: 0n, tokens: 0 });
     await fresh.stop();
+  });
+
+  it('places and admits nothing while it is suspended, and both again after that', async () => {
+    const snapshot = await makeWorkspace(node.db, { balanceNano: HOLD });
+    const place = () => node.coordinator.place(randomUUID(), snapshot);
+    node.coordinator.suspend('its journal cannot be written');
+    const refused = { code: 'local_quota_not_configured', message: expect.stringContaining('its journal') };
+    expect(place()).toMatchObject(refused);
+    expect(await node.coordinator.claim(requestOf(snapshot, HOLD))).toMatchObject(refused);
+    node.coordinator.resume();
+    expect(place()).toBeNull();
+    claimed(await node.coordinator.claim(requestOf(snapshot, HOLD)));
   });
 
   it('admits nothing once it was halted, and says why', async () => {
