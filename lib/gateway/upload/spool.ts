@@ -58,8 +58,9 @@ function belongsToAnother(name: string): boolean {
   try {
     process.kill(pid, 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // EPERM: the process lives and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 

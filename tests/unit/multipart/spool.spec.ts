@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openSpoolRoom } from '#lib/gateway/upload/spool';
 
 const folder = mkdtempSync(join(tmpdir(), 'spool-'));
@@ -58,6 +58,18 @@ describe('the room of uploads', () => {
     }
     openSpoolRoom(place, mebibyte);
     expect(readdirSync(place)).toEqual([`${process.ppid}-d`]);
+  });
+
+  it('keeps the files of a living process that belongs to another user', () => {
+    const place = join(folder, 'foreign');
+    openSpoolRoom(place, mebibyte);
+    for (const name of ['1-a', '999999999-b']) writeFileSync(join(place, name), 'x');
+    const kill = vi.spyOn(process, 'kill').mockImplementation((pid) => {
+      throw Object.assign(new Error('refused'), { code: pid === 1 ? 'EPERM' : 'ESRCH' });
+    });
+    openSpoolRoom(place, mebibyte);
+    kill.mockRestore();
+    expect(readdirSync(place)).toEqual(['1-a']);
   });
 
   it('lets an upload wait while others of its key fill their part of the disk', async () => {
