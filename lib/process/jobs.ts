@@ -39,6 +39,7 @@ export function openJobs(parts: {
       pool,
       (providerId) => offeredPrices(parts.catalogue(), providerId),
       parts.charged,
+      report,
     ),
     report,
   });

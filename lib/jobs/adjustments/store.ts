@@ -16,7 +16,12 @@ export interface AdjustmentStore {
    * job whose own settlement comes first.
    */
   settle(made: StoredBy, report: UsageReport, atMs: number): Promise<'done' | 'waits' | 'open'>;
-  /** Settles stored reports whose calls exist by now. @returns whether any still waits. */
+  /**
+   * Settles stored reports whose calls exist by now and are no running jobs. One that fails is reported, holds up no
+   * other, and is tried again after ten minutes.
+   * @returns whether any still waits.
+   * @throws Error of a database that cannot be reached.
+   */
   settleWaiting(atMs: number): Promise<boolean>;
 }
 
@@ -27,6 +32,8 @@ export type PricesOf = (providerId: string) => readonly NamedPrice[];
 const LIMIT_MS = 2_000;
 /** Most adjustments settled per round. */
 const MOST_AT_ONCE = 100;
+/** How long an adjustment that failed waits before it is tried again, ms. */
+const FAILED_MS = 600_000;
 
 const source = `
   SELECT coalesce(j.usage_source, c.usage_source) AS source, j.call_id IS NOT NULL AND j.settled_at IS NULL AS open
@@ -38,16 +45,24 @@ const keep = `
 
 const ready = `
   SELECT a.call_id FROM adjustment a
-  WHERE a.settled_at IS NULL AND EXISTS (SELECT FROM call c WHERE c.id = a.call_id)
+  WHERE a.settled_at IS NULL AND a.call_id <> ALL ($1::uuid[])
+    AND EXISTS (SELECT FROM call c WHERE c.id = a.call_id)
+    AND NOT EXISTS (SELECT FROM job j WHERE j.call_id = a.call_id AND j.settled_at IS NULL)
   ORDER BY a.seen_at LIMIT ${MOST_AT_ONCE}`;
 
-/** @param charged called for each adjustment with flags, after its commit. */
+/**
+ * @param charged called for each adjustment with flags, after its commit.
+ * @param report receives the error of each stored report that fails.
+ */
 export function createAdjustmentStore(
   pool: Pool,
   pricesOf: PricesOf,
   charged: (charge: FlaggedCharge) => void = () => {},
+  report: (error: unknown, callId: string) => void = () => {},
 ): AdjustmentStore {
   const query = queryWithin(pool, LIMIT_MS);
+  /** When each adjustment that failed may be tried again, ms since the epoch. */
+  const failedUntilMs = new Map<string, number>();
 
   /** @param first runs at the start of the transaction. @returns false: the adjustment waits. */
   async function settleOne(
@@ -75,8 +90,18 @@ export function createAdjustmentStore(
     },
 
     async settleWaiting(atMs) {
-      const { rows } = await query<{ call_id: string }>(ready);
-      for (const { call_id: callId } of rows) await settleOne(callId, atMs, async () => {});
+      for (const [callId, untilMs] of failedUntilMs) if (untilMs <= atMs) failedUntilMs.delete(callId);
+      const { rows } = await query<{ call_id: string }>(ready, [[...failedUntilMs.keys()]]);
+      for (const { call_id: callId } of rows) {
+        try {
+          await settleOne(callId, atMs, async () => {});
+        } catch (error) {
+          // The round ends here when the failure is the database's: no other adjustment would succeed.
+          await query('SELECT 1');
+          failedUntilMs.set(callId, atMs + FAILED_MS);
+          report(error, callId);
+        }
+      }
       const left = await query('SELECT 1 FROM adjustment WHERE settled_at IS NULL LIMIT 1');
       return left.rows.length > 0;
     },

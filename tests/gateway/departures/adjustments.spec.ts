@@ -201,4 +201,60 @@ describe('the usage of a stored response that is told after its call was charged
     expect(await store().settle(madeBy(call), report, Date.now())).toBe('open');
     expect(await amounts(call.id)).toEqual([]);
   });
+
+  it('is settled although an older report fails each time, which is told and tried again later', async () => {
+    const customer = await createCustomer(db.pool);
+    const [damaged, sound] = [estimated(customer, 300), estimated(customer, 300)];
+    await store().settle(madeBy(damaged), report, Date.now());
+    await store().settle(madeBy(sound), report, Date.now());
+    await db.pool.query(`UPDATE adjustment SET report = '{}', seen_at = 'epoch' WHERE call_id = $1`, [
+      damaged.id,
+    ]);
+    await post(damaged);
+    await post(sound);
+    const told: (string | null)[] = [];
+    const telling = createAdjustmentStore(
+      db.pool,
+      () => [],
+      undefined,
+      (_, callId) => told.push(callId),
+    );
+    const startMs = Date.now();
+    expect(await telling.settleWaiting(startMs)).toBe(true);
+    expect(await amounts(sound.id)).toEqual([300_000n - FAIR_NANO]);
+    await telling.settleWaiting(startMs + 60_000);
+    expect(told).toEqual([damaged.id]);
+    await telling.settleWaiting(startMs + 600_000);
+    expect(told).toEqual([damaged.id, damaged.id]);
+    await db.pool.query('DELETE FROM adjustment WHERE call_id = $1', [damaged.id]);
+  });
+
+  it('is settled although many older ones wait for jobs that run', async () => {
+    const customer = await createCustomer(db.pool);
+    const running = Array.from({ length: 100 }, () => estimated(customer, 300));
+    const call = estimated(customer, 300);
+    await store().settle(madeBy(call), report, Date.now());
+    await settle(
+      db.pool,
+      newId(),
+      [...running, call].map((one) => closeOf(one, 'none')),
+    );
+    const ids = running.map(({ id }) => id);
+    await db.pool.query(
+      `INSERT INTO job (call_id, workspace_id, key_id, family, kind, upstream_id, provider_id, model_id,
+        upstream_model, offer_id, price_version_id, hold_nano, facts, state, created_at, next_poll_at, flags)
+       SELECT id, $2, $3, 'responses', 'response', id::text, 'sandbox', 'sandbox/echo', 'echo', $4, $4, 0, '{}',
+        'running', now(), now(), '{}' FROM unnest($1::uuid[]) AS id`,
+      [ids, customer.workspaceId, customer.keyId, priceVersionId],
+    );
+    await db.pool.query(
+      `INSERT INTO adjustment (call_id, workspace_id, report, seen_at, flags)
+       SELECT id, $2, '{}', 'epoch', '{}' FROM unnest($1::uuid[]) AS id`,
+      [ids, customer.workspaceId],
+    );
+    await store().settleWaiting(Date.now());
+    expect(await amounts(call.id)).toEqual([300_000n - FAIR_NANO]);
+    await db.pool.query('DELETE FROM adjustment WHERE call_id = ANY ($1)', [ids]);
+    await db.pool.query('DELETE FROM job WHERE call_id = ANY ($1)', [ids]);
+  });
 });
