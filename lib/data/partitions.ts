@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Clock } from '#lib/clock';
-import { lookAtClock } from '#lib/data/seen-time';
+import { lookAtClock, type SeenTime } from '#lib/data/seen-time';
 import { idFloor } from '#lib/ids';
 
 const weekMs = 7 * 24 * 3_600_000;
@@ -37,13 +37,15 @@ interface CareOptions {
 export async function keepPartitions(pool: Pool, options: CareOptions): Promise<PartitionCare> {
   const { clock, report, retentionDays = defaultRetentionDays } = options;
   let lookedMono = clock.mono();
+  let last: SeenTime | null = null;
   let told = false;
   const round = async () => {
     try {
       await makePartitions(pool, clock.now());
       const mono = clock.mono();
-      const { allowedMs, believed } = await lookAtClock(pool, clock.now(), mono - lookedMono);
+      const { allowedMs, believed, seen } = await lookAtClock(pool, clock.now(), last, mono - lookedMono);
       lookedMono = mono;
+      last = seen;
       await dropPartitions(pool, allowedMs, retentionDays);
       if (!believed && !told) report(leapt(allowedMs));
       told = !believed;

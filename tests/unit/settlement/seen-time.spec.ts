@@ -8,8 +8,8 @@ const fresh: SeenTime = { atMs: startMs, aheadMs: 0 };
 
 /** Looks at a clock every hour of `hours`, beginning with a start. */
 function run(seen: SeenTime, beginMs: number, hours: number): SeenTime {
-  let now = advance(seen, beginMs, 0);
-  for (let hour = 1; hour <= hours; hour++) now = advance(now, beginMs + hour * hourMs, hourMs);
+  let now = advance(seen, beginMs, null, 0);
+  for (let hour = 1; hour <= hours; hour++) now = advance(now, beginMs + hour * hourMs, now, hourMs);
   return now;
 }
 
@@ -48,10 +48,29 @@ describe('the time that retention goes by', () => {
 
   it('is not led astray by one machine of several whose clock is ahead', () => {
     let seen = fresh;
+    let ahead: SeenTime | null = null;
+    let right: SeenTime | null = null;
     for (let hour = 1; hour < 100; hour++) {
-      seen = advance(seen, startMs + 120 * dayMs + hour * hourMs, hourMs);
-      seen = advance(seen, startMs + hour * hourMs, hourMs);
+      seen = ahead = advance(seen, startMs + 120 * dayMs + hour * hourMs, ahead, hourMs);
+      seen = right = advance(seen, startMs + hour * hourMs, right, hourMs);
     }
     expect(seen).toEqual({ atMs: startMs + 99 * hourMs, aheadMs: 0 });
+  });
+
+  it('counts the time once that many processes run with the same wrong clock', () => {
+    const wrongMs = startMs + 120 * dayMs;
+    const last: (SeenTime | null)[] = Array.from({ length: 24 }, () => null);
+    let seen = fresh;
+    for (let hour = 0; hour < 24; hour++) {
+      last.forEach((own, index) => {
+        seen = advance(seen, wrongMs + hour * hourMs, own, own === null ? 0 : hourMs);
+        last[index] = seen;
+      });
+      expect(seen).toEqual({ atMs: startMs, aheadMs: hour * hourMs });
+    }
+    expect(advance(seen, wrongMs + dayMs, last[0] ?? null, hourMs)).toEqual({
+      atMs: wrongMs + dayMs,
+      aheadMs: 0,
+    });
   });
 });
