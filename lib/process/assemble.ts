@@ -34,7 +34,7 @@ import { countSetAside } from '#lib/settlement/set-aside';
 import { listenForPolls } from '#lib/snapshot/announce';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { createChangeFeed } from '#lib/snapshot/changes';
-import { createKnownHashes } from '#lib/snapshot/known-hashes';
+import { createHashLoader, createKnownHashes } from '#lib/snapshot/known-hashes';
 import { loadKey } from '#lib/snapshot/load';
 import { createKeyReader } from '#lib/snapshot/read';
 import type { Catalogue } from '#lib/snapshot/snapshot';
@@ -111,8 +111,7 @@ export async function assemble(
   };
   let catalogue: Catalogue = await loadCatalogue(db.pool, sources);
   const knownHashes = createKnownHashes(db.pool);
-  const learnKeys = (ids: readonly string[] | null) =>
-    knownHashes.load(ids).catch((error: unknown) => report(error, null));
+  const hashLoader = createHashLoader(knownHashes, (error) => report(error, null));
   const keys = createKeyReader({
     clock,
     isKnown: (hash) => knownHashes.has(hash),
@@ -143,7 +142,7 @@ export async function assemble(
       }
     }
     const changedKeys = changes.flatMap(({ kind, subject }) => (kind === 'key' ? [subject] : []));
-    if (changedKeys.length > 0) void learnKeys(changedKeys);
+    if (changedKeys.length > 0) void hashLoader.load(changedKeys);
     if (changes.some((change) => change.kind === 'catalogue'))
       catalogue = await loadCatalogue(db.pool, sources);
   };
@@ -157,7 +156,7 @@ export async function assemble(
     onChange: apply,
     onLost: async () => {
       keys.forget('all');
-      void learnKeys(null);
+      void hashLoader.load(null);
       resources.clear();
       catalogue = await loadCatalogue(db.pool, sources);
     },
@@ -175,7 +174,7 @@ export async function assemble(
   }, CATALOGUE_MS);
   reload.unref();
   await feed.start();
-  void learnKeys(null);
+  void hashLoader.load(null);
   const health = createHealth();
   const offers = () => listOffers(catalogue, health, clock.now());
   const pools = createPools();
@@ -251,6 +250,7 @@ export async function assemble(
     stop: async () => {
       setRuntime(null);
       clearInterval(reload);
+      hashLoader.stop();
       await stopListening();
       await openedJobs.stop();
       await feed.close();

@@ -17,6 +17,54 @@ const statement = `
   WHERE ($1::uuid[] IS NULL OR id = ANY ($1::uuid[])) AND ($2::uuid IS NULL OR id > $2::uuid)
   ORDER BY id LIMIT ${pageSize}`;
 
+/** How long a failed load waits before it is repeated, ms. */
+const RETRY_MS = 5_000;
+
+/** Loads hashes in the background and repeats failed loads: until then the keys would be refused as unknown. */
+interface HashLoader {
+  /** As `KnownHashes.load`; resolves after the first attempt, successful or not. */
+  load(keyIds: readonly string[] | null): Promise<void>;
+  /** Repeats no more. */
+  stop(): void;
+}
+
+/** @param report receives the error of each failed load. */
+export function createHashLoader(
+  hashes: Pick<KnownHashes, 'load'>,
+  report: (error: unknown) => void,
+  retryMs = RETRY_MS,
+): HashLoader {
+  /** Keys whose load has failed; null: all keys. */
+  let failed: Set<string> | null = new Set();
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
+
+  async function load(keyIds: readonly string[] | null): Promise<void> {
+    try {
+      await hashes.load(keyIds);
+    } catch (error) {
+      report(error);
+      failed = keyIds === null || failed === null ? null : new Set([...failed, ...keyIds]);
+      if (!stopped) timer ??= setTimeout(repeat, retryMs).unref();
+    }
+  }
+
+  function repeat(): void {
+    const again = failed === null ? null : [...failed];
+    failed = new Set();
+    timer = null;
+    void load(again);
+  }
+
+  return {
+    load,
+    stop: () => {
+      stopped = true;
+      if (timer) clearTimeout(timer);
+    },
+  };
+}
+
 /**
  * Distinguishes existing keys from made-up ones without a query, so that a flood of made-up keys cannot use up the
  * look-ups of real ones (decisions §10). Empty until `load`.
