@@ -18,7 +18,7 @@ test('a tab that missed a revocation hears of it and shows it', async ({ page, c
   await expect(row).toContainText('Active');
   await other.getByRole('button', { name: 'Actions for seen twice' }).click();
   await other.getByRole('menuitem', { name: 'Disable' }).click();
-  await expect(other.getByText('A revoked key stays revoked; create a new one.')).toBeVisible();
+  await expect(other.getByText('This key is revoked, which is final; create a new one.')).toBeVisible();
   await expect(row).toContainText('Revoked');
 });
 
