@@ -1,5 +1,5 @@
 import { Refused, unaccountable } from '#lib/errors';
-import { canAllFinish } from '#lib/gateway/upload/progress';
+import { canAllFinish, growInOrder } from '#lib/gateway/upload/progress';
 
 /** Bodies up to this size take nothing of the budget (decisions §4). */
 export const FREE_BYTES = 256 * 1024;
@@ -58,7 +58,9 @@ class Budget implements BodyBudget {
   takenBytes = 0;
   /** Shares that hold something and whose body is not complete. */
   readonly receiving = new Set<Share>();
-  readonly #waiting: Waiter[] = [];
+  /** What the receiving shares of each key hold together, bytes. */
+  readonly #heldByKey = new Map<string, number>();
+  readonly #waiting = new Set<Waiter>();
 
   constructor(totalBytes: number, what: string, waitMs: number) {
     this.totalBytes = totalBytes;
@@ -72,14 +74,31 @@ class Budget implements BodyBudget {
 
   /** Whether `share` may grow by `more` bytes now. */
   fits(share: Share, more: number): boolean {
+    const isSmall = share.mostBytes <= SMALL_BYTES;
+    const reserved = isSmall ? 0 : Math.floor(this.totalBytes / RESERVED_FRACTION);
+    const whole = { bytes: this.totalBytes - reserved, takenBytes: this.takenBytes };
+    const heldByKey = this.#heldByKey.get(share.keyId) ?? 0;
+    const ofKey = { bytes: Math.floor(this.totalBytes / 4), takenBytes: heldByKey };
+    // The bodies being received are looked at only when there is room at all.
+    if (!hasRoom(share, more, whole) || !hasRoom(share, more, ofKey)) return false;
+    if (isSmall) return true;
     const others = [...this.receiving].filter((one) => one !== share);
-    const ofKey = others.filter(({ keyId }) => keyId === share.keyId);
-    const heldByKey = ofKey.reduce((sum, one) => sum + one.heldBytes, share.heldBytes);
-    const reserved = share.mostBytes <= SMALL_BYTES ? 0 : Math.floor(this.totalBytes / RESERVED_FRACTION);
     return (
-      hasRoom(share, more, this.totalBytes - reserved, this.takenBytes, others) &&
-      hasRoom(share, more, Math.floor(this.totalBytes / 4), heldByKey, ofKey)
+      keepsProgress(share, more, whole, others) &&
+      keepsProgress(
+        share,
+        more,
+        ofKey,
+        others.filter(({ keyId }) => keyId === share.keyId),
+      )
     );
+  }
+
+  /** A body being received for `keyId` holds `bytes` more, or less if negative. */
+  count(keyId: string, bytes: number): void {
+    const held = (this.#heldByKey.get(keyId) ?? 0) + bytes;
+    if (held === 0) this.#heldByKey.delete(keyId);
+    else this.#heldByKey.set(keyId, held);
   }
 
   wait(share: Share, bytes: number): Promise<void> {
@@ -89,25 +108,27 @@ class Budget implements BodyBudget {
         bytes,
         settle: (error) => {
           clearTimeout(timer);
-          this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+          this.#waiting.delete(waiter);
           if (error) reject(error);
           else resolve();
         },
       };
       const timer = setTimeout(() => waiter.settle(this.#full()), this.waitMs);
-      this.#waiting.push(waiter);
+      this.#waiting.add(waiter);
     });
   }
 
   /** Grants waiting growth that fits now, oldest first. Called whenever bytes are returned. */
   serveWaiting(): void {
-    for (const waiter of [...this.#waiting]) {
-      if (waiter.share.take(waiter.bytes)) waiter.settle(null);
-    }
+    growInOrder(this.#waiting, (waiter) => {
+      const granted = waiter.share.take(waiter.bytes);
+      if (granted) waiter.settle(null);
+      return granted;
+    });
   }
 
   dismiss(share: Share): void {
-    for (const waiter of this.#waiting.filter((one) => one.share === share)) waiter.settle(this.#full());
+    for (const waiter of this.#waiting) if (waiter.share === share) waiter.settle(this.#full());
   }
 
   #full(): Refused {
@@ -115,17 +136,22 @@ class Budget implements BodyBudget {
   }
 }
 
-/**
- * Whether `share` may take `more` bytes of a room of `room` bytes, `taken` of which are in use. A share that is the
- * only one in the room may exceed it. A small body is granted what is free; a large one only if all large bodies can
- * still be completed afterwards.
- */
-function hasRoom(share: Share, more: number, room: number, taken: number, others: readonly Share[]): boolean {
-  if (taken === share.heldBytes) return true;
-  if (more > room - taken) return false;
-  if (share.mostBytes <= SMALL_BYTES) return true;
+/** All of the budget that a body may use, or the part of its key. */
+interface Room {
+  readonly bytes: number;
+  readonly takenBytes: number;
+}
+
+/** Whether `more` bytes are free for `share`. A share that is the only one in the room may exceed it. */
+function hasRoom({ heldBytes }: Share, more: number, { bytes, takenBytes }: Room): boolean {
+  return takenBytes === heldBytes || more <= bytes - takenBytes;
+}
+
+/** Whether all large bodies in the room can still be completed after `share` has taken `more` bytes of it. */
+function keepsProgress(share: Share, more: number, room: Room, others: readonly Share[]): boolean {
+  if (room.takenBytes === share.heldBytes) return true;
   const grown = { heldBytes: share.heldBytes + more, mostBytes: share.mostBytes };
-  return canAllFinish([...others, grown], room - taken - more, room);
+  return canAllFinish([...others, grown], room.bytes - room.takenBytes - more, room.bytes);
 }
 
 class Share implements BodyShare {
@@ -150,6 +176,7 @@ class Share implements BodyShare {
     if (more <= 0) return true;
     if (!this.#budget.fits(this, more)) return false;
     this.#budget.takenBytes += more;
+    this.#budget.count(this.keyId, this.#budget.receiving.has(this) ? more : bytes);
     this.heldBytes = bytes;
     this.#budget.receiving.add(this);
     return true;
@@ -157,6 +184,7 @@ class Share implements BodyShare {
 
   received(bytes: number): void {
     if (!this.#budget.receiving.delete(this)) return;
+    this.#budget.count(this.keyId, -this.heldBytes);
     this.#budget.takenBytes -= this.heldBytes - bytes;
     this.heldBytes = bytes;
     this.#budget.serveWaiting();
@@ -164,7 +192,9 @@ class Share implements BodyShare {
 
   release(): void {
     this.#budget.dismiss(this);
-    this.#budget.receiving.delete(this);
+    // Nothing comes free: no waiting body would fit now.
+    if (this.heldBytes === 0) return;
+    if (this.#budget.receiving.delete(this)) this.#budget.count(this.keyId, -this.heldBytes);
     this.#budget.takenBytes -= this.heldBytes;
     this.heldBytes = 0;
     this.#budget.serveWaiting();

@@ -24,3 +24,26 @@ export function canAllFinish(bodies: readonly Receiving[], freeBytes: number, ro
   }
   return true;
 }
+
+/** Growth of one body that waits for room. */
+interface Wanting {
+  readonly share: Receiving & { readonly keyId: string };
+  /** What the body is to hold, bytes. */
+  readonly bytes: number;
+}
+
+/**
+ * Tries each waiting growth, oldest first. A body that holds nothing is not tried after another of its key that held
+ * nothing either, could not become larger, and failed to get as little: each grant only leaves less room, so it would
+ * fail too. Thousands of waiting bodies thus take a few tries.
+ * @param take grants the growth if it fits. @returns false: it does not fit.
+ */
+export function growInOrder<One extends Wanting>(waiting: Iterable<One>, take: (one: One) => boolean): void {
+  const failed = new Map<string, { bytes: number; mostBytes: number }>();
+  for (const one of waiting) {
+    const { keyId, heldBytes, mostBytes } = one.share;
+    const least = heldBytes === 0 ? failed.get(keyId) : undefined;
+    if (least && one.bytes >= least.bytes && mostBytes >= least.mostBytes) continue;
+    if (!take(one) && heldBytes === 0) failed.set(keyId, { bytes: one.bytes, mostBytes });
+  }
+}

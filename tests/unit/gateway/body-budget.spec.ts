@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BodyShare, createBodyBudget } from '#lib/gateway/body-budget';
 import { Pacer } from '#lib/gateway/upload/pace';
+import { growInOrder } from '#lib/gateway/upload/progress';
 
 const mebibyte = 1024 * 1024;
 const total = 64 * mebibyte;
@@ -114,6 +115,40 @@ describe('the budget of large bodies', () => {
       }
     });
     await fc.assert(run, { numRuns: 60 });
+  });
+});
+
+describe('growth that waits for room', () => {
+  const wanting = (keyId: string, heldBytes: number, bytes: number, mostBytes: number) => ({
+    share: { keyId, heldBytes, mostBytes },
+    bytes,
+  });
+
+  it('is tried once per key while thousands that hold nothing want as much', () => {
+    const waiting = Array.from({ length: 4_000 }, (_, index) => wanting(`key${index % 4}`, 0, 5, 9));
+    let tries = 0;
+    growInOrder(waiting, () => {
+      tries += 1;
+      return false;
+    });
+    expect(tries).toBe(4);
+  });
+
+  it('is tried, after a failure, for less, for a body that can reach less, that holds something, or of another key', () => {
+    const fail = wanting('key', 0, 5, 9);
+    const others = [
+      wanting('key', 0, 4, 9),
+      wanting('key', 0, 5, 8),
+      wanting('key', 1, 6, 9),
+      wanting('other', 0, 5, 9),
+    ];
+    const larger = [wanting('key', 0, 6, 9), wanting('key', 0, 5, 10)];
+    const tried: unknown[] = [];
+    growInOrder([fail, ...larger, ...others], (one) => {
+      tried.push(one);
+      return one !== fail;
+    });
+    expect(tried).toEqual([fail, ...others]);
   });
 });
 
