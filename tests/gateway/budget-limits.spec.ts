@@ -106,12 +106,12 @@ describe('the limits of a key and of its workspace', () => {
   });
 
   it('the tighter of key and workspace is told; a kind without a limit is not', async () => {
-    const tight = await gateway.key({ rpm: 5 }, { rpm: 9, tpm: 'none' });
+    const tight = await gateway.key({ rpm: 5 }, { rpm: 9, tpm: null });
     const { answer } = await chat(tight.key);
     expect(headerOf(answer, 'x-ratelimit-limit-requests')).toBe('5');
     expect(headerOf(answer, 'x-ratelimit-remaining-requests')).toBe('4');
     expect(headerOf(answer, 'x-ratelimit-limit-tokens')).toBeUndefined();
-    const free = await gateway.key({}, { rpm: 'none', tpm: 'none', concurrency: 'none' });
+    const free = await gateway.key({}, { rpm: null, tpm: null, concurrency: null });
     const unlimited = (await chat(free.key)).answer;
     expect(unlimited.headers.filter(([name]) => name.startsWith('x-ratelimit'))).toEqual([]);
     const listed = await ask(gateway.url, 'GET', '/v1/models', bearer(tight.key));

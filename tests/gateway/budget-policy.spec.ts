@@ -11,7 +11,7 @@ describe('the output-token policy of a key', () => {
   let workspace: string;
   beforeAll(async () => {
     stack = await joinStack();
-    workspace = (await stack.workspace({ credit: '50000', rpm: 10_000, tpm: 'none' })).slug;
+    workspace = (await stack.workspace({ credit: '50000', rpm: 10_000, tpm: null })).slug;
   });
   afterAll(async () => {
     await closeBalanced(stack);

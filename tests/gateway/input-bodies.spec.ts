@@ -83,7 +83,7 @@ describe('a request body', () => {
     stack = await joinStack();
     const workspace = await stack.workspace({ rpm: 10_000 });
     owned = { id: workspace.id, key: (await stack.key(workspace.slug)).key };
-    served = await stack.key((await stack.workspace({ tpm: 'none' })).slug);
+    served = await stack.key((await stack.workspace({ tpm: null })).slug);
   });
   afterAll(async () => {
     await closeBalanced(stack);

@@ -16,7 +16,7 @@ describe('what a provider answers', () => {
   let workspace: string;
   beforeAll(async () => {
     stack = await joinStack();
-    workspace = (await stack.workspace({ credit: '5000', rpm: 10_000, tpm: 'none' })).slug;
+    workspace = (await stack.workspace({ credit: '5000', rpm: 10_000, tpm: null })).slug;
   });
   afterAll(async () => {
     await closeBalanced(stack);

@@ -16,9 +16,9 @@ describe('the output budget that a provider is given', () => {
     stack = await joinStack();
     const { slug } = await stack.workspace({
       credit: '50000',
-      rpm: 'none',
-      tpm: 'none',
-      concurrency: 'none',
+      rpm: null,
+      tpm: null,
+      concurrency: null,
     });
     keys = new Map();
     for (const maxOutputTokens of [100, 16]) {

@@ -42,7 +42,7 @@ describe.skipIf(exchanges.length === 0)('recorded traffic', () => {
     });
     stack = await startStack();
     await offerRecordings(stack, provider.url);
-    const { slug } = await stack.workspace({ credit: '5000', rpm: 10_000, tpm: 'none' });
+    const { slug } = await stack.workspace({ credit: '5000', rpm: 10_000, tpm: null });
     key = (await stack.key(slug)).key;
   });
   afterAll(async () => {

@@ -50,7 +50,7 @@ describe('every operation refuses in the one documented shape', () => {
   let key: string;
   beforeAll(async () => {
     stack = await joinStack();
-    const { slug } = await stack.workspace({ rpm: 'none', tpm: 'none', concurrency: 'none' });
+    const { slug } = await stack.workspace({ rpm: null, tpm: null, concurrency: null });
     key = (await stack.key(slug)).key;
   });
   afterAll(async () => {

@@ -37,7 +37,7 @@ describe('a full disk', { timeout: 120_000 }, () => {
     disk = mountSmallDisk(8);
     provider = await startRawProvider();
     stack = await startStack({ dataDir: disk.path, env: { TEST_SCRIPTED_URL: provider.url } });
-    key = (await stack.key((await stack.workspace({ rpm: 'none' })).slug)).key;
+    key = (await stack.key((await stack.workspace({ rpm: null })).slug)).key;
   });
   afterAll(async () => {
     await stack?.close();

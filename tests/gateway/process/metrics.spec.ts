@@ -18,7 +18,7 @@ let key: { id: string; key: string };
 beforeAll(async () => {
   stack = await startStack({ env: { METRICS_TOKEN: token } });
   gateway = commandLine(stack.databaseUrl, { DATA_DIR: stack.dataDir });
-  workspace = await stack.workspace({ rpm: 'none', tpm: 'none', concurrency: 'none' });
+  workspace = await stack.workspace({ rpm: null, tpm: null, concurrency: null });
   key = await stack.key(workspace.slug);
   await addChains(stack, { 'metrics/breaks': ['fault/status-500?times=5', 'echo?tokens=30'] });
 });

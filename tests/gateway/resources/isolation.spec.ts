@@ -37,7 +37,7 @@ describe('what a provider keeps for a workspace', () => {
   });
 
   async function newcomer(): Promise<Asker> {
-    const { slug } = await stack.workspace({ rpm: 10_000, concurrency: 'none' });
+    const { slug } = await stack.workspace({ rpm: 10_000, concurrency: null });
     return { url: stack.url, key: (await stack.key(slug)).key };
   }
   const elsewhere = (asker: Asker): Asker => ({ ...asker, url: second.url });

@@ -47,7 +47,7 @@ let workspaceId = '';
 
 beforeAll(async () => {
   stack = await joinStack();
-  const workspace = await stack.workspace({ rpm: 'none', tpm: 'none', concurrency: 'none' });
+  const workspace = await stack.workspace({ rpm: null, tpm: null, concurrency: null });
   workspaceId = workspace.id;
   ({ key } = await stack.key(workspace.slug));
   await givePolicy(stack, workspace.slug, { timeouts: { firstByteMs: 150, firstByteWholeMs: 150 } });

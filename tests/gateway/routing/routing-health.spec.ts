@@ -15,7 +15,7 @@ beforeAll(async () => {
   stack = await startInProcess();
   const sandbox = new URL(stack.sandbox.url);
   hole = await tcpProxy({ host: sandbox.hostname, port: Number(sandbox.port) });
-  const limits = { rpm: 'none', tpm: 'none', concurrency: 'none' };
+  const limits = { rpm: null, tpm: null, concurrency: null };
   ({ key, workspace: slug } = await stack.key({}, limits));
   await addChains(stack, {
     'probe/fails': ['fault/status-500?times=6', 'echo'],

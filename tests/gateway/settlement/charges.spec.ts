@@ -13,7 +13,7 @@ let stack: Stack;
 let key: string;
 beforeAll(async () => {
   stack = await startStack({ env: { METRICS_TOKEN: token, LOG_LEVEL: 'warn' } });
-  const { slug } = await stack.workspace({ tpm: '4000000' });
+  const { slug } = await stack.workspace({ tpm: 4_000_000 });
   key = (await stack.key(slug)).key;
 });
 afterAll(async () => {
@@ -140,7 +140,7 @@ describe('usage beyond what the model can do (decisions §6)', () => {
   const mostNano = BigInt(most.input) * 1_000n + BigInt(most.output) * 4_000n;
 
   it.each(streamed)('is charged up to that, flagged and told: %s, stream %s', async (_, stream, send) => {
-    const { slug } = await stack.workspace({ tpm: '4000000' });
+    const { slug } = await stack.workspace({ tpm: 4_000_000 });
     const customer = await stack.key(slug);
     const own = key;
     key = customer.key;

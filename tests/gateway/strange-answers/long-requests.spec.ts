@@ -30,7 +30,7 @@ describe('a long request', () => {
   });
 
   async function own() {
-    const { slug, id } = await stack.workspace({ rpm: 10_000, tpm: 'none' });
+    const { slug, id } = await stack.workspace({ rpm: 10_000, tpm: null });
     return { key: (await stack.key(slug, { concurrency: 1 })).key, workspaceId: id };
   }
   const fields = (directive: string, bytes = 0) => ({
