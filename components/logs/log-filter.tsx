@@ -8,6 +8,8 @@ export interface LogFilterField {
   readonly kind: string;
   readonly label: string;
   readonly help: string;
+  /** The words of a choice; empty for the others. */
+  readonly choices: readonly string[];
   /** Those with a group stand apart, closed at first. */
   readonly group?: { readonly title: string };
 }
@@ -32,7 +34,8 @@ interface LogFilterProps {
 const any = '';
 
 /** One filter: a choice where there is one, a moment, or a text that Enter looks for. */
-export function LogFilter({ field, value, choices, onChange }: LogFilterProps) {
+export function LogFilter({ field, value, choices: given, onChange }: LogFilterProps) {
+  const choices = given ?? declaredChoices(field);
   if (choices) {
     const known = choices.options.some((option) => option.value === value);
     return (
@@ -60,6 +63,10 @@ export function LogFilter({ field, value, choices, onChange }: LogFilterProps) {
       onSearch={onChange}
     />
   );
+}
+
+function declaredChoices({ choices }: LogFilterField): FilterChoices | undefined {
+  return choices.length > 0 ? { options: choices.map((value) => ({ value, label: value })) } : undefined;
 }
 
 function MomentFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>) {

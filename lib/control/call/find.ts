@@ -47,8 +47,9 @@ export async function pageOfCalls(
 async function readCalls(store: Store, scope: Scope, ids: readonly string[]): Promise<CallDetail[]> {
   if (ids.length === 0) return [];
   const where = { callId: { in: [...ids] } };
-  const [calls, attempts, jobs, adjustments] = await Promise.all([
-    store.prisma.call.findMany({ where: { ...inScope(scope), id: { in: [...ids] } } }),
+  // The calls first: what was committed with a call that is found is found then too.
+  const calls = await store.prisma.call.findMany({ where: { ...inScope(scope), id: { in: [...ids] } } });
+  const [attempts, jobs, adjustments] = await Promise.all([
     store.prisma.attempt.findMany({ where, orderBy: { position: 'asc' } }),
     store.prisma.job.findMany({ where }),
     store.prisma.adjustment.findMany({ where }),

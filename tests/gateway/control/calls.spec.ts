@@ -8,6 +8,7 @@ import { noUsage } from '#lib/metering/usage';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { listCalls, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { eventually } from '#tests/support/eventually';
 
 let database: TestDatabase;
 let db: Db;
@@ -129,6 +130,27 @@ describe('call show', () => {
     for (const given of [{ workspace: other, id }, { id: "' OR 1=1" }, { id: workspace.id }])
       await expect(operate(db, showCall, given)).rejects.toMatchObject({ code: 'not_found', field: 'id' });
   });
+});
+
+it('a call is never shown without its attempts, not even while it is being written', async () => {
+  const [known, id] = [await log('2026-07-02T10:00:00Z'), idAt('2026-07-02T10:00:01Z')];
+  const copied = (table: string, column: string) =>
+    `INSERT INTO ${table} SELECT (jsonb_populate_record(NULL::${table},
+       to_jsonb(t) || jsonb_build_object('${column}', $2::text))).* FROM ${table} t WHERE ${column} = $1`;
+  const writer = await db.pool.connect();
+  await writer.query('BEGIN');
+  await writer.query(copied('call', 'id'), [known, id]);
+  await writer.query(copied('attempt', 'call_id'), [known, id]);
+  await writer.query('LOCK TABLE call IN ACCESS EXCLUSIVE MODE');
+  const shown = operate(db, showCall, { id });
+  const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await eventually(async () => (await db.pool.query(waiting)).rows[0]?.n > 0, true);
+  // Time for whoever reads attempts beside the call to find none of them.
+  await writer.query('SELECT pg_sleep(0.3)');
+  await writer.query('COMMIT');
+  writer.release();
+  expect((await shown).attempts).toHaveLength(1);
 });
 
 describe('the list of calls', () => {
