@@ -1,5 +1,5 @@
 import { Refused, unaccountable } from '#lib/errors';
-import { canAllFinish, growInOrder } from '#lib/gateway/upload/progress';
+import { canAllFinish, growInOrder, type Lack } from '#lib/gateway/upload/progress';
 
 /** Bodies up to this size take nothing of the budget (decisions §4). */
 export const FREE_BYTES = 256 * 1024;
@@ -72,26 +72,21 @@ class Budget implements BodyBudget {
     return new Share(this, keyId, mostBytes);
   }
 
-  /** Whether `share` may grow by `more` bytes now. */
-  fits(share: Share, more: number): boolean {
+  /** Which room is too small for `share` to grow by `more` bytes now. */
+  lack(share: Share, more: number): Lack {
     const isSmall = share.mostBytes <= SMALL_BYTES;
     const reserved = isSmall ? 0 : Math.floor(this.totalBytes / RESERVED_FRACTION);
     const whole = { bytes: this.totalBytes - reserved, takenBytes: this.takenBytes };
     const heldByKey = this.#heldByKey.get(share.keyId) ?? 0;
     const ofKey = { bytes: Math.floor(this.totalBytes / 4), takenBytes: heldByKey };
     // The bodies being received are looked at only when there is room at all.
-    if (!hasRoom(share, more, whole) || !hasRoom(share, more, ofKey)) return false;
-    if (isSmall) return true;
+    if (!hasRoom(share, more, whole)) return 'whole';
+    if (!hasRoom(share, more, ofKey)) return 'key';
+    if (isSmall) return null;
     const others = [...this.receiving].filter((one) => one !== share);
-    return (
-      keepsProgress(share, more, whole, others) &&
-      keepsProgress(
-        share,
-        more,
-        ofKey,
-        others.filter(({ keyId }) => keyId === share.keyId),
-      )
-    );
+    if (!keepsProgress(share, more, whole, others)) return 'whole';
+    const sameKey = others.filter(({ keyId }) => keyId === share.keyId);
+    return keepsProgress(share, more, ofKey, sameKey) ? null : 'key';
   }
 
   /** A body being received for `keyId` holds `bytes` more, or less if negative. */
@@ -121,9 +116,9 @@ class Budget implements BodyBudget {
   /** Grants waiting growth that fits now, oldest first. Called whenever bytes are returned. */
   serveWaiting(): void {
     growInOrder(this.#waiting, (waiter) => {
-      const granted = waiter.share.take(waiter.bytes);
-      if (granted) waiter.settle(null);
-      return granted;
+      const lack = waiter.share.take(waiter.bytes);
+      if (lack === null) waiter.settle(null);
+      return lack;
     });
   }
 
@@ -167,19 +162,20 @@ class Share implements BodyShare {
   }
 
   grow(bytes: number): Promise<void> | null {
-    return this.take(bytes) ? null : this.#budget.wait(this, bytes);
+    return this.take(bytes) === null ? null : this.#budget.wait(this, bytes);
   }
 
-  /** @returns false when the growth does not fit now. */
-  take(bytes: number): boolean {
+  /** @returns null when granted; else which room is too small now. */
+  take(bytes: number): Lack {
     const more = bytes - this.heldBytes;
-    if (more <= 0) return true;
-    if (!this.#budget.fits(this, more)) return false;
+    if (more <= 0) return null;
+    const lack = this.#budget.lack(this, more);
+    if (lack !== null) return lack;
     this.#budget.takenBytes += more;
     this.#budget.count(this.keyId, this.#budget.receiving.has(this) ? more : bytes);
     this.heldBytes = bytes;
     this.#budget.receiving.add(this);
-    return true;
+    return null;
   }
 
   received(bytes: number): void {

@@ -32,18 +32,31 @@ interface Wanting {
   readonly bytes: number;
 }
 
+/** What has too little room for a growth: the share of its key, or the whole budget; null: it fits. */
+export type Lack = 'key' | 'whole' | null;
+
 /**
- * Tries each waiting growth, oldest first. A body that holds nothing is not tried after another of its key that held
- * nothing either, could not become larger, and failed to get as little: each grant only leaves less room, so it would
- * fail too. Thousands of waiting bodies thus take a few tries.
- * @param take grants the growth if it fits. @returns false: it does not fit.
+ * Tries each waiting growth, oldest first. A body that holds nothing is not tried after another one that held nothing
+ * either, could not become larger, and failed to get as little from the same room (the share of the same key, or the
+ * whole budget): each grant only leaves less room, so it would fail too. Thousands of waiting bodies thus take a few
+ * tries.
+ * @param take grants the growth if it fits.
  */
-export function growInOrder<One extends Wanting>(waiting: Iterable<One>, take: (one: One) => boolean): void {
-  const failed = new Map<string, { bytes: number; mostBytes: number }>();
+export function growInOrder<One extends Wanting>(waiting: Iterable<One>, take: (one: One) => Lack): void {
+  const failedOfKey = new Map<string, Wanting>();
+  let failedOfWhole: Wanting | undefined;
   for (const one of waiting) {
-    const { keyId, heldBytes, mostBytes } = one.share;
-    const least = heldBytes === 0 ? failed.get(keyId) : undefined;
-    if (least && one.bytes >= least.bytes && mostBytes >= least.mostBytes) continue;
-    if (!take(one) && heldBytes === 0) failed.set(keyId, { bytes: one.bytes, mostBytes });
+    const { keyId, heldBytes } = one.share;
+    const isEmpty = heldBytes === 0;
+    if (isEmpty && (asksAtLeast(one, failedOfWhole) || asksAtLeast(one, failedOfKey.get(keyId)))) continue;
+    const lack = take(one);
+    if (!isEmpty) continue;
+    if (lack === 'key') failedOfKey.set(keyId, one);
+    if (lack === 'whole') failedOfWhole = one;
   }
+}
+
+function asksAtLeast(one: Wanting, failed: Wanting | undefined): boolean {
+  if (failed === undefined) return false;
+  return one.bytes >= failed.bytes && one.share.mostBytes >= failed.share.mostBytes;
 }
