@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import serverFlags from '../scripts/server-flags.json' with { type: 'json' };
 import { kinds, paths } from './bodies/kinds.ts';
-import { type Sent, send } from './bodies/sender.ts';
-import { moveChildren, run, startNode, stop } from './processes.ts';
+import { type Probed, type Sent, send } from './bodies/sender.ts';
+import { firstLine, moveChildren, run, startNode, stop } from './processes.ts';
 
 /**
  * Attacks a gateway of its own with large and slow request bodies, and shows what they did to its memory and
@@ -30,6 +30,10 @@ const MOST_GROWTH_MIB = 512;
 const MOST_SMALL_MS = 250;
 const MOST_LARGE_MS = 1_000;
 
+/** How often another key calls, ms: rarely enough that its calls are no load themselves. */
+const SMALL_EVERY_MS = 100;
+const LARGE_EVERY_MS = 250;
+
 const folder = await mkdtemp(join(tmpdir(), 'hostile-bodies-'));
 const port = await freePort();
 const env = {
@@ -38,21 +42,28 @@ const env = {
   HOST: '127.0.0.1',
   DATA_DIR: folder,
   LOG_LEVEL: 'warn',
+  SANDBOX: 'off',
+  BENCH_KEY: 'bench',
   NEXTAUTH_SECRET: 'b'.repeat(64),
   ENCRYPTION_KEY: 'b'.repeat(64),
   KEY_PEPPER: 'b'.repeat(64),
 };
+const provider = startNode('rest', ['bench/bodies/provider.ts']);
 const server = startNode('server', [...serverFlags, 'server.ts'], env);
 server.stdout?.resume();
 const pid = server.pid ?? 0;
 let failed = false;
 try {
+  const { port: providerPort }: { port: number } = JSON.parse(await firstLine(provider));
   await untilReady();
+  const file = join(folder, 'bench.yaml');
+  await writeFile(file, catalogue(providerPort));
+  await run(startNode('rest', ['bin/gateway.ts', 'catalogue', 'apply', file], env));
   moveChildren(pid);
   const [attacker, other] = [await makeKey('attacker'), await makeKey('other')];
   // The first calls of a process warm it up.
-  await probing(other, 1_000, 0, () => sleep(4_000));
-  const quiet = await probing(other, 25, 0, () => sleep(5_000));
+  await probing(other, SMALL_EVERY_MS, 0, () => sleep(4_000));
+  const quiet = await probing(other, SMALL_EVERY_MS, 0, () => sleep(5_000));
   say(
     `\nsmall calls of another key in a quiet gateway: ${told(quiet.sent)}; resident ${await residentMiB()} MiB\n`,
   );
@@ -60,7 +71,7 @@ try {
     for (const kind of kinds.filter(({ name }) => name.includes(values.kinds))) {
       const body = kind.make(bytes, model, field);
       const { contentType } = kind;
-      const { sent, growthMiB, result } = await probing(other, 25, 0, () =>
+      const { sent, growthMiB, result } = await probing(other, SMALL_EVERY_MS, 0, () =>
         Promise.all(
           Array.from({ length: parallel }, () => send({ port, key: attacker, path, contentType, body })),
         ),
@@ -84,7 +95,7 @@ try {
         signal: end.signal,
       }),
     );
-    const { sent, growthMiB } = await probing(other, 250, 300 * 1024, () =>
+    const { sent, growthMiB } = await probing(other, LARGE_EVERY_MS, 300 * 1024, () =>
       sleep(Number(values['slow-seconds']) * 1000),
     );
     end.abort();
@@ -95,6 +106,7 @@ try {
   }
 } finally {
   await stop(server);
+  await stop(provider);
   await rm(folder, { recursive: true, force: true });
 }
 process.exit(failed ? 1 : 0);
@@ -111,7 +123,7 @@ function alive(): boolean {
 
 /** Calls with a key of its own every `everyMs` while `during` runs, and watches the resident memory. */
 async function probing<Result>(key: string, everyMs: number, size: number, during: () => Promise<Result>) {
-  const sent: Sent[] = [];
+  const sent: Probed[] = [];
   const before = await residentMiB();
   let most = before;
   const watch = setInterval(() => {
@@ -119,9 +131,9 @@ async function probing<Result>(key: string, everyMs: number, size: number, durin
       most = Math.max(most, now);
     });
   }, 50);
-  const workerData = { port, key, everyMs, bytes: size };
+  const workerData = { port, key, everyMs, bytes: size, pid };
   const prober = new Worker(new URL('./bodies/prober.ts', import.meta.url), { workerData });
-  prober.on('message', (one: Sent) => sent.push(one));
+  prober.on('message', (one: Probed) => sent.push(one));
   await sleep(500);
   const result = await during();
   await sleep(300);
@@ -130,14 +142,14 @@ async function probing<Result>(key: string, everyMs: number, size: number, durin
   return { sent, growthMiB: most - before, result };
 }
 
-function percentile(sent: readonly Sent[], part: number): number {
-  const sorted = sent.map(({ status, ms }) => (status === 200 ? ms : 99_999)).sort((a, b) => a - b);
+function percentile(sent: readonly Probed[], part: number, of: 'ms' | 'ownMs' = 'ownMs'): number {
+  const sorted = sent.map((one) => (one.status === 200 ? one[of] : 99_999)).sort((a, b) => a - b);
   return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 99_999);
 }
 
-function told(sent: readonly Sent[]): string {
-  const [p50, p99, max] = [0.5, 0.99, 1].map((part) => percentile(sent, part));
-  return `p50 ${p50}, p99 ${p99}, max ${max} ms of ${sent.length}`;
+function told(sent: readonly Probed[]): string {
+  const shown = (of: 'ms' | 'ownMs') => [0.5, 0.99, 1].map((part) => percentile(sent, part, of)).join('/');
+  return `p50/p99/max ${shown('ms')} ms, without waiting for a core ${shown('ownMs')} ms, of ${sent.length}`;
 }
 
 function statuses(sent: readonly Sent[]): string {
@@ -147,6 +159,31 @@ function statuses(sent: readonly Sent[]): string {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts].map(([name, count]) => `${count} × ${name}`).join(', ');
+}
+
+/** One model of each kind, at a provider that takes everything. */
+function catalogue(providerPort: number): string {
+  const families = ['chat', 'responses', 'messages', 'generate-content', 'images', 'videos'];
+  const base = `http://127.0.0.1:${providerPort}/v1`;
+  const model = (name: string, output: string, spoken: readonly string[], price: string) => `
+  - id: bench/${name}
+    name: ${name}
+    contextTokens: 0
+    maxOutputTokens: ${output === 'text' ? 4096 : 0}
+    input: [text, image]
+    output: [${output}]
+    offers:
+      - provider: bench
+        upstreamModel: ${name}
+        families: [${spoken.join(', ')}]
+        price: ${price}`;
+  return `providers:
+  - id: bench
+    name: Bench provider
+    families: { ${families.map((family) => `${family}: "${base}"`).join(', ')} }
+    credential: { env: BENCH_KEY }
+models:${model('text', 'text', families.slice(0, 4), '{ input: "0.001", output: "0.001" }')}${model('picture', 'image', ['images'], '{ image: "0.001" }')}${model('film', 'video', ['videos', 'generate-content'], '{ videoSecond: "0.001" }')}
+`;
 }
 
 async function makeKey(name: string): Promise<string> {

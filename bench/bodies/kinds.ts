@@ -64,14 +64,14 @@ export const kinds: readonly Kind[] = [
 
 /** Where bodies go: a path of each operation that takes one, and the field that its families read. */
 export const paths: readonly { readonly path: string; readonly model: string; readonly field: string }[] = [
-  { path: '/v1/chat/completions', model: 'sandbox/free', field: 'messages' },
-  { path: '/v1/responses', model: 'sandbox/free', field: 'input' },
-  { path: '/v1/messages', model: 'sandbox/free', field: 'messages' },
-  { path: '/v1/messages/count_tokens', model: 'sandbox/free', field: 'tools' },
-  { path: '/v1beta/models/sandbox/free:generateContent', model: 'sandbox/free', field: 'contents' },
-  { path: '/v1beta/models/sandbox/free:countTokens', model: 'sandbox/free', field: 'contents' },
-  { path: '/v1beta/models/sandbox/film:predictLongRunning', model: 'sandbox/film', field: 'instances' },
-  { path: '/v1/images/generations', model: 'sandbox/picture', field: 'prompt' },
-  { path: '/v1/images/edits', model: 'sandbox/picture', field: 'images' },
-  { path: '/v1/videos', model: 'sandbox/film', field: 'prompt' },
+  { path: '/v1/chat/completions', model: 'bench/text', field: 'messages' },
+  { path: '/v1/responses', model: 'bench/text', field: 'input' },
+  { path: '/v1/messages', model: 'bench/text', field: 'messages' },
+  { path: '/v1/messages/count_tokens', model: 'bench/text', field: 'tools' },
+  { path: '/v1beta/models/bench/text:generateContent', model: 'bench/text', field: 'contents' },
+  { path: '/v1beta/models/bench/text:countTokens', model: 'bench/text', field: 'contents' },
+  { path: '/v1beta/models/bench/film:predictLongRunning', model: 'bench/film', field: 'instances' },
+  { path: '/v1/images/generations', model: 'bench/picture', field: 'prompt' },
+  { path: '/v1/images/edits', model: 'bench/picture', field: 'images' },
+  { path: '/v1/videos', model: 'bench/film', field: 'prompt' },
 ];

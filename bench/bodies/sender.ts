@@ -7,6 +7,12 @@ export interface Sent {
   readonly ms: number;
 }
 
+/** A call of the other key. */
+export interface Probed extends Sent {
+  /** Without the time that the server waited for its core: what a quiet machine would show, or more. */
+  readonly ownMs: number;
+}
+
 export interface Sending {
   readonly port: number;
   readonly key: string;
