@@ -48,7 +48,7 @@ const env = {
   ENCRYPTION_KEY: 'b'.repeat(64),
   KEY_PEPPER: 'b'.repeat(64),
 };
-const provider = startNode('rest', ['bench/bodies/provider.ts']);
+const provider = startNode('rest', ['bench/unread-provider.ts']);
 const server = startNode('server', [...serverFlags, 'server.ts'], env);
 server.stdout?.resume();
 const pid = server.pid ?? 0;
