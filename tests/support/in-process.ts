@@ -50,7 +50,8 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
   ]);
   const upstreams = { envSecret: (name: string) => values.get(name) ?? null, close: async () => {} };
   let aheadMs = 0;
-  const begun = { now: Date.now(), mono: performance.now() };
+  // Whole milliseconds, so that sums of moments are exact and a window's edge is met to the moment.
+  const begun = { now: Date.now(), mono: Math.ceil(performance.now()) };
   const clock: Clock = still
     ? { now: () => begun.now + aheadMs, mono: () => begun.mono + aheadMs }
     : { now: () => Date.now() + aheadMs, mono: () => performance.now() + aheadMs };
