@@ -54,7 +54,7 @@ describe('the order of checks on what a provider keeps', () => {
   });
 
   it('asks for neither model nor budget nor funds where something is only read', async () => {
-    const bare = await keyed({ models: 'sandbox/reasoner', maxOutputTokens: 1, dailyCap: '0.000001' });
+    const bare = await keyed({ models: ['sandbox/reasoner'], maxOutputTokens: 1, dailyCap: '0.000001' });
     for (const path of [`/v1/responses/${kept.response}`, `/v1/videos/${kept.video}/content`]) {
       const told = await tell(bare, 'GET', path);
       expect(told.status).toBe(200);
@@ -63,7 +63,7 @@ describe('the order of checks on what a provider keeps', () => {
   });
 
   it('asks for all of them where a remix makes something new', async () => {
-    const elsewhere = await keyed({ models: 'sandbox/reasoner' });
+    const elsewhere = await keyed({ models: ['sandbox/reasoner'] });
     expect(shortOf(await remix(elsewhere, kept.video))).toEqual([400, 'model_not_allowed']);
     expect(shortOf(await remix(elsewhere, 'video_none'))).toEqual([404, 'not_found']);
     const poor = await stack.workspace({ credit: '0' });
@@ -72,7 +72,7 @@ describe('the order of checks on what a provider keeps', () => {
   });
 
   it('puts what a body continues behind model and budget and before funds', async () => {
-    const bound = await keyed({ models: 'sandbox/echo', maxOutputTokens: 100 });
+    const bound = await keyed({ models: ['sandbox/echo'], maxOutputTokens: 100 });
     const unknown = { previous_response_id: 'resp_none' };
     const outcomes = [
       await respond(bound, { ...unknown, model: 'sandbox/reasoner' }),
