@@ -1,17 +1,20 @@
 import { Refused, unaccountable } from '#lib/errors';
 import { canAllFinish, growInOrder, type Lack } from '#lib/gateway/upload/progress';
 
-/** Bodies up to this size take nothing of the budget (decisions §4). */
+/** Bodies up to this size take nothing of the budget (contract: body/budget). */
 export const FREE_BYTES = 256 * 1024;
 
 /** One eighth of the budget is reserved for bodies up to this size. */
 const SMALL_BYTES = 1024 * 1024;
 const RESERVED_FRACTION = 8;
 
-/** How long a body waits for room before it is refused, ms (decisions §4). */
+/** How long a body waits for room before it is refused, ms (contract: body/budget). */
 const WAIT_MS = 10_000;
 
-/** Limits the memory, or the disk space, that all large request bodies of a process take together (decisions §4). */
+/**
+ * Limits the memory, or the disk space, that all large request bodies of a process take together
+ * (contract: body/budget).
+ */
 export interface BodyBudget {
   /**
    * Opens an empty share for one body.

@@ -47,7 +47,7 @@ export interface Call {
   /** Holds its RPM unit and slots while its large body is read; the claim takes them over. */
   placed: boolean;
   claim: Claim | null;
-  /** The hold as it stands: it grows with a stream that passes it (decisions §6), nano-dollars. */
+  /** The hold as it stands: it grows with a stream that passes it (contract: money/hold-grows), nano-dollars. */
   holdNano: bigint;
   attempts: AttemptRecord[];
   /** Who answers, once an attempt did. */
@@ -71,7 +71,7 @@ export interface Call {
   gone: boolean;
 }
 
-/** Opens the call: id, clock, and the headers that no answer may lack (decisions §1). */
+/** Opens the call: id, clock, and the headers that no answer may lack (contract: request/request-id). */
 export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed: boolean } {
   const minted = runtime.newId();
   const id = minted ?? runtime.fallbackId();
@@ -119,7 +119,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
   };
 }
 
-/** The row of the call log as things stand now (decisions §13). */
+/** The row of the call log as things stand now (contract: call-log/row). */
 export function recordOf(call: Call, nowMono: number): CallRecord {
   const latency = nowMono - call.startMono;
   const excess = call.claim ? call.costNano - call.holdNano : 0n;

@@ -25,8 +25,8 @@ export type Seen =
     };
 
 /**
- * What a call costs as far as its answer has been seen, written into the call (decisions §6 "What is
- * charged"): the reported usage; else an estimate, never above the hold; else nothing.
+ * What a call costs as far as its answer has been seen, written into the call
+ * (contract: money/charge, money/estimate): the reported usage; else an estimate, never above the hold; else nothing.
  */
 export function chargeCall(call: Call, meter: Meter | null, seen: Seen): void {
   const { target, ask, claim } = call;
@@ -67,7 +67,7 @@ export function chargeInFull(call: Pick<Call, 'holdNano' | 'costNano' | 'flags'>
   call.flags = call.flags.filter((flag) => flag !== 'strict_capped');
 }
 
-/** Without reported usage: whether anything is owed (decisions §6 "What is charged"). */
+/** Without reported usage: whether anything is owed (contract: money/free, money/client-gone). */
 function isOwed({ status, gone }: Call, seen: Seen, outputBytes: number, failed: boolean): boolean {
   const answered = status >= 200 && status < 300;
   switch (seen.end) {

@@ -25,7 +25,7 @@ export function offUnreadable(socket: Duplex, reader: Reader): void {
 
 /**
  * Bytes that Node's parser refuses: answered like every other error, with JSON and an id, then closed
- * (decisions §1, §11). Inside a body that is being read, its own call refuses; behind an answer that
+ * (contract: request/malformed-http). Inside a body that is being read, its own call refuses; behind an answer that
  * has begun, nothing may be written.
  */
 export function refuseFraming(runtime: Runtime, error: Error & { code?: string }, socket: Duplex): void {

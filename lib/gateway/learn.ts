@@ -8,8 +8,9 @@ const MOST_PAUSED = 0.1;
 
 /**
  * Updates routing and estimates from an answer that was read to its end: the offer's output speed (tokens with
- * reasoning ÷ the time from sent to end, decisions §6), the cached share of its input, and which provider now holds
- * the conversation's prompt cache. An answer that waited for a slow client does not count for the speed.
+ * reasoning ÷ the time from sent to end) (contract: money/observed-speed), the cached share of its input, and which
+ * provider now holds the conversation's prompt cache. An answer that waited for a slow client does not count for the
+ * speed.
  */
 export function learn(runtime: Runtime, call: Call, exchange: Exchange): void {
   const { target, ask, snapshot } = call;

@@ -16,7 +16,10 @@ export interface NodeBody extends BodySource {
   release(): void;
 }
 
-/** The body of a node:http request: read once, within budget and pace (decisions §4), or discarded. */
+/**
+ * The body of a node:http request: read once, within budget and pace (contract: body/budget, body/pace), or
+ * discarded.
+ */
 export function createNodeBody(request: IncomingMessage, budget: BodyBudget, pace: BodyPace): NodeBody {
   return new RequestBody(request, budget, pace);
 }

@@ -1,4 +1,4 @@
-/** Refusals of one key in a second that pass at full speed (decisions §13). */
+/** Refusals of one key in a second that pass at full speed (contract: limits/refusal-pace). */
 const FREE = 100;
 const MOST_DELAY_MS = 1_000;
 

@@ -17,12 +17,12 @@ import type { KeyReader } from '#lib/snapshot/read';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import type { Pools } from '#lib/upstream/pools';
 
-/** All live state of the process, made once at start by `lib/process/assemble` (architecture §3). */
+/** All live state of the process, made once at start by `lib/process/assemble` (contract: durability/one-runtime). */
 export interface Runtime {
   readonly clock: Clock;
   /** A new call or attempt id (UUIDv7); null when the wall clock is outside 2025–2100. */
   newId(): string | null;
-  /** X-Request-Id when `newId` gave null: `noid-` + 16 hex digits (decisions §3). */
+  /** X-Request-Id when `newId` gave null: `noid-` + 16 hex digits (contract: request/no-request-id). */
   fallbackId(): string;
   /** null: the resolver is not configured (no DATABASE_URL or KEY_PEPPER in a host's own Next). */
   readonly keys: KeyReader | null;
@@ -56,7 +56,7 @@ export interface Runtime {
   readonly tally: Tally;
   /** Tells the operator of charges that do not fit the catalogue. */
   readonly chargeFlags: ChargeFlags;
-  /** Answers that are read to their end after the client left (decisions §6). */
+  /** Answers that are read to their end after the client left (contract: money/drain). */
   readonly drains: Drains;
   /** Unexpected errors: logged with the request id, never shown. */
   report(error: unknown, callId: string | null): void;

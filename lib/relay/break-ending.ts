@@ -3,7 +3,7 @@ const CR = 0x0d;
 
 /**
  * The last bytes of a stream that broke: an unfinished event is first ended by a blank line, else the
- * error would be read as part of it (decisions §12).
+ * error would be read as part of it (contract: routing/broken-stream).
  * @param tail last bytes that were relayed, at least 4 when there are as many.
  * @param frame the family's error event.
  */

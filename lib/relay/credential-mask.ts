@@ -1,4 +1,7 @@
-/** Shorter credentials, bytes, are not masked, because they could occur in ordinary text (decisions §3). */
+/**
+ * Shorter credentials, bytes, are not masked, because they could occur in ordinary text
+ * (contract: request/masked-credential).
+ */
 const SHORTEST = 16;
 const STAR = 0x2a;
 const nothing = Buffer.alloc(0);

@@ -4,8 +4,8 @@ import { createUsageFilter } from '#lib/relay/usage-filter';
 
 /**
  * Where the client's bytes and the meter part: the meter sees every byte, the client gets them
- * untouched but for the one usage event that the gateway asked for itself (decisions §4), and for the
- * provider's credential in answers that are not 2xx (decisions §3).
+ * untouched but for the one usage event that the gateway asked for itself (contract: body/include-usage), and for the
+ * provider's credential in answers that are not 2xx (contract: request/masked-credential).
  */
 export interface Tap {
   /** @returns the pieces that may go to the client now. */

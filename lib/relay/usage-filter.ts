@@ -23,7 +23,7 @@ const OTHER = 7;
 
 /**
  * Removes exactly one event, from its first byte to its blank line: one whose JSON has `choices: []`, a
- * non-null `usage` and no key but those of decisions §4. Everything else passes byte for byte; an event
+ * non-null `usage` and no further key (contract: body/include-usage). Everything else passes byte for byte; an event
  * is held back only while it may still be that one.
  */
 export function createUsageFilter(): UsageFilter {

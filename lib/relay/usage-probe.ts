@@ -1,6 +1,6 @@
 import { EventSplitter } from '#lib/relay/sse';
 
-/** Keys that the event may have which only our own `include_usage` brought about (decisions §4). */
+/** Keys that the event may have which only our own `include_usage` brought about (contract: body/include-usage). */
 const allowed: ReadonlySet<string> = new Set([
   'id',
   'object',
@@ -108,7 +108,10 @@ export class UsageProbe {
   }
 }
 
-/** Whether these bytes are exactly the event that decisions §4 removes: no choice, usage, nothing else. */
+/**
+ * Whether these bytes are exactly the event that is removed (contract: body/include-usage): no choice, usage, nothing
+ * else.
+ */
 export function isUsageEvent(bytes: Uint8Array): boolean {
   const splitter = new EventSplitter();
   const event = splitter.push(bytes)[0] ?? splitter.flush();

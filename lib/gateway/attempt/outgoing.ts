@@ -7,7 +7,7 @@ import type { Target } from '#lib/routing/target';
 import type { Outgoing } from '#lib/upstream/attempt';
 import { headersToProvider } from '#lib/upstream/headers';
 
-/** What one target gets of a call: the client's own bytes but for what must differ (decisions §4). */
+/** What one target gets of a call: the client's own bytes but for what must differ (contract: body/replaced). */
 export function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
   const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
   const query = queryToProvider(call.query, ask.operation.query);

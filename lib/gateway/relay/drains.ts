@@ -1,4 +1,4 @@
-/** Most drains at once in one process (decisions §6). */
+/** Most drains at once in one process (contract: money/drain). */
 const MOST = 256;
 /** Most drains at once for a key without a concurrency limit. */
 const MOST_OF_KEY = 16;

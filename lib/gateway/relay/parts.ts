@@ -30,7 +30,7 @@ export interface RelayParts {
   readonly reject: (error: Error) => void;
 }
 
-/** A strict workspace's hold could not grow with the stream (decisions §6 "Strict"). */
+/** A strict workspace's hold could not grow with the stream (contract: money/strict). */
 export class HoldExhausted extends Error {}
 
 /** Sends a piece; a client that is slower than the provider makes it wait. @returns false when it does. */

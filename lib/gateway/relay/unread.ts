@@ -7,7 +7,7 @@ import type { Exchange } from '#lib/upstream/exchange';
 /**
  * Describes an answer whose connection the gateway closed before its end. A model with hidden reasoning is assumed to
  * have produced output for as long as the provider worked, at the speed observed on its offer, up to the output
- * budget or the model's maximum, times `n` (decisions §6 "What is charged").
+ * budget or the model's maximum, times `n` (contract: money/hidden-reasoning).
  * @param exchange null: no attempt was under way.
  */
 export function closedEarly(runtime: Runtime, call: Call, exchange: Exchange | null): Seen {

@@ -12,7 +12,7 @@ import type { Target } from '#lib/routing/target';
 
 /**
  * What an answer shows of resources and jobs, on its way to where it is kept: before the bytes that show
- * it go to the client (decisions §11).
+ * it go to the client (contract: jobs/recorded-first).
  */
 export interface Watch {
   /** What was shown since the last time; null: nothing new. Rejects with `NotKept`. */

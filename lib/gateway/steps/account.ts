@@ -48,7 +48,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
         atMs: runtime.clock.now(),
         chargeNano: call.costNano,
         tokens: tokensOf(call),
-        // Refused before any attempt: every counter goes back, RPM included (decisions §3).
+        // Refused before any attempt: every counter goes back, RPM included (contract: admission/undone).
         undone: call.refusal !== null && call.attempts.length === 0,
       });
     }
@@ -73,7 +73,7 @@ function withholdAnswer(call: Call, reply: Reply): void {
   if (!begun || call.ask?.stream !== true) chargeNothing(call);
 }
 
-/** An estimate that exceeds its hold is charged as far as the hold can grow (decisions §6 "What is charged"). */
+/** An estimate that exceeds its hold is charged as far as the hold can grow (contract: money/estimate). */
 async function growHold({ coordinator, report }: Runtime, call: Call, claim: Claim): Promise<void> {
   const wantedNano = call.uncappedNano;
   try {

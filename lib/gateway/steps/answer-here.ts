@@ -8,8 +8,8 @@ import { isAvailable } from '#lib/routing/exclude';
 import { resolveName } from '#lib/routing/names/resolve';
 
 /**
- * Operations that the gateway answers by itself (decisions §11): the models lists, and lists of a family's
- * jobs, in which a provider would show those of other workspaces. null: a provider answers.
+ * Operations that the gateway answers by itself (contract: families/model-lists, jobs/job-list): the models lists,
+ * and lists of a family's jobs, in which a provider would show those of other workspaces. null: a provider answers.
  */
 export function answerHere(runtime: Runtime, call: Call): Ending | Promise<Ending> | null {
   const steps = call.operation?.steps;

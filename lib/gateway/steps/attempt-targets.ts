@@ -12,7 +12,7 @@ import type { AttemptRecord } from '#lib/settlement/entry';
 import { type Answer, type AttemptRun, attempt, type Outgoing } from '#lib/upstream/attempt';
 import type { Exchange } from '#lib/upstream/exchange';
 
-/** The only outside call: the plan's targets in order, until one answers (decisions §12). */
+/** The only outside call: the plan's targets in order, until one answers (contract: routing/next-target). */
 export function attemptTargets(runtime: Runtime, call: Call, client: GoneWatch): Promise<Answer> {
   const run = new CallRun(call, client);
   return attempt(runtime, run).then((answer) => {

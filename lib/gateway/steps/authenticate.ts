@@ -6,7 +6,7 @@ import type { Runtime } from '#lib/gateway/runtime';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
 /**
- * Steps 3 to 7 of decisions §3: the credential, its key, the key's state.
+ * Steps 3 to 7 of admission (contract: admission/order): the credential, its key, the key's state.
  * @returns what to wait for; undefined when the key is in memory.
  */
 export function authenticate(runtime: Runtime, call: Call): Promise<void> | undefined {
@@ -30,7 +30,7 @@ export function authenticate(runtime: Runtime, call: Call): Promise<void> | unde
 
 /**
  * Refuses an address that is not served. 404 and 405 come before authentication, but are logged for the workspace of
- * the key if it is found (decisions §3), whether or not the key is usable.
+ * the key if it is found (contract: call-log/unserved), whether or not the key is usable.
  * @throws Refused always.
  */
 export async function refuseAddress(runtime: Runtime, call: Call, refused: Refusal): Promise<never> {

@@ -6,7 +6,8 @@ import type { HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
- * Steps 11 to 15 of decisions §3: one all-or-nothing claim; a plan that failed is answered after it.
+ * Steps 11 to 15 of admission: one all-or-nothing claim (contract: admission/claim); a plan that failed is answered
+ * after it.
  * @returns what to wait for; undefined when memory could decide.
  */
 export function claimCall(runtime: Runtime, call: Call): Promise<void> | undefined {
@@ -48,7 +49,9 @@ function requestOf(call: Call): ClaimRequest {
   return { callId, atMs, snapshot, need: 'generate', holdNano, tokens, durable, placed };
 }
 
-/** `x-ratelimit-*` of the tighter of key and workspace; a kind without a limit sends none (decisions §8). */
+/**
+ * `x-ratelimit-*` of the tighter of key and workspace; a kind without a limit sends none (contract: limits/headers).
+ */
 function addLimits(headers: HeaderList, { requests, tokens }: LimitNumbers): void {
   if (requests) {
     headers.push('x-ratelimit-limit-requests', String(requests.limit));

@@ -2,7 +2,7 @@ import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Exchange } from '#lib/upstream/exchange';
 
-/** Longest drain of a stream and of a whole answer after the client has left (decisions §6). */
+/** Longest drain of a stream and of a whole answer after the client has left (contract: money/drain). */
 const DRAIN_STREAM_MS = 15_000;
 const DRAIN_WHOLE_MS = 60_000;
 

@@ -4,7 +4,7 @@ import { match } from '#lib/families/match';
 import type { Call } from '#lib/gateway/call';
 
 /**
- * Steps 1 and 2 of decisions §3: the id, then path and method; both before authentication.
+ * Steps 1 and 2 of admission (contract: admission/order): the id, then path and method; both before authentication.
  * @returns the refusal of an address that is not served; null when the operation is known.
  * @throws Refused `identifier_generation_failed`.
  */

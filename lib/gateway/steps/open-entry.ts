@@ -3,7 +3,7 @@ import { type Call, recordOf } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
- * Who is about to spend what: on disk before the first byte goes to a provider (architecture §3).
+ * Who is about to spend what: on disk before the first byte goes to a provider (contract: durability/journal).
  * @throws Refused `local_quota_not_configured` when the disk refuses; nothing has been sent then.
  */
 export function openEntry(runtime: Runtime, call: Call): Promise<void> | undefined {

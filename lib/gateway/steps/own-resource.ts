@@ -6,7 +6,7 @@ import type { Runtime } from '#lib/gateway/runtime';
 import type { Resource, ResourceKind } from '#lib/resources/resource';
 
 /**
- * What a path names must be the workspace's own (decisions §3): checked before the body is read, and
+ * What a path names must be the workspace's own (contract: jobs/ownership): checked before the body is read, and
  * before anything is counted. From here on the call is bound to who keeps it; a remix has its model
  * from there (and what is known of its length and size), and a stored operation all that it asks for.
  * @throws Refused `not_found`.

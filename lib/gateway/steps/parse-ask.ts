@@ -12,7 +12,7 @@ import { resolveNames } from '#lib/routing/names/resolve';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
 /**
- * Steps 8 to 10 of decisions §3: the body, the model, the output budget.
+ * Steps 8 to 10 of admission (contract: admission/order): the body, the model, the output budget.
  * @returns what to wait for; undefined when the operation takes no body.
  */
 export function parseAsk(runtime: Runtime, call: Call): Promise<void> | undefined {
@@ -23,7 +23,10 @@ export function parseAsk(runtime: Runtime, call: Call): Promise<void> | undefine
   return read.then((scanned) => takeAsk(runtime, call, operation, family, snapshot, scanned));
 }
 
-/** A large body may take minutes to arrive, so the key and its permissions are read again (decisions §9). */
+/**
+ * A large body may take minutes to arrive, so the key and its permissions are read again
+ * (contract: authentication/change-in-force).
+ */
 async function takeLate(
   runtime: Runtime,
   call: Call,

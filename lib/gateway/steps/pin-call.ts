@@ -6,7 +6,7 @@ import type { Resource, ResourceReference } from '#lib/resources/resource';
 
 /**
  * What the body continues must be the workspace's own, and one provider must keep all of it: the call
- * goes there (decisions §11). What the continued call read is read again, so it adds to the hold.
+ * goes there (contract: jobs/pinning). What the continued call read is read again, so it adds to the hold.
  * @throws Refused `not_found`; `model_not_allowed` when two providers keep it.
  */
 export async function pinCall(runtime: Runtime, call: Call): Promise<void> {

@@ -5,7 +5,7 @@ import { planStored } from '#lib/routing/plan-stored';
 
 /**
  * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after
- * admission, as decisions §3 orders. `X-No-Fallback: true` leaves one target, and so does what a provider
+ * admission (contract: admission/claim). `X-No-Fallback: true` leaves one target, and so does what a provider
  * keeps.
  */
 export function planCall(runtime: Runtime, call: Call): void {

@@ -4,7 +4,7 @@ import type { Runtime } from '#lib/gateway/runtime';
 
 /**
  * Before a job is deleted or cancelled its state is read, and settled at an end: afterwards nobody could
- * tell what it cost (decisions §11 "Jobs").
+ * tell what it cost (contract: jobs/removal).
  * @throws Refused `local_quota_not_configured` when its account cannot be read; nothing was ended then.
  */
 export async function readJob(runtime: Runtime, call: Call): Promise<void> {

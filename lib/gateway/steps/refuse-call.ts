@@ -13,7 +13,7 @@ import type { HeaderList, Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 
-/** The one error exit: every refusal and every unexpected error ends here, as service.md "Errors" shapes it. */
+/** The one error exit: every refusal and every unexpected error ends here (contract: request/error-shape). */
 export function refuseCall(runtime: Runtime, call: Call, error: unknown): Ending {
   const refused = error instanceof Refused ? error.refusal : unexpected(runtime, call, error);
   call.refusal = refused;

@@ -1,6 +1,6 @@
 import { Refused, refusal } from '#lib/errors';
 
-/** Refusals of a body that cannot be read, shared by both lanes: `invalid_body` (decisions §4). */
+/** Refusals of a body that cannot be read, shared by both lanes: `invalid_body` (contract: body/json-limit). */
 export function tooLarge(limit: number): Refused {
   return invalid(`The request body is over the limit of ${limit} bytes; send a smaller one.`);
 }

@@ -6,8 +6,8 @@ const DROP_MS = 1_000;
 const LINGER_MS = 250;
 
 /**
- * Reads and discards up to 1 MiB or 1 s of a refused body (decisions §4), so that a client that is still sending can
- * read the answer before the connection is closed.
+ * Reads and discards up to 1 MiB or 1 s of a refused body (contract: body/not-read-early), so that a client that is
+ * still sending can read the answer before the connection is closed.
  */
 export function dropRest(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

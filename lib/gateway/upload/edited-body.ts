@@ -19,8 +19,8 @@ export interface EditedBody {
 }
 
 /**
- * The client's own bytes with the edited ranges replaced (decisions §4). For every attempt an upload is streamed from
- * its file again, and a long body from memory without a copy.
+ * The client's own bytes with the edited ranges replaced (contract: body/checked-is-sent). For every attempt an
+ * upload is streamed from its file again, and a long body from memory without a copy.
  * @throws RangeError when edits overlap or leave the body.
  */
 export function editedBody(scan: Scan, edits: readonly Edit[]): EditedBody {

@@ -1,7 +1,7 @@
 import type { Refused } from '#lib/errors';
 import { stalled, tooSlow } from '#lib/gateway/upload/body-faults';
 
-/** How fast request bodies must arrive (decisions §4). */
+/** How fast request bodies must arrive (contract: body/pace). */
 export interface BodyPace {
   /** Longest pause between two chunks, ms. */
   readonly stallMs: number;

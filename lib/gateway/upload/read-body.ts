@@ -10,7 +10,7 @@ import { takeTurn } from '#lib/gateway/upload/turns';
 
 /**
  * Reads the body of a call, JSON or, where the operation accepts it, multipart; families see the same
- * scan for both (decisions §4). An upload stays on disk until the call is over.
+ * scan for both (contract: body/one-pass). An upload stays on disk until the call is over.
  * @param keyId the key whose share of the body budget a large body counts against.
  * @throws Refused `invalid_body`.
  */

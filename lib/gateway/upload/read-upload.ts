@@ -15,13 +15,13 @@ export interface ReadUpload {
 }
 
 /**
- * Reads a multipart body to a file while its parts are found (decisions §4 "Multipart"). Two parsers see
- * every byte and must agree; files never enter memory.
+ * Reads a multipart body to a file while its parts are found (contract: body/multipart, body/multipart-agreement).
+ * Two parsers see every byte and must agree; files never enter memory.
  * @param limit bytes (`MAX_UPLOAD_BYTES`), counted while reading.
  * @param announced Content-Length of the request, bytes; null: not given.
  * @param keyId the key whose share of the disk budget the body counts against.
- * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk cannot be written. The file
- * is deleted in both cases.
+ * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk cannot be written. The file is deleted
+ * in both cases.
  */
 export async function readUpload(
   body: BodySource,

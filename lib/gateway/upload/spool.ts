@@ -9,7 +9,7 @@ const PIECE_BYTES = 64 * 1024;
 /** The disk budget is taken in steps of this many bytes. */
 const STEP_BYTES = 1024 * 1024;
 
-/** Holds multipart bodies while their calls run (decisions §4): `DATA_DIR/tmp`. */
+/** Holds multipart bodies while their calls run (contract: body/multipart): `DATA_DIR/tmp`. */
 export interface SpoolRoom {
   /**
    * A new, empty file that only this user can read.

@@ -3,9 +3,9 @@ import type { Call } from '#lib/gateway/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
- * Takes the RPM unit and the concurrency slots of a call before a body of over 256 KiB is read: steps 13 and 14 of
- * decisions §3 without TPM, ahead of step 8. A call that exceeds these limits then costs no memory and no scan. The
- * claim takes the place over; a call that is refused before its claim gives it back.
+ * Takes the RPM unit and the concurrency slots of a call before a body of over 256 KiB is read: the checks of limits
+ * without TPM come before it (contract: body/large-first). A call that exceeds these limits then costs no memory and
+ * no scan. The claim takes the place over; a call that is refused before its claim gives it back.
  * @returns a promise while the size of a body of unknown length is found out; undefined: the length was announced.
  */
 export function takePlace(runtime: Runtime, call: Call): Promise<void> | undefined {

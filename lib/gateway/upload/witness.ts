@@ -3,7 +3,7 @@ import { MAX_PARTS, MAX_TEXT_BYTES, type Part } from '#lib/families/multipart/fi
 
 /**
  * A second, independent reader of the same bytes: a body that two parsers understand differently could
- * mean one thing here and another at the provider (decisions §4: what was checked is what is sent).
+ * mean one thing here and another at the provider (contract: body/multipart-agreement).
  */
 export interface Witness {
   /** @returns what to wait for before the next piece; null: nothing. @throws Disagreement. */
