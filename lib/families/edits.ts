@@ -2,8 +2,8 @@ import type { Edit } from '#lib/families/family';
 import type { Found, Scan } from '#lib/families/scan';
 
 /**
- * The body with its edits: the client's own bytes and, between them, the new text (decisions §4). Nothing is
- * parsed; without an edit it is the body itself.
+ * The body with its edits: the client's own bytes and, between them, the new text (contract: body/checked-is-sent).
+ * Nothing is parsed; without an edit it is the body itself.
  * @throws RangeError when ranges overlap or leave the body.
  */
 export function applyEdits(body: Uint8Array, edits: readonly Edit[]): Uint8Array {

@@ -6,10 +6,10 @@ import type { UsageReport } from '#lib/metering/usage';
 import type { ResourceKind, ResourceReference, ShownResource } from '#lib/resources/resource';
 import type { FamilyId, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
 
-/** Which checks of decisions §3 apply: see "Which steps apply" there. */
+/** Which checks of admission apply (contract: admission/which-steps). */
 export type Steps = 'generate' | 'count' | 'stored' | 'models';
 
-/** One operation of decisions §11, as data. */
+/** One operation, as data (contract: families/operations). */
 export interface Operation {
   /** As the call log shows it: "chat.create". */
   readonly name: string;
@@ -29,15 +29,15 @@ export interface Operation {
    * is pinned to who keeps it. A remix takes its model from there.
    */
   readonly resource?: { readonly kind: ResourceKind; readonly param: string };
-  /** Query names that travel upstream; absent: none does (decisions §4). */
+  /** Query names that travel upstream; absent: none does (contract: body/query). */
   readonly query?: QueryNames;
-  /** It generates text, up to an output budget that the request may name (decisions §5). */
+  /** It generates text, up to an output budget that the request may name (contract: admission/output-budget). */
   readonly budgeted?: true;
   /** What a stored operation does to its resource beyond reading it. */
   readonly ends?: 'delete' | 'cancel';
   /**
    * Its answer is a file: ranges and `if-*` go up, and only the pause between bytes is limited.
-   * `redirected`: the provider may send the gateway elsewhere for it (decisions §3).
+   * `redirected`: the provider may send the gateway elsewhere for it (contract: jobs/downloads).
    */
   readonly download?: 'direct' | 'redirected';
   /**
@@ -61,7 +61,7 @@ export interface Ask {
   readonly params: Readonly<Record<string, string>>;
   /** The model's slug; until names are resolved, the name as sent. */
   readonly model: string;
-  /** The name as sent, where it is not the slug (decisions §11 "Names"). */
+  /** The name as sent, where it is not the slug (contract: families/names). */
   readonly requestedModel?: string;
   /** Slugs that the name gives as fallbacks, in place of the policy's `fallbackModels`. */
   readonly chain?: readonly string[];
@@ -73,13 +73,15 @@ export interface Ask {
   /** `n` / `candidateCount`, at least 1. */
   readonly choices: number;
   readonly serviceTier: string | null;
-  /** What the input weighs, for the hold and for estimates (decisions §6). */
+  /** What the input weighs, for the hold and for estimates (contract: money/hold). */
   readonly weight: InputWeight;
   /** It declares tools that the provider runs itself, after which the model reads again; absent: none. */
   readonly serverTools?: true;
-  /** Slugs of further models that the body names, where they stand (decisions §3); absent: none. */
+  /**
+   * Slugs of further models that the body names, where they stand (contract: admission/nested-models); absent: none.
+   */
   readonly nested?: readonly NestedModel[];
-  /** Resources that the request continues: they pin it to who keeps them (decisions §11). */
+  /** Resources that the request continues: they pin it to who keeps them (contract: jobs/pinning). */
   readonly references?: readonly ResourceReference[];
   /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
   readonly shows?: false;
@@ -133,7 +135,6 @@ export interface StreamReader {
 
 /**
  * A protocol family: data plus small pure functions. It knows nothing of money, limits or workspaces.
- * Facts: decisions §4, §5, §11, §12.
  */
 export interface Family {
   readonly id: FamilyId;
@@ -163,9 +164,12 @@ export interface Family {
   /** UTF-8 bytes of output in a whole answer, for an estimate. */
   outputBytes(answer: unknown): number;
   streamReader(ask: Ask): StreamReader;
-  /** An answer that is the operator's fault, not the client's (decisions §12), by status and parsed body. */
+  /**
+   * An answer that is the operator's fault, not the client's (contract: families/operator-fault), by status and
+   * parsed body.
+   */
   isOperatorFault(status: number, body: unknown): boolean;
-  /** The in-band end of a stream that broke (decisions §12); null: cut the connection instead. */
+  /** The in-band end of a stream that broke (contract: routing/broken-stream); null: cut the connection instead. */
   breakFrame(error: { code: string; message: string }, sequence: number): string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
   shown?(operation: Operation, answer: unknown): readonly ShownResource[];
@@ -176,8 +180,8 @@ export interface Family {
 }
 
 /**
- * Whether a key's maximum must be written into the request (decisions §5): divided among its choices, where the
- * request names no budget and the model could write more than the key allows.
+ * Whether a key's maximum must be written into the request (contract: admission/budget-injection): divided among its
+ * choices, where the request names no budget and the model could write more than the key allows.
  * @returns tokens for each choice, at least 1 once `checkBudget` has passed; null: nothing is written.
  */
 export function budgetToInject(ask: Ask, keyMaximum: number | null, model: ModelFacts): number | null {

@@ -11,7 +11,7 @@ import { readContentUsage } from '#lib/families/generate-content/usage';
 import { namesInvalidKey } from '#lib/families/reading/operator-fault';
 import type { OfferFacts } from '#lib/snapshot/snapshot';
 
-/** The newest SDK asks under `/v1`, older ones under the other two (decisions §11). */
+/** The newest SDK asks under `/v1`, older ones under the other two (contract: families/prefixes). */
 const prefixes: Operation['prefixes'] = ['v1', 'v1beta', 'v1alpha'];
 
 /** Query names for the format of an answer; field masks and protobuf are left out, since they would hide the usage. */
@@ -103,7 +103,7 @@ export const generateContent: Family = {
   streamReader: contentStreamReader,
   isOperatorFault: (status, body) =>
     status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
-  // Its SDKs break on anything that is not theirs: a stream that broke is cut (decisions §12).
+  // Its SDKs break on anything that is not theirs: a stream that broke is cut (contract: routing/broken-stream).
   breakFrame: () => null,
   shown: shownIn,
   jobs: operationJobs,

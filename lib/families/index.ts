@@ -10,7 +10,7 @@ import { videos } from '#lib/families/videos';
 /** Every protocol family that the gateway serves: one line each. */
 export const families: readonly Family[] = [chat, responses, messages, images, videos, generateContent];
 
-/** The gateway's whole table of routes (decisions §11). */
+/** The gateway's whole table of routes (contract: families/operations). */
 export const operations: readonly Operation[] = [
   ...modelsOperations,
   ...families.flatMap((family) => family.operations),

@@ -15,7 +15,7 @@ export interface Matched {
 const noParams: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Finds the operation of a request (decisions §3, step 2); its version may be missing or doubled.
+ * Finds the operation of a request (contract: request/addresses); its version may be missing or doubled.
  * @param path the target before its "?", as the client sent it.
  * @returns the operation; else `not_found`, `method_not_allowed` with its `Allow`, or `invalid_body` for
  * a path that is not well formed.

@@ -34,7 +34,7 @@ const create: Operation = {
   },
 };
 
-/** Counts without generating: costs nothing (decisions §3 "Which steps apply"). */
+/** Counts without generating: costs nothing (contract: admission/which-steps). */
 const countTokens: Operation = {
   ...create,
   name: 'messages.count_tokens',

@@ -5,7 +5,7 @@ import { readSlug } from '#lib/families/reading/fields';
 import type { Scan } from '#lib/families/scan';
 
 /**
- * The nested model names of a body (decisions §3 "Nested model names").
+ * The nested model names of a body (contract: admission/nested-models).
  * @param paths where the family has them, as its fields spell them: "tools[].model", "svg.model".
  * @returns `invalid_body` for one that is not a string; undefined when there is none.
  */

@@ -1,6 +1,6 @@
 /**
- * The query names of an operation that may travel upstream, from the provider's own documents (decisions §4): with any
- * value, or with those that the expression matches.
+ * The query names of an operation that may travel upstream, from the provider's own documents (contract: body/query):
+ * with any value, or with those that the expression matches.
  */
 export type QueryNames = Readonly<Record<string, true | RegExp>>;
 

@@ -21,7 +21,7 @@ const create: Operation = {
   fields: createFields,
 };
 
-/** An operation on a response that the provider keeps (decisions §3 "Which steps apply"). */
+/** An operation on a response that the provider keeps (contract: admission/which-steps). */
 const stored = {
   family: 'responses',
   prefixes: ['v1'],

@@ -9,7 +9,7 @@ import type { Found, Scan } from '#lib/families/scan';
 /** Where a chat body carries inline media; anything long elsewhere is text. */
 const mediaKeys: ReadonlySet<string> = new Set(['url', 'image_url', 'video_url', 'data', 'file_data']);
 
-/** What a chat body asks for (decisions §5). */
+/** What a chat body asks for (contract: admission/output-budget). */
 export function readChatAsk(
   operation: Operation,
   params: Readonly<Record<string, string>>,

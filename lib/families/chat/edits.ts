@@ -5,13 +5,16 @@ import type { OfferFacts } from '#lib/snapshot/snapshot';
 
 type BudgetField = NonNullable<OfferFacts['outputBudgetField']>;
 
-/** Whether the provider must be told to report usage in a stream that did not ask for it (decisions §4). */
+/**
+ * Whether the provider must be told to report usage in a stream that did not ask for it
+ * (contract: body/include-usage).
+ */
 export function injectsUsage(ask: Ask, offer: OfferFacts): boolean {
   if (!ask.stream || offer.streamUsage === 'never') return false;
   return ask.scan.found.get('stream_options.include_usage')?.value !== true;
 }
 
-/** The in-place changes that one target needs (decisions §4, §5). */
+/** The in-place changes that one target needs (contract: body/replaced, admission/budget-name). */
 export function chatEdits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[] {
   const { scan } = ask;
   const edits: Edit[] = [];
@@ -37,8 +40,9 @@ function usageEdit({ scan }: Ask): Edit {
 }
 
 /**
- * A budget in the spelling that the offer does not read gets the name that it reads (decisions §5): else the
- * provider would ignore it. If the other name is present with a null, the two names are swapped, so that neither occurs twice.
+ * A budget in the spelling that the offer does not read gets the name that it reads
+ * (contract: admission/budget-name): else the provider would ignore it. If the other name is present with a null, the
+ * two names are swapped, so that neither occurs twice.
  */
 function spelledFor(field: BudgetField, scan: Scan): readonly Edit[] {
   const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';

@@ -10,7 +10,7 @@ const MOST_SPOKEN = 1_000;
 
 /**
  * Earlier answers that were spoken: a request repeats them by their ids alone, so they must be the
- * workspace's own (decisions §11 "Server-held state"). Each once, in the order in which they stand.
+ * workspace's own (contract: jobs/pinning). Each once, in the order in which they stand.
  * @returns null where none is named; `invalid_body` for an id of another type, or for more ids than anybody
  * spoke.
  */

@@ -13,7 +13,7 @@ const searchless = /\.(codeExecution|mcpServers)$/;
 
 /**
  * What a call of this family asks for: the model by its path, the rest by its body. Of countTokens there
- * is nothing more to read than the model (decisions §5).
+ * is nothing more to read than the model (contract: families/path-model).
  */
 export function readContentAsk(
   operation: Operation,

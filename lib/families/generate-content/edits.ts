@@ -6,7 +6,7 @@ import type { OfferFacts } from '#lib/snapshot/snapshot';
 /** Where a body may name its model again. */
 const modelPaths = ['model', 'generateContentRequest.model'];
 
-/** The in-place changes that one target needs (decisions §4, §5). */
+/** The in-place changes that one target needs (contract: body/replaced, admission/budget-injection). */
 export function contentEdits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[] {
   const name = resourceName(offer);
   const edits = modelPaths.flatMap((path): readonly Edit[] => {

@@ -3,7 +3,7 @@ import type { FieldSpec } from '#lib/families/scan';
 
 /**
  * What the gateway reads of a generateContent body. The provider reads each field in both spellings of
- * the protobuf JSON mapping, so both are one guarded name (decisions §4).
+ * the protobuf JSON mapping, so both are one guarded name (contract: body/guarded-names).
  */
 export const generateFields: FieldSpec = {
   ...referenceFields,

@@ -30,7 +30,7 @@ const mediaKeys: ReadonlySet<string> = new Set([
   'data',
 ]);
 
-/** What a long-running prediction asks for: its answer is always a job (decisions §11). */
+/** What a long-running prediction asks for: its answer is always a job (contract: jobs/jobs). */
 export function readPredictAsk(
   operation: Operation,
   params: Readonly<Record<string, string>>,

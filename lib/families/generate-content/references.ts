@@ -37,9 +37,9 @@ const referencePath = /(^|\.)(fileUri|uri)$/;
 const cachePath = /(^|\.)cachedContent$/;
 
 /**
- * Files of the provider's own store and context caches that a body names (decisions §11 "Server-held
- * state"): they belong to the operator's account, so that only what an operation of the workspace made
- * may be named; addresses elsewhere pass. No cache can be the workspace's, since none is made here.
+ * Files of the provider's own store and context caches that a body names (contract: jobs/references): they belong to
+ * the operator's account, so that only what an operation of the workspace made may be named; addresses elsewhere
+ * pass. No cache can be the workspace's, since none is made here.
  * @returns `invalid_body` for a name that is not a string, and for more names than anybody needs.
  */
 export function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {

@@ -7,7 +7,7 @@ import type { Scan } from '#lib/families/scan';
 
 /** Where a body carries pictures inline. */
 const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'b64_json', 'url']);
-/** Where it names the model that draws vector graphics (decisions §3 "Nested model names"). */
+/** Where it names the model that draws vector graphics (contract: admission/nested-models). */
 const nestedPaths = ['svg.model'];
 /** Fields that the hold and the price depend on, by what they must be. */
 const texts = ['size', 'quality', 'output_format'];

@@ -1,6 +1,6 @@
 import type { FieldSpec } from '#lib/families/scan';
 
-/** What the gateway reads of a request for images, JSON or multipart (decisions §4 "Guarded names"). */
+/** What the gateway reads of a request for images, JSON or multipart (contract: body/guarded-names). */
 export const generateFields: FieldSpec = {
   model: {},
   stream: { part: 'boolean' },

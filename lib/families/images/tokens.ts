@@ -13,7 +13,7 @@ const SILENT_PIXELS = 1536 * 1024;
 const MOST_PIXELS = 8192 * 8192;
 
 /**
- * Output tokens of one picture, for the hold and for estimates (decisions §6): in proportion to its
+ * Output tokens of one picture, for the hold and for estimates (contract: money/media-hold): in proportion to its
  * area; an unknown quality counts as high.
  * @param size "1536x1024"; anything else is left to the provider.
  */

@@ -4,7 +4,7 @@ import { type Refusal, refusal } from '#lib/errors';
  * Splits a request path at its slashes and decodes each segment.
  * @returns the segments after the leading slash; or why the path is none: percent signs that decode to
  * nothing, control characters, dot segments (which could climb at a provider): `invalid_body`; an empty
- * segment: `not_found` (decisions §11).
+ * segment: `not_found` (contract: request/malformed-target).
  */
 export function decodeSegments(path: string): string[] | Refusal {
   if (!path.startsWith('/')) {

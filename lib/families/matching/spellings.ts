@@ -3,7 +3,7 @@ const versions = /^((?:\/(?:v1beta|v1alpha|v1)(?=\/))*)(\/.+)$/;
 
 /**
  * The likely intended paths when a base address lacks the version, or includes one to which the SDK adds
- * another (decisions §3 "Addresses"): "/chat/completions" is "/v1/chat/completions", and so is
+ * another (contract: request/addresses): "/chat/completions" is "/v1/chat/completions", and so is
  * "/v1/v1/chat/completions". Of two different versions the SDK's own, the last, is tried first.
  * @returns the likelier path first; none for a path that has exactly one version.
  */

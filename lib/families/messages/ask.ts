@@ -19,7 +19,7 @@ const nestedBudgets = ['fallbacks[].max_tokens', 'tools[].max_tokens'];
 /** Types of tools that the provider runs itself, which others of the vendor's are not; no others are collected. */
 export const providerTool = /^(?!(custom|bash|text_editor|computer|memory)(_|$))/;
 
-/** What a messages body asks for (decisions §5); a budget of 0 is legal and warms the cache. */
+/** What a messages body asks for (contract: admission/output-budget); a budget of 0 is legal and warms the cache. */
 export function readMessagesAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
   const named = readNames(scan);
   if (isRefusal(named)) return named;

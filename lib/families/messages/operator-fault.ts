@@ -12,7 +12,7 @@ const accountCodes =
 const accountMessages =
   /^(your credit balance is too low|this organization has been disabled|you have reached your (specified )?api usage limits)/i;
 
-/** An answer that is the operator's fault, not the client's (decisions §12). */
+/** An answer that is the operator's fault, not the client's (contract: families/operator-fault). */
 export function isMessagesOperatorFault(status: number, body: unknown): boolean {
   if (status === 401 || status === 402 || status === 403) return true;
   if (status !== 400) return false;

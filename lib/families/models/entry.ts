@@ -6,7 +6,7 @@ const DECIMALS = 15;
 
 /**
  * An entry that clients of the chat family, of the messages family and of OpenRouter read alike
- * (decisions §11). A figure that the catalogue does not know (0) is null.
+ * (contract: families/list-shape, families/entry-facts). A figure that the catalogue does not know (0) is null.
  * @param model its offers are those that can be routed to; the first one's price is shown.
  */
 export function sharedEntry(model: ModelFacts): object {

@@ -13,7 +13,7 @@ export const MAX_PARTS = 1_000;
 const MAX_HEAD_BYTES = 8 * 1024;
 /** Of all parts together: their names are kept until both readers of the body have seen its end. */
 const MAX_HEADS_BYTES = 1024 * 1024;
-/** Text parts up to this size are read (decisions §4). */
+/** Text parts up to this size are read (contract: body/multipart). */
 export const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_EPILOGUE_BYTES = 1024;
 

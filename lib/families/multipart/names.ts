@@ -4,7 +4,7 @@ import { compileSpec, type Level, type Rule, type Spelling, spellingNamed } from
 /**
  * Which field of the operation a part's name is: `model`, or `svg[model]` for one inside an object.
  * @returns null for a name that the gateway does not read; a sentence's end for one that a reader which
- * folds case, trims, decodes or takes lists could take for one that it does (decisions §4 "Guarded names").
+ * folds case, trims, decodes or takes lists could take for one that it does (contract: body/multipart-agreement).
  */
 export function fieldNamed(spec: FieldSpec, name: string): Rule | string | null {
   // RFC 7578 lets such a part change the charset of all others, and some readers follow it.

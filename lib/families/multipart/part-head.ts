@@ -17,7 +17,7 @@ const plainEncodings = new Set(['7bit', '8bit', 'binary']);
 
 /**
  * Reads the header lines of a part, their last line end left out. Strict where parsers are known to
- * differ: what the provider reads must be what was read here (decisions §4).
+ * differ: what the provider reads must be what was read here (contract: body/multipart-agreement).
  * @returns what is wrong, as the end of a sentence about the part.
  */
 export function readPartHead(bytes: Buffer): PartHead | string {

@@ -9,7 +9,7 @@ const nothing = new Uint8Array();
 
 /**
  * The same view of a multipart body as of a JSON one: each text part that the operation reads is a found
- * value, whose range is that of its bare text in the body (decisions §4 "Multipart"). Of other parts only
+ * value, whose range is that of its bare text in the body (contract: body/multipart). Of other parts only
  * sums are kept, and what files are.
  */
 export class PartScan {

@@ -3,8 +3,8 @@ import type { Found, Scan } from '#lib/families/scan';
 import { tierOf } from '#lib/metering/service-tier';
 
 /**
- * Guarded values by type. Each gives `absent` for a field that is missing or null and a refusal,
- * `invalid_body`, for one of another type; the message names the field and its byte (decisions §3, §5).
+ * Guarded values by type. Each gives `absent` for a field that is missing or null and a refusal, `invalid_body`, for
+ * one of another type; the message names the field and its byte (contract: body/null-and-numbers).
  */
 
 /** The model's slug: the one field that no request may lack. */

@@ -1,6 +1,6 @@
 /**
  * Figures of a provider's usage object: a negative or non-integer one counts as 0 and is flagged
- * (decisions §6). An absent one is 0.
+ * (contract: money/reported-usage). An absent one is 0.
  */
 export interface Figures {
   read(value: unknown): number;

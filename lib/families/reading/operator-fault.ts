@@ -6,8 +6,9 @@ const invalidKey = /api[_ ]?key[_ ](is[_ ])?(not[_ ]valid|invalid)|(invalid|inco
 const MESSAGE_CHARS = 120;
 
 /**
- * Whether an error body says that the API key is wrong: some providers answer that with 400 (decisions
- * §12). Reads codes, reasons and the start of the message, wherever the known dialects put them.
+ * Whether an error body says that the API key is wrong: some providers answer that with 400
+ * (contract: families/operator-fault). Reads codes, reasons and the start of the message, wherever the known dialects
+ * put them.
  */
 export function namesInvalidKey(body: unknown): boolean {
   const outer = objectIn(listIn(body)[0] ?? body);

@@ -52,7 +52,7 @@ const topNames = [...everyName, 'google', 'extra_body'];
 
 /**
  * The references of a body: those from its family's own fields, and all others to state kept at a provider. Each must
- * belong to the workspace (decisions §11 "Server-held state").
+ * belong to the workspace (contract: jobs/references).
  * @param references those that the family has read, from top-level fields named in `own`.
  * @returns the part of an ask; `invalid_body` for a name of another type.
  */

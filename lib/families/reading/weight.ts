@@ -5,7 +5,7 @@ import type { LongString, Scan, Upload } from '#lib/families/scan';
 const audioFormat = /^(wav|mp3|mpeg|mpga|m4a|aac|flac|ogg|opus|webm|pcm16|pcm|g711_ulaw|g711_alaw)$/;
 
 /**
- * What the input weighs (decisions §6 "Hold"): base64 of over 1 KiB under a key that carries media, by
+ * What the input weighs (contract: money/media-weight): base64 of over 1 KiB under a key that carries media, by
  * kind; every other byte of the body is text. Of an upload, the files are the media.
  * @param mediaKeys where the family carries media; a long string under any other key is text, whatever
  * a sibling says of it.

@@ -16,7 +16,7 @@ const toolTypePaths = toolPaths.map((path) => `${path}.type`);
 /** Tools with which the provider searches or fetches by itself, with their dated and preview names. */
 const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
 
-/** What a request for a response asks for (decisions §5). */
+/** What a request for a response asks for (contract: admission/output-budget). */
 export function readResponsesAsk(
   operation: Operation,
   params: Readonly<Record<string, string>>,

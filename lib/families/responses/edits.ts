@@ -2,7 +2,7 @@ import { replaceValue, setRootField } from '#lib/families/edits';
 import type { Ask, Edit } from '#lib/families/family';
 import type { OfferFacts } from '#lib/snapshot/snapshot';
 
-/** The in-place changes that one target needs (decisions §4, §5). */
+/** The in-place changes that one target needs (contract: body/replaced, admission/budget-injection). */
 export function responsesEdits(
   { scan }: Ask,
   { upstreamModel }: Pick<OfferFacts, 'upstreamModel'>,

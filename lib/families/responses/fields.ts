@@ -13,7 +13,7 @@ const environment = { fields: { container_id: once } } as const;
 /** Tools stand in the request itself and in items that load more of them. */
 const tool: FieldSpec = { type: { only: providerTool }, model: once, container: once, environment };
 
-/** What the gateway reads of a request that creates a response (decisions §4 "Guarded names"). */
+/** What the gateway reads of a request that creates a response (contract: body/guarded-names). */
 export const createFields: FieldSpec = {
   ...stateFields,
   model: {},

@@ -12,7 +12,7 @@ const states: ReadonlyMap<unknown, JobState> = new Map<unknown, JobState>([
   ['cancelled', 'cancelled'],
 ]);
 
-/** Responses in the background: the object that create, poll and cancel answer alike (decisions §11). */
+/** Responses in the background: the object that create, poll and cancel answer alike (contract: jobs/jobs). */
 export const responseJobs: JobReader = {
   kind: 'response',
   pollPath: ({ id }) => `/responses/${encodeURIComponent(id)}`,

@@ -6,7 +6,7 @@ import type { ResourceReference } from '#lib/resources/resource';
 const responsePaths = ['previous_response_id', 'prompt_cache_options.comparison_response_id'];
 
 /**
- * What the provider keeps and the request continues (decisions §11 "Server-held state"): responses, a
+ * What the provider keeps and the request continues (contract: jobs/pinning): responses, a
  * conversation, items of the input that stand for something at the provider, and containers of tools.
  * @returns `invalid_body` for a name of another type.
  */

@@ -1,6 +1,6 @@
 import type { Level, Spelling } from '#lib/families/scan/spec';
 
-/** Limit of nested objects and arrays (decisions §4). */
+/** Limit of nested objects and arrays (contract: body/one-pass). */
 export const MAX_LEVELS = 512;
 
 /** An object or array that is open at the moment. */

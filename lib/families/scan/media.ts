@@ -1,6 +1,6 @@
 import { byteAt, textOf } from '#lib/families/scan/text';
 
-/** Strings longer than this many bytes may be inline media (decisions §6). */
+/** Strings longer than this many bytes may be inline media (contract: money/media-weight). */
 export const LONG_STRING_BYTES = 1024;
 
 /** Longest key for which a long string is examined as media, bytes. */

@@ -10,7 +10,7 @@ import type { JobFacts } from '#lib/jobs/job';
 const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'input_reference']);
 
 /**
- * What a create call or a remix asks for; its answer is always a job (decisions §11). A remix inherits
+ * What a create call or a remix asks for; its answer is always a job (contract: jobs/jobs). A remix inherits
  * model, length and size: the pipeline names them in `params`, the last two where they are known.
  */
 export function readVideosAsk(

@@ -32,7 +32,7 @@ const viewed = [
   'remixed_from_video_id',
 ];
 
-/** Video jobs: charged by the seconds that a completed one says it has (decisions §11 "Jobs"). */
+/** Video jobs: charged by the seconds that a completed one says it has (contract: families/video-lengths). */
 export const videoJobs: JobReader = {
   kind: 'video',
   pollPath: ({ id }) => `/videos/${encodeURIComponent(id)}`,
