@@ -1,7 +1,7 @@
 import type { Refusal } from '#lib/errors';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
-/** What one call wants before it may start (decisions §3, steps 11 to 14, all or nothing). */
+/** What one call wants before it may start (contract: admission/claim). */
 export interface ClaimRequest {
   readonly callId: string;
   /** Moment of admission, ms since the epoch. */
@@ -22,7 +22,7 @@ export interface ClaimRequest {
 /** Where the hold stands: in a lease (memory), as a row in PostgreSQL, or nowhere (nothing to pay). */
 export type Funding = 'lease' | 'row' | 'none';
 
-/** Numbers of the tighter of key and workspace (decisions §8); null: no limit of that kind. */
+/** Numbers of the tighter of key and workspace (contract: limits/headers); null: no limit of that kind. */
 export interface LimitNumbers {
   readonly requests: { readonly limit: number; readonly remaining: number } | null;
   readonly tokens: { readonly limit: number; readonly remaining: number } | null;
@@ -67,7 +67,7 @@ export interface Posted {
  */
 export interface Coordinator {
   /**
-   * Takes the RPM unit and the concurrency slots of a call before its body is read (decisions §3 "Large bodies"). The
+   * Takes the RPM unit and the concurrency slots of a call before its body is read (contract: body/large-first). The
    * unit counts as admitted now until the claim, which then books it at its own moment.
    * @returns the refusal; null: the call holds them until its claim, or until `vacate`.
    */

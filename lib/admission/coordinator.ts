@@ -25,7 +25,7 @@ export interface CoordinatorParts {
   report(error: unknown): void;
 }
 
-/** A call of the last 60 s, for the windows of a process that starts (decisions §8). */
+/** A call of the last 60 s, for the windows of a process that starts (contract: limits/rebuilt). */
 interface PastCall {
   readonly keyId: string;
   readonly workspaceId: string;
@@ -49,7 +49,7 @@ export interface RunningCoordinator extends Coordinator {
 
 const TEND_MS = 1_000;
 
-/** The coordinator of this process over `parts.money` (architecture §3). */
+/** The coordinator of this process over `parts.money` (contract: admission/coordinator). */
 export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   const { clock, money, report } = parts;
   const leases = new LeaseBook();

@@ -3,7 +3,8 @@ import type { Ask } from '#lib/families/family';
 import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 
 /**
- * Steps 5 (what a snapshot still may not use), 6 and 7 of decisions §3: the state of the key.
+ * Steps 5 (what a snapshot still may not use), 6 and 7 of admission (contract: authentication/states): the state of
+ * the key.
  * @param nowMs ms since the epoch.
  */
 export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {
@@ -35,7 +36,7 @@ export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {
   return null;
 }
 
-/** Step 9 of decisions §3: the model is in the catalogue and in the key's scope. */
+/** Step 9 of admission: the model is in the catalogue and in the key's scope (contract: admission/model). */
 export function checkModel(model: string, snapshot: KeySnapshot, catalogue: Catalogue): Refusal | null {
   if (!catalogue.models.has(model)) {
     return refusal(
@@ -59,8 +60,9 @@ function quote(model: string): string {
 }
 
 /**
- * Step 10 of decisions §3: the output budget of the request, for all its choices together, against the key's
- * maximum; tokens. A request that names none shares the maximum among its choices, at least one token for each.
+ * Step 10 of admission (contract: admission/output-budget): the output budget of the request, for all its choices
+ * together, against the key's maximum; tokens. A request that names none shares the maximum among its choices, at
+ * least one token for each.
  */
 export function checkBudget(
   ask: Pick<Ask, 'budget' | 'choices' | 'operation'>,
@@ -94,7 +96,10 @@ export function isTimeZone(zone: string): boolean {
   return valid;
 }
 
-/** Step 13 of decisions §3: stored limits are positive integers or none, and the time zone is known. */
+/**
+ * Step 13 of admission (contract: admission/stored-limits): stored limits are positive integers or none, and the time
+ * zone is known.
+ */
 export function checkLimits({ key, workspace }: KeySnapshot): Refusal | null {
   const wrong = wrongLimit(key.limits) ?? wrongLimit(workspace.limits);
   if (wrong !== null) {
@@ -140,8 +145,8 @@ export const noWaits: LimitWaits = {
 };
 
 /**
- * Step 14 of decisions §3: the code is that of the first violated limit; `Retry-After` is the longest
- * wait over all RPM and TPM limits violated now, 1 to 60 whole seconds (decisions §8). A full
+ * Step 14 of admission (contract: limits/order): the code is that of the first violated limit; `Retry-After` is the
+ * longest wait over all RPM and TPM limits violated now, 1 to 60 whole seconds (contract: limits/retry-after). A full
  * concurrency limit has no time to name.
  */
 export function decideLimits(key: LimitWaits, workspace: LimitWaits): Refusal | null {

@@ -4,7 +4,7 @@ import { outputTokensOf } from '#lib/families/images/tokens';
 import { unitsOf } from '#lib/families/reading/video';
 import type { Rates } from '#lib/metering/price-list';
 
-/** What a request for images or videos asks to be made, from its own parameters (decisions §6). */
+/** What a request for images or videos asks to be made, from its own parameters (contract: money/media-hold). */
 export interface MadeMedia {
   /** Output tokens that take the place of a text budget; null: the request generates text. */
   readonly tokens: number | null;

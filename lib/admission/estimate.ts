@@ -7,7 +7,7 @@ import { divideUp } from '#lib/money';
 import type { Target } from '#lib/routing/target';
 import type { ModelFacts } from '#lib/snapshot/snapshot';
 
-/** What a call may cost and use, before it starts (decisions §6 "Hold"). */
+/** What a call may cost and use, before it starts (contract: money/hold). */
 export interface Estimate {
   /** Nano-dollars, rounded up once; a million dollars at most. */
   readonly holdNano: bigint;
@@ -121,7 +121,7 @@ class Dearest {
 
 /**
  * Input tokens of a call whose provider reported none: text bytes ÷ 4, media as in the hold
- * (decisions §6 "What is charged").
+ * (contract: money/estimate).
  * @param contextTokens bound of each kind of file, when the model is known.
  */
 export function estimateInput(weight: InputWeight, contextTokens = Number.MAX_SAFE_INTEGER): number {
@@ -143,7 +143,10 @@ function mediaTokens(weight: InputWeight, context: number) {
   };
 }
 
-/** For each choice: the request's budget, else its share of the key's, else what a silent request may make (decisions §6). */
+/**
+ * For each choice: the request's budget, else its share of the key's, else what a silent request may make
+ * (contract: money/hold).
+ */
 function outputBudget(
   ask: Ask,
   targets: readonly Target[],

@@ -15,7 +15,10 @@ export type Means =
 export const free: Means = { funding: 'none' };
 export const byRow: Means = { funding: 'row' };
 
-/** Steps 13 and 14 of decisions §3, after money was decided; then everything is booked at once. */
+/**
+ * Steps 13 and 14 of admission (contract: admission/order), after money was decided; then everything is booked at
+ * once.
+ */
 export class Gate {
   readonly #clock: Clock;
   readonly #limits: LimitBook;

@@ -13,7 +13,7 @@ const TRIES = 3;
 const QUERY_MS = 4_000;
 
 /**
- * Leases and holds in PostgreSQL (decisions §6 "Leases"). All times of owners are the database's own, so
+ * Leases and holds in PostgreSQL (contract: money/leases). All times of owners are the database's own, so
  * that no process's clock closes another's leases.
  * @param ownerId UUID of this process.
  */

@@ -20,7 +20,7 @@ export interface Booked {
 /**
  * The counters of one key or workspace. Times are monotonic ms. The windows also count what no limit bounds: a
  * limit that is changed, removed and set again, or set for the first time counts what was admitted in the 60 s
- * before (decisions §8).
+ * before (contract: limits/changed).
  */
 export class Counters {
   readonly rpm = new SlidingWindow(null);
@@ -93,7 +93,9 @@ export class Counters {
     if (need !== 'models' && this.inFlight > 0) this.inFlight--;
   }
 
-  /** Ends a claim whose slot is already freed: `actual` tokens replace the estimate (decisions §8). */
+  /**
+   * Ends a claim whose slot is already freed: `actual` tokens replace the estimate (contract: limits/tpm-settled).
+   */
   end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMs: number): void {
     if (undone) this.rpm.giveBack(booked.rpmSlot, 1, nowMs);
     if (need !== 'generate') return;
@@ -161,7 +163,7 @@ export class LimitBook {
   }
 }
 
-/** Limit and remainder of the tighter of key and workspace, by kind (decisions §8). */
+/** Limit and remainder of the tighter of key and workspace, by kind (contract: limits/headers). */
 export function numbersOf(key: Counters, workspace: Counters, nowMs: number): LimitNumbers {
   return {
     requests: tighter(key.rpm, workspace.rpm, nowMs),

@@ -1,17 +1,16 @@
-/** Length of every rate window, ms (decisions §8). */
+/** Length of every rate window, ms (contract: limits/rpm). */
 export const WINDOW_MS = 60_000;
 /** Limits up to this keep every admission's exact moment; larger ones, and none, merge what falls in 100 ms. */
 const EXACT_UP_TO = 10_000;
 const BUCKET_MS = 100;
 
 /**
- * A sliding window of 60 s over weights: at most `limit` in any 60 s (decisions §8). Requests weigh 1,
- * tokens their number. Times are monotonic ms and never run backwards. Without a limit it admits everything
+ * A sliding window of 60 s over weights: at most `limit` in any 60 s (contract: limits/rpm, limits/tpm). Requests
+ * weigh 1, tokens their number. Times are monotonic ms and never run backwards. Without a limit it admits everything
  * and still counts, so that a limit set later finds what was admitted before it.
  *
- * A slot is one admission, or all of one 100 ms bucket under the moment of its latest one: the window
- * may then count a little long, never short, and no wait passes 60 s. Buckets bound its memory: 601 slots of
- * 16 bytes.
+ * A slot is one admission, or all of one 100 ms bucket under the moment of its latest one: the window may then count
+ * a little long, never short, and no wait passes 60 s. Buckets bound its memory: 601 slots of 16 bytes.
  */
 export class SlidingWindow {
   /** Infinity without a limit. */

@@ -1,6 +1,6 @@
-/** UTF-8 bytes of output that count as one token when no provider told the number (decisions §6). */
+/** UTF-8 bytes of output that count as one token when no provider told the number (contract: money/estimate). */
 const BYTES_PER_TOKEN = 4;
-/** Output tokens a second of an offer that has not been observed yet (decisions §6). */
+/** Output tokens a second of an offer that has not been observed yet (contract: money/observed-speed). */
 const UNKNOWN_SPEED = 50;
 
 /** Tokens of an answer of which only its bytes are known, rounded up; the input's are in admission/estimate. */
@@ -20,7 +20,7 @@ export interface Unread {
 
 /**
  * Estimated output tokens of a model with hidden reasoning, from the time that it worked, rounded down: the visible
- * output says nothing about the hidden part (decisions §6 "What is charged").
+ * output says nothing about the hidden part (contract: money/hidden-reasoning).
  */
 export function estimateWorkedTokens({ workedMs, tokensPerSecond, mostTokens }: Unread): number {
   const made = Math.floor(((tokensPerSecond ?? UNKNOWN_SPEED) * Math.max(0, workedMs)) / 1000);

@@ -42,7 +42,7 @@ export function lacksTokens({ usage, nested, flags }: UsageReport, { base }: Pri
 }
 
 /**
- * Estimates the usage of an answer that reported none, or not all of its output (decisions §6 "What is charged"): input
+ * Estimates the usage of an answer that reported none, or not all of its output (contract: money/estimate): input
  * by its size, output by what was received. In the images family all output is image.
  * @param told the usage that it reported; null: none.
  * @param workedTokens output tokens estimated from the time that the model worked; those beyond the received output

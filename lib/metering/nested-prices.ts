@@ -7,8 +7,8 @@ export type NamedPrice = readonly [name: string, price: Price];
 const none: ReadonlyMap<string, Price> = new Map();
 
 /**
- * The prices of a report's nested models, by the names that it gives them (decisions §3 "Nested model
- * names"): the provider's own, its dated form, or the slug where the answer does not repeat a name.
+ * The prices of a report's nested models, by the names that it gives them (contract: money/nested-models): the
+ * provider's own, its dated form, or the slug where the answer does not repeat a name.
  */
 export function nestedPrices(
   { nested }: Pick<UsageReport, 'nested'>,

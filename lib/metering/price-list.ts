@@ -1,4 +1,7 @@
-/** Rates of one tier: nano-dollars per million units (decisions §6). A missing class costs its parent. */
+/**
+ * Rates of one tier: nano-dollars per million units (contract: money/nano-dollars). A missing class costs its parent
+ * (contract: money/missing-class).
+ */
 export interface Rates {
   readonly input?: bigint;
   readonly cachedInput?: bigint;

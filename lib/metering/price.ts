@@ -31,14 +31,14 @@ const pieces = [
 ] as const;
 
 /**
- * Prices one call (decisions §6). Integers throughout; a figure that is negative or not an integer
- * counts as 0, a part never exceeds its parent.
+ * Prices one call (contract: money/nano-dollars, money/missing-class, money/parts). Integers throughout; a figure
+ * that is negative or not an integer counts as 0, a part never exceeds its parent.
  *
  * A call is always one request, so a price without a request fee is the rule and is not flagged.
- * @param nestedPrices prices of nested models by the name that the provider gives them; a nested model
- * without one costs what the call's own model costs and is flagged `unpriced_nested`.
- * @param unitKey which entry of a map of rates by size, quality or resolution applies ("1024x1024/high") where
- * the report does not say it by itself.
+ * @param nestedPrices prices of nested models by the name that the provider gives them; a nested model without one
+ * costs what the call's own model costs and is flagged `unpriced_nested`.
+ * @param unitKey which entry of a map of rates by size, quality or resolution applies ("1024x1024/high") where the
+ * report does not say it by itself.
  */
 export function price(
   report: UsageReport,

@@ -2,7 +2,7 @@ import type { ContextTier, Price, ServiceRates } from '#lib/metering/price-list'
 
 /**
  * Names of the standard service in the families and their dialects: a request or answer that names one has the base
- * price (decisions §6).
+ * price (contract: money/service-tiers).
  */
 const standardNames: ReadonlySet<string> = new Set([
   'auto',

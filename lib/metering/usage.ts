@@ -1,5 +1,5 @@
 /**
- * What a call used, one shape for all families (operations.md "call show").
+ * What a call used, one shape for all families (contract: call-log/usage-shape).
  * `input` is uncached input; `audioInput` and `imageInput` are parts of it.
  * `output` includes reasoning; `reasoning`, `audioOutput` and `imageOutput` are parts of it.
  * Cache reads and writes stand beside `input`, never inside it.
@@ -54,7 +54,10 @@ export interface NestedUsage {
 /** What a family's reader found in an answer. */
 export interface UsageReport {
   readonly usage: Usage;
-  /** The tier that the answer names, as it does; null when it names none. It decides the price (decisions §6). */
+  /**
+   * The tier that the answer names, as it does; null when it names none. It decides the price
+   * (contract: money/service-tiers).
+   */
   readonly serviceTier: string | null;
   /** Usage that the answer attributes to a nested model, as the provider names it. */
   readonly nested: readonly NestedUsage[];
@@ -95,12 +98,14 @@ export const noUsage: Readonly<Usage> = Object.freeze({
   webSearches: 0,
 });
 
-/** Tokens that TPM counts: uncached input + cache writes + output, not cached input (decisions §8). */
+/** Tokens that TPM counts: uncached input + cache writes + output, not cached input (contract: limits/tpm). */
 export function countedTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite5m + usage.cacheWrite1h + usage.output;
 }
 
-/** All tokens that a call read and wrote: what a call that continues it reads again (decisions §6 "Hold"). */
+/**
+ * All tokens that a call read and wrote: what a call that continues it reads again (contract: jobs/continued-tokens).
+ */
 export function usedTokens(usage: Usage): number {
   return countedTokens(usage) + usage.cachedInput;
 }

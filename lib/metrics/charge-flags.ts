@@ -34,7 +34,7 @@ interface Seen {
   toldAtMs: number;
 }
 
-/** Counts flagged charges for metrics and writes them to the log (decisions §6 "reported to the operator"). */
+/** Counts flagged charges for metrics and writes them to the log (contract: call-log/flags). */
 export class ChargeFlags {
   /** The catalogue bounds provider and model, so it bounds this. */
   readonly #seen = new Map<string, Seen>();

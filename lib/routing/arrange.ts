@@ -24,7 +24,7 @@ const FIGURE_LIVES_MS = 300_000;
 const UNSEEN = Number.NEGATIVE_INFINITY;
 
 /**
- * Steps 2 to 4 of a plan (decisions §12): the offers of one model in the order of trying. Those that
+ * Steps 2 to 4 of a plan (contract: routing/plan): the offers of one model in the order of trying. Those that
  * `order` names come first, in its order; the rest is drawn by `weights`, else sorted. Where the policy
  * leaves the choice open, the provider that holds the call's prompt cache goes first.
  */

@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from '#lib/errors';
 import type { FamilyId, ModelFacts } from '#lib/snapshot/snapshot';
 
-/** Where each family is called, for messages (service.md "Endpoints"). */
+/** Where each family is called, for messages (contract: families/operations). */
 const pathOf: Readonly<Record<FamilyId, string>> = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
@@ -13,7 +13,7 @@ const pathOf: Readonly<Record<FamilyId, string>> = {
 
 /**
  * A model in scope that no offer speaks this family for: 400, and the message names the path that
- * works (decisions §3). null when some offer speaks it.
+ * works (contract: admission/family-offer). null when some offer speaks it.
  */
 export function checkFamily(model: ModelFacts | undefined, family: FamilyId): Refusal | null {
   if (!model || model.offers.some((offer) => offer.families.has(family))) return null;

@@ -47,7 +47,7 @@ export function listRoutable(catalogue: Catalogue, family: FamilyId): Set<string
 }
 
 /**
- * Step 1 of a plan (decisions §12): available offers after `only`, `ignore` and `maxPrice`.
+ * Step 1 of a plan (contract: routing/plan): available offers after `only`, `ignore` and `maxPrice`.
  * @returns null when the offer may be routed to.
  */
 export function exclude(offer: OfferFacts, wanted: Wanted): WhyOffer | null {
@@ -130,7 +130,7 @@ function shortTier(tier: string | null): string {
 }
 
 /**
- * 400 for a service tier or fast mode that no eligible offer has a price for (decisions §6).
+ * 400 for a service tier or fast mode that no eligible offer has a price for (contract: money/tier-asked).
  * @param offers those that are eligible apart from the tier.
  */
 export function noOfferAtTier(slug: string, tier: string | null, offers: readonly OfferFacts[]): Refusal {

@@ -14,7 +14,7 @@ export interface StoredPlanInput {
 }
 
 /**
- * Where a call on something that a provider keeps goes (decisions §11, §12): there and nowhere else,
+ * Where a call on something that a provider keeps goes (contract: routing/pinned): there and nowhere else,
  * whatever the policy says, also when the offer that made it was withdrawn. Pure.
  */
 export function planStored(input: StoredPlanInput): Plan {

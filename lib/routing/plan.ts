@@ -39,7 +39,7 @@ export interface Leftovers {
 }
 
 /**
- * Where a call goes, in order (decisions §12). Pure: the same input gives the same plan.
+ * Where a call goes, in order (contract: routing/plan). Pure: the same input gives the same plan.
  * A plan without targets holds the refusal that is answered after admission.
  */
 export function plan(input: PlanInput): Plan {
@@ -65,7 +65,7 @@ export function attemptsOf(input: PlanInput, rules: Rules): number {
 }
 
 /**
- * Steps 1 to 6 of decisions §12: every offer that the call could go to, in order; those that the breaker
+ * Steps 1 to 5 (contract: routing/plan): every offer that the call could go to, in order; those that the breaker
  * has set aside stand at the end.
  */
 export function candidates(input: PlanInput, rules: Rules, left: Leftovers | null): readonly OfferFacts[] {
@@ -156,7 +156,7 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
 
 /**
  * 400 when an offer lacks only the service tier that is asked for, or when the state that the call
- * continues is kept where its model has no offer (decisions §6, §11); else 502, named after what the
+ * continues is kept where its model has no offer (contract: routing/no-target); else 502, named after what the
  * closest offer lacks: a wrong address, else a missing one.
  */
 export function noTarget(input: PlanInput, rules: Rules): Refusal {

@@ -15,7 +15,7 @@ const plain = new WeakMap<Rates, PlainRates>();
 
 /**
  * The rates that a call is expected to be charged at: those of the service tier that it asks for and of
- * the context tier that its input reaches, with the base where they are silent (decisions §6).
+ * the context tier that its input reaches, with the base where they are silent (contract: money/context-tiers).
  * @param tier as `tierOf` names it; null: the standard service.
  */
 export function ratesAt(price: Price, inputTokens: number, tier: string | null): PlainRates {

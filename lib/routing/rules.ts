@@ -1,7 +1,7 @@
 import { parseUsd } from '#lib/money';
 import type { Policy } from '#lib/snapshot/snapshot';
 
-/** Attempts of a call, at the most, whatever a policy says (decisions §12). */
+/** Attempts of a call, at the most, whatever a policy says (contract: routing/plan). */
 const MOST_ATTEMPTS = 4;
 
 /** A policy made ready for planning: sets and numbers instead of lists and strings. */
@@ -30,7 +30,7 @@ export function mergePolicy(standard: Policy | undefined, own: Policy | undefine
   return standard ? { ...standard, ...own } : own;
 }
 
-/** Providers that a policy both orders and draws by weight: such a policy is refused (decisions §12). */
+/** Providers that a policy both orders and draws by weight: such a policy is refused (contract: routing/weights). */
 export function orderedAndDrawn(policy: Policy): readonly string[] {
   const { order, weights } = policy;
   return weights && order ? order.filter((id) => Object.hasOwn(weights, id)) : [];

@@ -10,7 +10,7 @@ export interface Target {
   readonly address: URL;
   readonly credential: string;
   readonly price: PriceVersion;
-  /** Output budget to write into the request, tokens; null: none (decisions §5). */
+  /** Output budget to write into the request, tokens; null: none (contract: admission/budget-injection). */
   readonly injectBudget: number | null;
   /** What this provider offers the request's nested models as, by slug; absent: the request names none. */
   readonly nested?: ReadonlyMap<string, NestedOffer>;
@@ -22,7 +22,7 @@ export interface NestedOffer {
   readonly price: PriceVersion;
 }
 
-/** Time limits of the attempts of a call, ms (decisions §12). */
+/** Time limits of the attempts of a call, ms (contract: routing/time-limits). */
 export interface TimeLimits {
   readonly connectMs: number;
   readonly firstByteMs: number;

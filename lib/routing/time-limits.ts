@@ -2,7 +2,7 @@ import type { Ask } from '#lib/families/family';
 import type { TimeLimits } from '#lib/routing/target';
 import type { FamilyId, Policy } from '#lib/snapshot/snapshot';
 
-/** Time limits of a call's attempts: the policy's, else the defaults (decisions §12). */
+/** Time limits of a call's attempts: the policy's, else the defaults (contract: routing/time-limits). */
 export function timeLimitsOf(policy: Policy, ask: Ask, family: FamilyId): TimeLimits {
   const set = policy.timeouts;
   const whole = ask.operation.steps !== 'generate' ? 60_000 : family === 'images' ? 300_000 : 600_000;

@@ -1,4 +1,4 @@
-/** Statuses on which the next target is tried (decisions §12). */
+/** Statuses on which the next target is tried (contract: routing/next-target). */
 const retryable = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529]);
 
 /** The operator's own faults: the credential is refused, unpaid or forbidden. */

@@ -25,7 +25,7 @@ class RedirectRefused extends Error {
 }
 
 /**
- * The answer behind a provider's redirects of a download (decisions §3, §11): within its origin with the
+ * The answer behind a provider's redirects of a download (contract: jobs/downloads): within its origin with the
  * credential; elsewhere without it, over https and to public addresses alone, unless the provider itself
  * is at a private one. Once it has left the origin, the credential is not sent again.
  * @returns the exchange as it was when it is no redirect.

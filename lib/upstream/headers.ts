@@ -1,7 +1,7 @@
 import { maskCredential } from '#lib/relay/credential-mask';
 import { fingerprint } from '#lib/secrets';
 
-/** Request headers that travel upstream (decisions §4); everything else stays here. */
+/** Request headers that travel upstream (contract: body/headers); everything else stays here. */
 const upstreamHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'accept',
@@ -15,7 +15,10 @@ const upstreamHeaders: ReadonlySet<string> = new Set([
   'idempotency-key',
 ]);
 
-/** Answer headers that reach the client: an allow-list, because a provider can echo the operator's credential. */
+/**
+ * Answer headers that reach the client: an allow-list, because a provider can echo the operator's credential
+ * (contract: request/answer-headers).
+ */
 const clientHeaders = new Set([
   'content-type',
   'content-disposition',
@@ -49,7 +52,7 @@ export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
  * @param workspaceId whose idempotency keys these are: all workspaces share the operator's account, where
  * one's key must never find another's answer.
  * @param body JSON goes up as JSON whatever the client called it, a form under the client's own boundary
- * (decisions §4); of what asks for content, the client's conditions and ranges go up too.
+ * (contract: body/content-type); of what asks for content, the client's conditions and ranges go up too.
  */
 export function headersToProvider(
   client: HeaderBag,
@@ -68,7 +71,7 @@ export function headersToProvider(
       if (more && room-- > 0) list.push(name, value);
       continue;
     }
-    // A range is asked of content alone (decisions §4).
+    // A range is asked of content alone (contract: body/headers).
     if (body !== 'content' && name === 'range') continue;
     if (body !== 'form' && name === 'content-type') continue;
     if (name === 'idempotency-key') {

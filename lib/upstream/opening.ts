@@ -2,9 +2,9 @@ const fieldNames = ['data', 'event', 'id', 'retry'].map((name) => Buffer.from(na
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 
 /**
- * Whether the first chunk of a 2xx answer can start a JSON object or array, or an event stream (decisions §12). The
- * bytes decide, not the Content-Type. White space alone passes, because providers send it to keep the connection alive
- * before a whole answer. An empty body does not pass.
+ * Whether the first chunk of a 2xx answer can start a JSON object or array, or an event stream
+ * (contract: routing/unreadable-answer). The bytes decide, not the Content-Type. White space alone passes, because
+ * providers send it to keep the connection alive before a whole answer. An empty body does not pass.
  */
 export function opensLikeAnswer(chunk: Uint8Array): boolean {
   if (chunk.length === 0) return false;

@@ -9,7 +9,7 @@ export interface Pools {
 
 /**
  * Pools without undici's own time limits: the exchange keeps first-byte, idle and total time itself
- * (decisions §12).
+ * (contract: routing/pooled-connections).
  */
 export function createPools(): Pools {
   const pools = new Map<string, Map<number, Pool>>();

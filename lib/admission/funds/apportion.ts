@@ -1,6 +1,6 @@
 import type { FundAsk, LeaseRef, LeaseState, Shortage, Verdict, Want } from '#lib/admission/money-store';
 
-/** What a lease may leave free at least: this many of the largest holds (decisions §6 "Leases"). */
+/** What a lease may leave free at least: this many of the largest holds (contract: money/lease-floor). */
 const FLOOR_HOLDS = 20n;
 /** A lease smaller than this many holds would be asked for again at once. */
 const USEFUL_HOLDS = 4n;
@@ -51,8 +51,8 @@ interface Open {
 }
 
 /**
- * Shares out what is free among the wants, in their order (decisions §6, §7): from a lease where it
- * covers, else as a row where anything is left before the want's own hold. Called under row locks.
+ * Shares out what is free among the wants, in their order (contract: money/crossing-call, money/caps): from a lease
+ * where it covers, else as a row where anything is left before the want's own hold. Called under row locks.
  * @param owners live owners, at least 1.
  */
 export function apportion(
@@ -164,7 +164,7 @@ function covers(part: Open, amountNano: bigint): boolean {
   return part.usableNano > 0n && part.usableNano >= amountNano;
 }
 
-/** Funds before caps, caps in the order day, 7-day, 30-day, quota (decisions §3, steps 11 and 12). */
+/** Funds before caps, caps in the order day, 7-day, 30-day, quota (contract: admission/order). */
 function firstShort(want: Want, purses: readonly Open[]): Shortage | null {
   for (const part of purses) {
     for (const bound of part.bounds) {

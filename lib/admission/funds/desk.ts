@@ -20,7 +20,7 @@ export interface DeskParts extends LineParts {
 /** Most calls in one transaction. */
 const BATCH = 500;
 const FLUSH_MS = 2_000;
-/** How long others may take to answer a recall (decisions §6 "Leases"). */
+/** How long others may take to answer a recall (contract: money/recall). */
 const RECALL_MS = 2_000;
 const RECALL_POLL_MS = 25;
 const ROUNDS = 3;

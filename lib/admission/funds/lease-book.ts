@@ -7,7 +7,7 @@ const RECALL_PAUSE_MS = 2_000;
 const REFUSED_PAUSE_MS = 1_000;
 
 /**
- * What this process may spend of one workspace or one key without asking (decisions §6 "Leases").
+ * What this process may spend of one workspace or one key without asking (contract: money/leases).
  * usable = granted − held − debt; granted here is never more than the database has.
  */
 export class Lease {

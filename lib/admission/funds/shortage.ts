@@ -9,15 +9,15 @@ const caps = {
   quota_exceeded: 'lifetime quota',
 } as const;
 
-/** Length of the sliding caps, hours (decisions §7). */
+/** Length of the sliding caps, hours (contract: money/sliding-caps). */
 export const slidingHours: Partial<Record<Shortage['code'], number>> = {
   d7_limit_reached: 168,
   d30_limit_reached: 720,
 };
 
 /**
- * A 402 (decisions §3, §7): says when it frees up. Where settled spend alone would admit, only running
- * calls stand in the way: then a retry helps, and the answer says so.
+ * A 402 (contract: money/cap-message, request/should-retry): says when it frees up. Where settled spend alone would
+ * admit, only running calls stand in the way: then a retry helps, and the answer says so.
  * @param freesAtMs ms since the epoch, null when no time can be named.
  */
 export function refuseShort(shortage: Shortage, want: Want, freesAtMs: number | null): Refusal {

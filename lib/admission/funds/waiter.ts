@@ -21,7 +21,7 @@ const WAIT_MS = 6_000;
 type Answer<Value> = Value | Refusal | Promise<Value | Refusal>;
 
 /**
- * @param timeZone as stored; an unknown one is refused later (decisions §3, step 13), not here.
+ * @param timeZone as stored; an unknown one is refused later (contract: admission/stored-limits), not here.
  * @param answer called exactly once.
  * @param take the answer once there is money; null when the lease was spent meanwhile.
  */
@@ -54,7 +54,7 @@ export function waiterOf<Value>(
   return waiter;
 }
 
-/** The money store cannot be asked and no lease covers (decisions §3). */
+/** The money store cannot be asked and no lease covers (contract: admission/coordinator). */
 export function storeAway(): Refusal {
   return refusal(
     'local_quota_not_configured',

@@ -5,8 +5,8 @@ import type { NestedOffer } from '#lib/routing/target';
 import type { Catalogue, FamilyId, KeySnapshot } from '#lib/snapshot/snapshot';
 
 /**
- * Nested model names against catalogue and scope (decisions §3): each is a slug that the key allows and
- * that some provider of the request's own model in this family offers too. Pure.
+ * Nested model names against catalogue and scope (contract: admission/nested-models): each is a slug that the key
+ * allows and that some provider of the request's own model in this family offers too. Pure.
  * @returns 400 `model_not_allowed`, or null.
  */
 export function checkNested(

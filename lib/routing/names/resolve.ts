@@ -21,7 +21,7 @@ interface OtherNames {
 const known = new WeakMap<Catalogue, OtherNames>();
 
 /**
- * The model that a client names (decisions §11 "Names"): by its slug, an alias of the workspace, an alias
+ * The model that a client names (contract: families/names): by its slug, an alias of the workspace, an alias
  * of the catalogue, or the part after the slash where that is one model in the key's scope; in this order.
  * Of a chain, the first model that the key allows and the family serves. Pure.
  * @param family null: any.
