@@ -1,4 +1,4 @@
-/** Every code that the gateway itself answers with (service.md "Errors"; `not_found`: decisions §11). */
+/** Every code that the gateway itself answers with (contract: request/error-codes). */
 export const errorTable = {
   invalid_body: { status: 400 },
   model_not_allowed: { status: 400 },
@@ -37,13 +37,16 @@ export interface Refusal {
   readonly code: ErrorCode;
   /** One sentence that says what to do next; never quotes a secret. */
   readonly message: string;
-  /** Whole seconds, 1 to 60 (decisions §8). */
+  /** Whole seconds, 1 to 60 (contract: limits/retry-after). */
   readonly retryAfterSeconds?: number;
   /** Overrides the default of `shouldRetry` below (a 402 that only running calls stand behind). */
   readonly shouldRetry?: boolean;
   /** The `Allow` header of a 405. */
   readonly allow?: string;
-  /** Overrides the status of the code: a WebSocket handshake is refused with 426 (decisions §11). */
+  /**
+   * Overrides the status of the code: a WebSocket handshake is refused with 426
+   * (contract: request/method-not-allowed).
+   */
   readonly status?: 426;
 }
 
@@ -67,7 +70,7 @@ export function refusal(
 }
 
 /**
- * 500 `local_quota_not_configured` (decisions §3): this process cannot keep its books now.
+ * 500 `local_quota_not_configured` (contract: admission/coordinator): this process cannot keep its books now.
  * @param why what it cannot do: "cannot write its journal".
  */
 export function unaccountable(why: string): Refusal {
@@ -92,14 +95,16 @@ export function statusOf(refused: Refusal): number {
   return refused.status ?? errorTable[refused.code].status;
 }
 
-/** `x-should-retry`: 400, 401, 402 and 403 say no (decisions §3); null leaves the client's own rule. */
+/**
+ * `x-should-retry`: 400, 401, 402 and 403 say no (contract: request/should-retry); null leaves the client's own rule.
+ */
 export function shouldRetry(refused: Refusal): boolean | null {
   if (refused.shouldRetry !== undefined) return refused.shouldRetry;
   const status = statusOf(refused);
   return status >= 400 && status <= 403 ? false : null;
 }
 
-/** The body of service.md "Errors / Shape": `message` and `code` alone. */
+/** The body of an error: `message` and `code` alone (contract: request/error-shape). */
 export function errorBody(refused: Pick<Refusal, 'code' | 'message'>): string {
   return JSON.stringify({ error: { message: refused.message, code: refused.code } });
 }
@@ -107,15 +112,18 @@ export function errorBody(refused: Pick<Refusal, 'code' | 'message'>): string {
 const LONGEST_REASON = 200;
 
 /**
- * The message as HTTP/1.1 reason phrase (decisions §3), which is all that some clients show of an error:
- * printable ASCII, at most 200 bytes.
+ * The message as HTTP/1.1 reason phrase (contract: request/error-message), which is all that some clients show of an
+ * error: printable ASCII, at most 200 bytes.
  */
 export function reasonOf({ message }: Pick<Refusal, 'message'>): string {
   const plain = message.replace(/…/g, '...').replace(/[^\x20-\x7e]+/g, '?');
   return plain.length > LONGEST_REASON ? `${plain.slice(0, LONGEST_REASON - 3)}...` : plain;
 }
 
-/** Seconds to wait in the words that clients look for in the message, beside `Retry-After` (decisions §3). */
+/**
+ * Seconds to wait in the words that clients look for in the message, beside `Retry-After`
+ * (contract: request/retry-in).
+ */
 export function retryIn(seconds: number): string {
   return `Please retry in ${seconds}s.`;
 }

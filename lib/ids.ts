@@ -11,7 +11,10 @@ const patienceMs = 10_000;
 
 /** Makes the ids of calls, attempts and rows. */
 export interface Ids {
-  /** UUIDv7, ascending within the process; null when the wall clock is outside 2025–2100 (decisions §3). */
+  /**
+   * UUIDv7, ascending within the process; null when the wall clock is outside 2025–2100
+   * (contract: request/no-request-id).
+   */
   newId(): string | null;
   /** `noid-` + 16 hex digits of the start time and a counter of this process. */
   fallbackId(): string;

@@ -1,4 +1,4 @@
-/** Nano-dollars in a dollar. All money in the gateway is an integer number of them (decisions §6). */
+/** Nano-dollars in a dollar. All money in the gateway is an integer number of them (contract: money/nano-dollars). */
 const NANO_PER_USD = 1_000_000_000n;
 
 /**

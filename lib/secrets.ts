@@ -38,14 +38,14 @@ function checksum(body: string): string {
 
 /**
  * A new API key: `mg_`, 256 random bits as 43 base62 digits, 6 base62 digits of CRC-32 over all that
- * stands before (decisions §2).
+ * stands before (contract: authentication/key-format).
  * @param randomBytes source of randomness: gives that many bytes.
  */
 export function makeKey(randomBytes: (count: number) => Uint8Array = cryptoRandomBytes): string {
   return withChecksum(prefix, randomBytes);
 }
 
-/** A new key of the management API: `mgk_`, the rest as in an API key (decisions §15). */
+/** A new key of the management API: `mgk_`, the rest as in an API key (contract: control-plane/management-keys). */
 export function makeManagementKey(): string {
   return withChecksum(managementPrefix, cryptoRandomBytes);
 }
@@ -55,7 +55,10 @@ function withChecksum(start: string, randomBytes: (count: number) => Uint8Array)
   return body + checksum(body);
 }
 
-/** Whether a text can be a key at all: a malformed one is refused without a look-up (decisions §2). */
+/**
+ * Whether a text can be a key at all: a malformed one is refused without a look-up
+ * (contract: authentication/malformed).
+ */
 export function isWellFormedKey(text: string): boolean {
   return shape.test(text) && text.slice(bodyLength) === checksum(text.slice(0, bodyLength));
 }
@@ -74,12 +77,14 @@ export function fingerprint(secret: string): string {
   return hash('sha256', secret, 'base64');
 }
 
-/** What is stored of a key: HMAC-SHA-256 under the server's pepper, 32 bytes (decisions §2). */
+/**
+ * What is stored of a key: HMAC-SHA-256 under the server's pepper, 32 bytes (contract: authentication/key-at-rest).
+ */
 export function hashKey(secret: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(secret).digest();
 }
 
-/** What may be shown of a key: its first 7 and last 4 characters (decisions §2). */
+/** What may be shown of a key: its first 7 and last 4 characters (contract: authentication/key-at-rest). */
 export function displayOf(secret: string): { start: string; end: string } {
   return { start: secret.slice(0, 7), end: secret.slice(-4) };
 }

@@ -76,7 +76,7 @@ export function offerKey(modelId: string, providerId: string): string {
 }
 
 /**
- * Compares files with the database (operations.md "Catalogue file": declarative). An offer is left out when
+ * Compares files with the database (contract: operations/catalogue-apply). An offer is left out when
  * the files list its provider but not the offer; one whose provider they only refer to (in another offer),
  * when they also list its model. Pure.
  */

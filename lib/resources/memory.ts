@@ -1,6 +1,6 @@
 import type { Resource, ResourceKind } from '#lib/resources/resource';
 
-/** How long a resource can be named after it was made (decisions §11), ms. */
+/** How long a resource can be named after it was made (contract: jobs/lifetime), ms. */
 export const keptMs = 30 * 24 * 3_600_000;
 
 /** The name of a resource in memory and in the change feed. */

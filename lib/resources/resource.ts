@@ -2,7 +2,7 @@ import type { FamilyId } from '#lib/snapshot/snapshot';
 
 /**
  * Something that a provider keeps for a workspace and that later requests name by its id
- * (decisions §11 "Server-held state"). Ids are the provider's own: what a client sees is what it sent.
+ * (contract: jobs/ownership). Ids are the provider's own: what a client sees is what it sent.
  */
 export type ResourceKind = 'response' | 'item' | 'conversation' | 'video' | 'operation' | 'file';
 

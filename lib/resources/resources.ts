@@ -32,7 +32,10 @@ export interface ResourcesOptions {
   readonly most?: number;
 }
 
-/** Memory first, then the database; what is new goes through the journal (decisions §11). */
+/**
+ * Memory first, then the database; what is new goes through the journal
+ * (contract: jobs/look-up, jobs/recorded-first).
+ */
 export function createResources(options: ResourcesOptions): LiveResources {
   const { clock, journal } = options;
   const memory = createResourceMemory(options.most ?? 50_000);

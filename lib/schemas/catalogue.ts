@@ -84,7 +84,7 @@ const model = z.strictObject({
   offers: z.array(offer),
 });
 
-/** The catalogue file (operations.md "Catalogue file"): unknown keys are refused. */
+/** The catalogue file (contract: operations/catalogue-file): unknown keys are refused. */
 export const catalogueShape = z.strictObject({
   providers: z.array(provider).default([]),
   models: z.array(model).default([]),

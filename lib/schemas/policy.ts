@@ -14,7 +14,7 @@ const usdPerMillion = z
   .string({ error: 'write dollars per million tokens as a decimal string, like "5"' })
   .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is no price: write dollars per million tokens, like "5" or "0.25"');
 
-/** The policy file (operations.md "Policy file", decisions §12): every key optional, unknown ones refused. */
+/** The policy file (contract: operations/policy-file): every key optional, unknown ones refused. */
 export const policyShape = z
   .strictObject({
     sort: z.enum(['order', 'price', 'latency', 'throughput']).optional(),

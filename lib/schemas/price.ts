@@ -44,7 +44,7 @@ const tierName = z
     'is no service tier: write the name in lower case, not the standard one',
   );
 
-/** `price:` of an offer in the catalogue file (operations.md "Catalogue file"): decimal strings of USD. */
+/** `price:` of an offer in the catalogue file (contract: operations/catalogue-price): decimal strings of USD. */
 export const filePriceShape = z.strictObject({
   ...rateFields,
   tiers: contextTiers,
@@ -115,7 +115,10 @@ export function parsePrice(json: unknown): Price {
   };
 }
 
-/** Whether a price prices nothing: such an offer is listed as unpriced and never routed to (decisions §6). */
+/**
+ * Whether a price prices nothing: such an offer is listed as unpriced and never routed to
+ * (contract: money/unpriced-offer).
+ */
 export function isUnpriced(price: Price): boolean {
   return Object.keys(price.base).length === 0;
 }

@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
 import type { Change } from '#lib/data/change';
 
-/** Follows the table `change`, so that snapshots of every process stay in force (architecture §3). */
+/**
+ * Follows the table `change`, so that snapshots of every process stay in force (contract: durability/change-feed).
+ */
 export interface ChangeFeed {
   /** Polls now, then once a second until `close`. */
   start(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Guards the database against look-ups of keys that are not in memory (decisions §10). */
+/** Guards the database against look-ups of keys that are not in memory (contract: authentication/look-up-limits). */
 export interface Gate {
   /** Seconds to wait (`Retry-After`), or 0: a look-up may start now and counts until `done`. */
   enter(nowMs: number): number;

@@ -67,7 +67,7 @@ export function createHashLoader(
 
 /**
  * Distinguishes existing keys from made-up ones without a query, so that a flood of made-up keys cannot use up the
- * look-ups of real ones (decisions §10). Empty until `load`.
+ * look-ups of real ones (contract: authentication/look-up-limits). Empty until `load`.
  */
 export function createKnownHashes(pool: Pick<Pool, 'query'>): KnownHashes {
   const bits = new Uint8Array(1 << (placeBits - 3));

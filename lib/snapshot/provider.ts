@@ -72,7 +72,7 @@ function addressFromEnv(name: string, value: string | undefined): Address {
   return readAddress(value.trim(), `the environment variable ${name}`);
 }
 
-/** A versioned root (operations.md "Catalogue file"). `where` names its source; the text is not quoted. */
+/** A versioned root (contract: operations/catalogue-address). `where` names its source; the text is not quoted. */
 function readAddress(text: string, where: string): Address {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) return { state: 'invalid', why: `${where} is not a URL` };

@@ -7,7 +7,10 @@ import { coolingDown, malformed, notFound, revoked, rotatedOut, unresolved } fro
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 import { createUnknown } from '#lib/snapshot/unknown';
 
-/** Turns a presented secret into a snapshot: memory first, one shared load on a miss (decisions §10). */
+/**
+ * Turns a presented secret into a snapshot: memory first, one shared load on a miss
+ * (contract: authentication/resolving).
+ */
 export interface KeyReader {
   /**
    * @param secret the key as presented.
@@ -46,7 +49,7 @@ export interface KeyReaderOptions {
   readonly most?: number;
 }
 
-/** While the database cannot answer, memory serves this long (decisions §10). */
+/** While the database cannot answer, memory serves this long (contract: authentication/database-away). */
 const staleMs = 15 * 60_000;
 /** A key whose changes outrun this many loads is answered but not remembered. */
 const mostReloads = 3;
@@ -191,7 +194,9 @@ function isTouched(found: KeySnapshot | null, touched: ReadonlySet<string>): boo
   return found === null ? touched.has('?') : touched.has(found.key.id) || touched.has(found.workspace.id);
 }
 
-/** Refuses revoked keys and secrets that were rotated out (decisions §9). */
+/**
+ * Refuses revoked keys and secrets that were rotated out (contract: authentication/states, authentication/rotation).
+ */
 function usable(snapshot: KeySnapshot, clock: Clock): KeySnapshot | Refusal {
   if (snapshot.key.status === 'revoked') return revoked;
   if (snapshot.secretUntilMs !== null && clock.now() >= snapshot.secretUntilMs) return rotatedOut;

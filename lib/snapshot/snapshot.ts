@@ -1,9 +1,11 @@
 import type { Price } from '#lib/metering/price-list';
 
-/** The protocol families of service.md. */
+/** The protocol families (contract: families/native). */
 export type FamilyId = 'chat' | 'responses' | 'messages' | 'images' | 'videos' | 'generate-content';
 
-/** Limits as stored. null: no limit. Values are not trusted: `decide` checks them (decisions §3, step 13). */
+/**
+ * Limits as stored. null: no limit. Values are not trusted: `decide` checks them (contract: admission/stored-limits).
+ */
 export interface StoredLimits {
   /** Requests in any 60 s. */
   readonly rpm: number | null;
@@ -58,7 +60,7 @@ export interface KeySnapshot {
   readonly secretUntilMs: number | null;
 }
 
-/** Routing policy of a workspace or of one model in it (decisions §12, operations.md "Policy file"). */
+/** Routing policy of a workspace or of one model in it (contract: routing/policy, operations/policy-file). */
 export interface Policy {
   readonly sort?: 'order' | 'price' | 'latency' | 'throughput' | undefined;
   readonly order?: readonly string[] | undefined;
@@ -129,7 +131,7 @@ export interface ModelFacts {
   readonly maxOutputTokens: number;
   readonly input: readonly string[];
   readonly output: readonly string[];
-  /** Its output may hold thinking that the client does not see (decisions §6 "What is charged"). */
+  /** Its output may hold thinking that the client does not see (contract: money/hidden-reasoning). */
   readonly reasoning: boolean;
   readonly createdAtMs: number;
   /** In catalogue order. */

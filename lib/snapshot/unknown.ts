@@ -5,7 +5,10 @@ export interface Unknown {
   clear(): void;
 }
 
-/** @param options at most `most` hashes, each kept `keepMs`; the oldest goes first (decisions §10). */
+/**
+ * @param options at most `most` hashes, each kept `keepMs`; the oldest goes first
+ * (contract: authentication/unknown-keys).
+ */
 export function createUnknown(options: { most: number; keepMs: number }): Unknown {
   const untilMs = new Map<string, number>();
   return {
