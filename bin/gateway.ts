@@ -1,4 +1,4 @@
-/** The command line: the console's verbs for operators and scripts (operations.md "Command line"). */
+/** The command line: the console's verbs for operators and scripts (contract: operations/command-line). */
 import { runCommand } from '#lib/command/main';
 
 // A reader that has seen enough (`| head`) ends the output, and not the command.

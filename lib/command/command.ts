@@ -15,7 +15,7 @@ export interface Output {
   readonly failed?: string;
 }
 
-/** One noun and verb of operations.md "Command line". */
+/** One noun and verb of the command line (contract: operations/command-line). */
 export interface Command {
   /** "key create"; a noun alone where it has one deed. */
   readonly name: string;

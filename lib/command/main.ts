@@ -58,7 +58,7 @@ export interface Streams {
 }
 
 /**
- * Runs one command line (operations.md "Command line").
+ * Runs one command line (contract: operations/command-line).
  * @returns 0 done, 1 refused (the reason on standard error), 2 usage (the right usage line there).
  */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<0 | 1 | 2> {

@@ -10,7 +10,7 @@ export async function actorOf(user: { id: string; operator: boolean }): Promise<
   return { kind: 'user', userId: user.id, operator: user.operator, address };
 }
 
-/** A change is in force in this process before the page hears of it (decisions §9). */
+/** A change is in force in this process before the page hears of it (contract: authentication/change-in-force). */
 export function controlHost(): ControlHost {
   const { db, env, catalogue, pollNow } = getConsoleHost();
   return { db, keyPepper: env.keyPepper, catalogue, changed: pollNow };

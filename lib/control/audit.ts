@@ -6,8 +6,8 @@ import { difference } from '#lib/control/state';
 import type { Store } from '#lib/control/store';
 
 /**
- * Writes the audit row of a mutation: who, what, to which thing, what differs, from where (decisions §15).
- * A mutation that found everything as wanted has changed nothing and leaves no row.
+ * Writes the audit row of a mutation: who, what, to which thing, what differs, from where
+ * (contract: control-plane/audit). A mutation that found everything as wanted has changed nothing and leaves no row.
  */
 export async function audit(
   store: Store,

@@ -1,4 +1,4 @@
-/** Why an operation was refused, with its HTTP status on `/api/v1` (decisions §15). */
+/** Why an operation was refused, with its HTTP status on `/api/v1` (contract: control-plane/own-codes). */
 export const controlCodes = {
   invalid_body: 400,
   permission_denied: 403,

@@ -20,7 +20,7 @@ export type Permission =
 export const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
-/** The people who run the gateway: everything, in every workspace (decisions §15). */
+/** The people who run the gateway: everything, in every workspace (contract: control-plane/roles). */
 export type ActingRole = Role | 'operator';
 
 const readers = ['workspace:read', 'keys:read', 'policies:read', 'logs:read', 'members:read'] as const;

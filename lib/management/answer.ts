@@ -24,7 +24,7 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
 }
 
 /**
- * An error in the gateway's own shape (service.md "Errors").
+ * An error in the gateway's own shape (contract: request/error-shape).
  * @param report of what nobody foresaw; the answer says nothing of it.
  */
 export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {

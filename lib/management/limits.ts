@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { refusal } from '#lib/errors';
 import { Denied } from '#lib/management/answer';
 
-/** Requests a minute of one management key (decisions §15). */
+/** Requests a minute of one management key (contract: control-plane/management-limit). */
 export const requestsPerMinute = 600;
 
 /** How large a body may be, and how long it may take to arrive. */

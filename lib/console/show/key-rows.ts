@@ -40,7 +40,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
 /** How a key stands, in a word. */
 export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
 
-/** In the order in which the gateway checks them (decisions §3). */
+/** In the order in which the gateway checks them (contract: admission/order). */
 function stateOf(key: ShownKey, nowMs: number): KeyState {
   if (key.status === 'revoked') return 'revoked';
   if (key.status !== 'active') return 'inactive';

@@ -3,7 +3,10 @@ import type { Field, FieldFacts } from '#lib/control/field/field';
 
 const isText = 'it is a text';
 
-/** An e-mail address in lower case without surrounding spaces: addresses compare without case (decisions §16). */
+/**
+ * An e-mail address in lower case without surrounding spaces: addresses compare without case
+ * (contract: control-plane/emails).
+ */
 export function email(facts: FieldFacts): Field<string, true> {
   const message = 'not an e-mail address; write one like ann@example.com';
   const schema = z.string(isText).transform(normalEmail).pipe(z.email(message).max(320, message));
@@ -15,7 +18,10 @@ export function normalEmail(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** A new password: 10 to 256 characters. Whether it is a common one is for `run` to ask (decisions §16). */
+/**
+ * A new password: 10 to 256 characters. Whether it is a common one is for `run` to ask
+ * (contract: control-plane/passwords).
+ */
 export function password(facts: FieldFacts): Field<string, true> {
   const schema = z
     .string(isText)

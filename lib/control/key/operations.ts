@@ -211,7 +211,7 @@ export const keyOperations = [
   rotateKey,
 ];
 
-/** One transition of a key (decisions §9). Doing it again changes nothing and is no error. */
+/** One transition of a key (contract: authentication/states). Doing it again changes nothing and is no error. */
 function transition(
   verb: 'enable' | 'disable' | 'exhaust' | 'restore' | 'revoke',
   summary: string,
@@ -243,7 +243,9 @@ function flagAfter(key: ApiKey, quotaNano: bigint | null | undefined): boolean {
   return key.quotaNano !== null && quotaNano > key.quotaNano ? false : key.quotaExhausted;
 }
 
-/** The member who makes the key: when that member leaves, the key stops (decisions §9). */
+/**
+ * The member who makes the key: when that member leaves, the key stops (contract: authentication/inactive-reasons).
+ */
 async function makerOf({ store, actor, scope }: Context<'workspace'>): Promise<string | null> {
   const userId = userOf(actor);
   if (userId === null) return null;

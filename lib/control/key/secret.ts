@@ -7,7 +7,7 @@ export const madeKey = z.object({
   key: z.string().meta({ description: 'The key itself. This is the only time that it is shown.' }),
 });
 
-/** A new secret, and the columns that keep what may be kept of it (decisions §2). */
+/** A new secret, and the columns that keep what may be kept of it (contract: authentication/key-at-rest). */
 export function newSecret(pepper: string) {
   const key = makeKey();
   const { start, end } = displayOf(key);

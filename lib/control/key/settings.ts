@@ -60,7 +60,7 @@ const stateShape = {
 };
 export const changedKey = z.object({ id: z.uuid(), ...stateShape });
 
-/** A key as "key show" prints it (operations.md). */
+/** A key as "key show" prints it (contract: operations/key-show). */
 export const shownKey = z.object({
   ...changedKey.shape,
   workspace: z.string().meta({ description: 'The slug of its workspace.' }),

@@ -16,7 +16,7 @@ interface Found {
 
 /**
  * Who presents a management key; null when it is unknown, revoked, or void because its maker has lost the
- * role that it was made under (decisions §15).
+ * role that it was made under (contract: control-plane/management-keys).
  * @param secret a well-formed management key.
  */
 export async function findManagementKey(

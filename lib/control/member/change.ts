@@ -68,8 +68,8 @@ export async function keepAnOwner(
 }
 
 /**
- * Ends the management keys that a member could no longer make, for good (decisions §15): they stay void
- * when the role comes back.
+ * Ends the management keys that a member could no longer make, for good (contract: control-plane/members): they stay
+ * void when the role comes back.
  * @param role the one that they have from now on; null: none.
  * @returns how many.
  */

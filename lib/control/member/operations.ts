@@ -121,7 +121,7 @@ export const listMembers = read({
 
 export const memberOperations = [addMember, setMember, removeMember, listMembers];
 
-/** Every process reads again which API keys have lost their member (decisions §9). */
+/** Every process reads again which API keys have lost their member (contract: authentication/inactive-reasons). */
 function done({ scope }: Context<'workspace'>, userId: string, revoked = 0) {
   return {
     subject: userId,

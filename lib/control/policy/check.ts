@@ -78,7 +78,7 @@ async function refuseUnusedAliases(
   );
 }
 
-/** Each alone may be sound while a model's policy over the default is not (decisions §12). */
+/** Each alone may be sound while a model's policy over the default is not (contract: routing/weights). */
 function refuseContradiction(stored: Stored, model: string, policy: Policy): void {
   const all = new Map([...stored].map(([name, one]) => [name, readable(one.policy)]));
   all.set(model, policy);

@@ -29,7 +29,7 @@ export interface Session {
 
 /**
  * The user with this e-mail and password, null for any mismatch. An unknown address costs as much time
- * as a known one (decisions §16).
+ * as a known one (contract: control-plane/sign-in).
  */
 export async function findUserByPassword(db: Db, email: string, password: string): Promise<SignedIn | null> {
   // PostgreSQL stores no NUL; asked for one, it would raise.

@@ -20,8 +20,8 @@ export async function checkPassword(stored: string | null, text: string): Promis
 }
 
 /**
- * Common passwords are tried first by whoever guesses (decisions §16). The list has 49,000 and is read when
- * it is first needed.
+ * Common passwords are tried first by whoever guesses (contract: control-plane/passwords). The list has 49,000 and is
+ * read when it is first needed.
  * @throws ControlRefused (invalid_body), naming `field`.
  */
 export async function refuseCommonPassword(text: string, field: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Store } from '#lib/control/store';
 import { type ListedWorkspace, type ShownWorkspace, stateOfRow } from '#lib/control/workspace/settings';
 import { formatUsd } from '#lib/money';
 
-/** What open calls and jobs of workspace `w` hold; leased money is not held (decisions §6). */
+/** What open calls and jobs of workspace `w` hold; leased money is not held (contract: money/available). */
 export const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
   + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id)`;
 

@@ -4,8 +4,8 @@ import { conflict } from '#lib/control/refusal';
 import type { Store } from '#lib/control/store';
 
 /**
- * First segments of addresses that are no workspace's: of the console (operations.md "Console addresses")
- * and of calls, which are served without their version too (decisions §3 "Addresses").
+ * First segments of addresses that are no workspace's: of the console
+ * and of calls, which are served without their version too (contract: operations/reserved-slugs).
  */
 const reserved = new Set(
   (
