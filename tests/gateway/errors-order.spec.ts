@@ -24,7 +24,7 @@ interface Cause {
   readonly sql?: string;
 }
 
-/** In the order of decisions §3: of two causes the earlier one is answered. */
+/** In order (contract: admission/order): of two causes the earlier one is answered. */
 const causes: Readonly<Record<string, Cause>> = {
   'unknown path': { code: 'not_found', target: '/v1/nothing' },
   'wrong method': { code: 'method_not_allowed', method: 'PUT' },

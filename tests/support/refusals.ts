@@ -7,7 +7,7 @@ import { headerOf, type Wire } from '#tests/support/wire';
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Statuses whose callers must not simply send the same again (decisions §3). */
+/** Statuses whose callers must not simply send the same again (contract: request/should-retry). */
 const final = new Set([400, 401, 402, 403]);
 const waits: ReadonlySet<ErrorCode> = new Set([
   'hydrate_cooldown',
@@ -18,7 +18,7 @@ const waits: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * A refusal as service.md "Errors" and decisions §1, §3 and §8 shape it.
+ * A refusal of the gateway (contract: request/error-shape, request/error-message, request/retry-in).
  * @param retries `x-should-retry: true`: a 402 that only running calls stand behind.
  * @returns its request id.
  */

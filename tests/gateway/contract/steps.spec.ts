@@ -21,7 +21,7 @@ interface Client {
 interface Cause {
   readonly name: string;
   readonly code: ErrorCode;
-  /** The operations that it stands in the way of (decisions §3 "Which steps apply"). */
+  /** The operations that it stands in the way of (contract: admission/which-steps). */
   readonly bars: readonly Operation['steps'][];
   readonly key?: Parameters<Stack['key']>[1];
   arrange?(stack: Stack, client: Client & { readonly id: string }): Promise<unknown>;

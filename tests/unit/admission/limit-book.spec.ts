@@ -26,7 +26,7 @@ class Subject {
   }
 }
 
-describe('a limit that changes (decisions §8)', () => {
+describe('a limit that changes (contract: limits/changed)', () => {
   const ways: readonly (readonly [string, readonly StoredLimits[]])[] = [
     ['set for the first time', [none]],
     ['lowered', [{ ...none, rpm: 100, tpm: 100 }]],

@@ -21,7 +21,7 @@ function bounded(said: UsageReport, choices = 1, tools = false, of = model) {
   return { usage: kept.usage, flags };
 }
 
-describe('usage beyond what the model can do (decisions §6)', () => {
+describe('usage beyond what the model can do (contract: money/usage-bounds)', () => {
   it('stands at the context for input and at the maximum × n for output, each with a tenth more', () => {
     const said = report({ input: 1e12, output: 1e12 });
     expect(bounded(said, 2)).toEqual({

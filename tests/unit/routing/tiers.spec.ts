@@ -36,7 +36,7 @@ function idsFor(...args: Parameters<typeof inputFor>): string[] {
 
 const offers = [tiered('plain', []), tiered('quick', ['priority']), tiered('both', ['flex', 'priority'])];
 
-describe('a request that asks for a service tier (decisions §6)', () => {
+describe('a request that asks for a service tier (contract: money/tier-asked)', () => {
   it.each([null, 'auto', 'default', 'standard', 'standard_only'])('goes anywhere for %s', (tier) => {
     expect(idsFor({ service_tier: tier }, offers)).toEqual(['m@plain', 'm@quick', 'm@both']);
   });

@@ -8,7 +8,7 @@ export const statuses: Readonly<Record<string, number>> = {
   'vercel-ai/images/openai__gpt-image-response-format-error.json': 400,
 };
 
-/** Answered by the gateway itself (decisions §11), so there is nothing to relay. */
+/** Answered by the gateway itself (contract: families/model-lists), so there is nothing to relay. */
 export const answeredHere: ReadonlySet<string> = new Set([
   'llm-gemini/models/test_gemini__test_cli_gemini_models.01.gemini.resp.json',
   'openai-openapi-examples/videos/videos_list.json',

@@ -49,7 +49,7 @@ export const chatSpeakers: readonly Speaker[] = [
   },
 ];
 
-/** Takes out the first event with usage and without choices, as decisions §4 defines it. */
+/** Takes out the first event with usage and without choices (contract: body/include-usage). */
 function withoutUsageEvent(sent: string): string {
   const newline = /\r\n\r\n|\r\r|\n\n/.exec(sent)?.[0] ?? '\n\n';
   const events = sent.split(newline);

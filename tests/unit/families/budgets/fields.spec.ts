@@ -23,7 +23,10 @@ const requests = [
   { asked: 'a string', value: () => '"50"' },
 ] as const;
 
-/** Decisions §5 over one request: the fields that the provider reads, or the code of the refusal. */
+/**
+ * The output budget of one request (contract: admission/output-budget): the fields that the provider reads, or the
+ * code of the refusal.
+ */
 function due(field: BudgetField, maximum: number | null, value: string | null): string {
   if (value === null || value === 'null') {
     const injects = maximum !== null && maximum < modelMaximum;
