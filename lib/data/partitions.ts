@@ -15,8 +15,6 @@ const defaultRetentionDays = 90;
 const spendDays = 32;
 /** How long state kept at a provider can be referred to (decisions §11). */
 const resourceDays = 30;
-const parents = { call: 'id', attempt: 'call_id' } as const;
-type Parent = keyof typeof parents;
 
 export interface PartitionCare {
   stop(): void;
@@ -66,39 +64,32 @@ function leapt(seenMs: number): Error {
   );
 }
 
-/** Makes the weekly partitions of `call` and `attempt` from the last week to four weeks ahead. */
+/** Makes the weekly partitions of `call` from the last week to four weeks ahead. */
 export async function makePartitions(pool: Pool, nowMs: number): Promise<void> {
-  for (const parent of parentNames()) {
-    for (let week = -weeksBehind; week <= weeksAhead; week++) {
-      const startMs = weekStart(nowMs) + week * weekMs;
-      const name = nameOf(parent, startMs);
-      if (await exists(pool, name)) continue;
-      await change(pool, parent, (client) => makePartition(client, parent, name, startMs));
-    }
+  for (let week = -weeksBehind; week <= weeksAhead; week++) {
+    const startMs = weekStart(nowMs) + week * weekMs;
+    const name = nameOf(startMs);
+    if (await exists(pool, name)) continue;
+    await change(pool, (client) => makePartition(client, name, startMs));
   }
 }
 
 /**
- * Drops weeks that ended before the retention, and older rows of the default partitions; also minutes of spend that
+ * Drops weeks that ended before the retention, and older rows of the default partition; also minutes of spend that
  * no cap covers, expired resources, and settled jobs and adjustments of dropped calls.
  */
 export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: number): Promise<void> {
   const keepFromMs = weekStart(nowMs - retentionDays * dayMs);
-  for (const parent of parentNames()) {
-    const found = await pool.query<{ name: string }>(
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-       WHERE i.inhparent = $1::regclass`,
-      [parent],
-    );
-    for (const { name } of found.rows) {
-      const startMs = startOf(parent, name);
-      if (startMs === null || startMs >= keepFromMs) continue;
-      await change(pool, parent, (client) => client.query(`DROP TABLE IF EXISTS "${name}"`));
-    }
-    await pool.query(`DELETE FROM "${parent}_default" WHERE "${parents[parent]}" < $1::uuid`, [
-      idFloor(keepFromMs),
-    ]);
+  const found = await pool.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = 'call'::regclass`,
+  );
+  for (const { name } of found.rows) {
+    const startMs = startOf(name);
+    if (startMs === null || startMs >= keepFromMs) continue;
+    await change(pool, (client) => client.query(`DROP TABLE IF EXISTS "${name}"`));
   }
+  await pool.query('DELETE FROM call_default WHERE id < $1::uuid', [idFloor(keepFromMs)]);
   const daysAgo = (days: number) => new Date(nowMs - days * dayMs).toISOString();
   await pool.query('DELETE FROM spend_minute WHERE minute < $1::timestamptz', [daysAgo(spendDays)]);
   await pool.query('DELETE FROM resource WHERE created_at < $1::timestamptz', [daysAgo(resourceDays)]);
@@ -109,39 +100,27 @@ export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: n
 }
 
 /** Rows of that week that went to the default partition move into the new one before it is attached. */
-async function makePartition(
-  client: PoolClient,
-  parent: Parent,
-  name: string,
-  startMs: number,
-): Promise<void> {
+async function makePartition(client: PoolClient, name: string, startMs: number): Promise<void> {
   if (await exists(client, name)) return;
-  const id = parents[parent];
   const [from, to] = [idFloor(startMs), idFloor(startMs + weekMs)];
-  await client.query(`LOCK TABLE "${parent}_default" IN ACCESS EXCLUSIVE MODE`);
-  await client.query(`CREATE TABLE "${name}" (LIKE "${parent}" INCLUDING ALL)`);
+  await client.query('LOCK TABLE call_default IN ACCESS EXCLUSIVE MODE');
+  await client.query(`CREATE TABLE "${name}" (LIKE call INCLUDING ALL)`);
   await client.query(
-    `WITH moved AS (DELETE FROM "${parent}_default" WHERE "${id}" >= '${from}' AND "${id}" < '${to}' RETURNING *)
+    `WITH moved AS (DELETE FROM call_default WHERE id >= '${from}' AND id < '${to}' RETURNING *)
      INSERT INTO "${name}" SELECT * FROM moved`,
   );
-  await client.query(
-    `ALTER TABLE "${parent}" ATTACH PARTITION "${name}" FOR VALUES FROM ('${from}') TO ('${to}')`,
-  );
+  await client.query(`ALTER TABLE call ATTACH PARTITION "${name}" FOR VALUES FROM ('${from}') TO ('${to}')`);
 }
 
 /**
  * One change of the table's shape in a short transaction of its own; processes take turns by the lock on
  * the parent. A lock that does not come within 3 s is given up, so that calls are not kept waiting.
  */
-async function change(
-  pool: Pool,
-  parent: Parent,
-  work: (client: PoolClient) => Promise<unknown>,
-): Promise<void> {
+async function change(pool: Pool, work: (client: PoolClient) => Promise<unknown>): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query("BEGIN; SET LOCAL lock_timeout = '3s'");
-    await client.query(`LOCK TABLE ONLY "${parent}" IN SHARE UPDATE EXCLUSIVE MODE`);
+    await client.query('LOCK TABLE ONLY call IN SHARE UPDATE EXCLUSIVE MODE');
     await work(client);
     await client.query('COMMIT');
     client.release();
@@ -156,20 +135,16 @@ async function exists(sql: Pool | PoolClient, name: string): Promise<boolean> {
   return found.rows[0]?.found === true;
 }
 
-function parentNames(): Parent[] {
-  return ['call', 'attempt'];
-}
-
 function weekStart(ms: number): number {
   return firstMondayMs + Math.floor((ms - firstMondayMs) / weekMs) * weekMs;
 }
 
 /** "call_w20261116": the week that begins on that Monday. */
-function nameOf(parent: Parent, startMs: number): string {
-  return `${parent}_w${new Date(startMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
+function nameOf(startMs: number): string {
+  return `call_w${new Date(startMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-function startOf(parent: Parent, name: string): number | null {
-  const match = new RegExp(`^${parent}_w(\\d{4})(\\d\\d)(\\d\\d)$`).exec(name);
+function startOf(name: string): number | null {
+  const match = /^call_w(\d{4})(\d\d)(\d\d)$/.exec(name);
   return match ? Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3])) : null;
 }

@@ -112,25 +112,25 @@ function oneString(pieces: string): string {
 }
 
 /** Without an array of its own: `map` and `join` cost more than what is written for one element. */
-function list<One>(all: readonly One[], write: (one: One, position: number) => string): string {
+function list<One>(all: readonly One[], write: (one: One) => string): string {
   let written = '';
   for (let at = 0; at < all.length; at++) {
     const one = all[at];
     if (one === undefined) continue;
-    written = at === 0 ? write(one, at) : `${written},${write(one, at)}`;
+    written = at === 0 ? write(one) : `${written},${write(one)}`;
   }
   return written;
 }
 
-function attemptRow(attempt: AttemptRecord, position: number): string {
+/** By position, in the order of `storedAttempt`; what is null or false at the end is left out. */
+function attemptRow(attempt: AttemptRecord): string {
+  const { error, possibleDuplicate } = attempt;
+  const ending = possibleDuplicate === true ? ',true' : '';
   return (
-    `{"position":${position},"id":"${attempt.id}","provider":${text(attempt.provider)}` +
-    `,"model":${text(attempt.model)}` +
-    `${attempt.status === null ? '' : `,"status":${integer(attempt.status)}`}` +
-    `${attempt.error === null ? '' : `,"error":${text(attempt.error)}`}` +
-    `,"start_ms":${integer(attempt.startMs)},"duration_ms":${integer(attempt.durationMs)}` +
-    `${attempt.upstreamRequestId === null ? '' : `,"upstream_request_id":${text(attempt.upstreamRequestId)}`}` +
-    `${attempt.possibleDuplicate === true ? ',"possible_duplicate":true' : ''}}`
+    `[${text(attempt.provider)},${text(attempt.model)}` +
+    `,${attempt.status === null ? 'null' : integer(attempt.status)}` +
+    `,${integer(attempt.startMs)},${integer(attempt.durationMs)},${text(attempt.upstreamRequestId)}` +
+    `${error === null && ending === '' ? '' : `,${text(error)}`}${ending}]`
   );
 }
 

@@ -23,8 +23,6 @@ export interface CostLine {
 }
 
 export interface AttemptRecord {
-  /** UUIDv7; goes to the provider as nothing, joins the logs of the simulated one by `x-attempt-id`. */
-  readonly id: string;
   readonly provider: string;
   readonly model: string;
   readonly status: number | null;

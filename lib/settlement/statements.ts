@@ -18,10 +18,10 @@ const callColumns = [
   'error_code text',
   'latency_ms int',
   'first_byte_ms int',
-  'overhead_ms float8',
+  'overhead_ms real',
   'end_reason text',
   'usage_source text',
-  'lines jsonb',
+  'lines json',
   'cost_nano bigint',
   'hold_nano bigint',
   'price_version_id uuid',
@@ -31,38 +31,29 @@ const callColumns = [
 const filledColumns = {
   'streamed boolean': 'coalesce(streamed, false)',
   'flags text[]': "coalesce(flags, '{}')",
-  'usage jsonb': "coalesce(usage, '{}')",
+  'usage json': "coalesce(usage, '{}')",
+  'attempts json': "coalesce(attempts, '[]')",
   'over_hold_nano bigint': 'coalesce(over_hold_nano, 0)',
 };
 const nameOf = (column: string) => column.split(' ')[0];
-const rowColumns = [...callColumns, ...Object.keys(filledColumns), 'attempts json'].join(', ');
+const rowColumns = [...callColumns, ...Object.keys(filledColumns)].join(', ');
 const callNames = [...callColumns, ...Object.keys(filledColumns)].map(nameOf).join(', ');
 const callValues = [...callColumns.map(nameOf), ...Object.values(filledColumns)].join(', ');
 
 /**
- * Calls, their ledger lines and attempts in one statement. Dedupes by primary key: only the rows that are
- * new have effects. A line's id is its call's: it is a function of what it pays for.
- * $1: JSON array of rows with their attempts inside; $2: how many.
+ * Calls and their ledger lines in one statement. Dedupes by primary key: only the rows that are new have
+ * effects. A line's id is its call's: it is a function of what it pays for.
+ * $1: JSON array of rows; $2: how many.
  * Returns how many are new and, unless all are, which.
  */
 export const insertCalls = `
-  WITH given AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::json) AS r (${rowColumns})
-  ), fresh AS (
-    INSERT INTO call (${callNames}, attempt_count)
-    SELECT ${callValues}, coalesce(json_array_length(attempts), 0) FROM given ORDER BY id
+  WITH fresh AS (
+    INSERT INTO call (${callNames}) SELECT ${callValues}
+    FROM json_to_recordset($1::json) AS r (${rowColumns}) ORDER BY id
     ON CONFLICT (id) DO NOTHING RETURNING id, workspace_id, key_id, cost_nano
   ), lines AS (
     INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
     SELECT id, workspace_id, 'call', id::text, -cost_nano, key_id FROM fresh WHERE cost_nano > 0
-  ), tries AS (
-    INSERT INTO attempt (call_id, position, id, provider, model, status, error, start_ms, duration_ms,
-      upstream_request_id, possible_duplicate)
-    SELECT given.id, a.position, a.id, a.provider, a.model, a.status, a.error, a.start_ms, a.duration_ms,
-      a.upstream_request_id, coalesce(a.possible_duplicate, false)
-    FROM given JOIN fresh ON fresh.id = given.id, json_to_recordset(given.attempts)
-      AS a (position int, id uuid, provider text, model text, status int, error text, start_ms int,
-        duration_ms int, upstream_request_id text, possible_duplicate boolean)
   )
   SELECT count(*)::int AS fresh, CASE WHEN count(*) < $2::int THEN array_agg(id::text) END AS ids FROM fresh`;
 

@@ -26,7 +26,6 @@ export interface AttemptDeps {
   readonly clock: Clock;
   readonly pools: Pools;
   readonly health: Health;
-  newId(): string | null;
 }
 
 export interface AttemptRun {
@@ -147,7 +146,7 @@ async function tryTarget(
     error = failureName(failure);
   }
   const endMono = deps.clock.mono();
-  run.record(recordAttempt(deps, run, target, exchange, beganMono, endMono, error));
+  run.record(recordAttempt(run, target, exchange, beganMono, endMono, error));
   const nowMs = deps.clock.now();
   if (error === 'client_gone') running.abandoned(nowMs);
   else if (verdict === 'answer') {
@@ -210,7 +209,6 @@ function placeOf(address: URL): { readonly origin: string; readonly root: string
 }
 
 function recordAttempt(
-  deps: AttemptDeps,
   run: AttemptRun,
   target: Target,
   exchange: Exchange,
@@ -219,7 +217,6 @@ function recordAttempt(
   error: string | null,
 ): AttemptRecord {
   return {
-    id: deps.newId() ?? '00000000-0000-7000-8000-000000000000',
     provider: target.offer.provider.id,
     model: target.model.id,
     status: error === null ? exchange.status : null,

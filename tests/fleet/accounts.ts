@@ -25,8 +25,7 @@ export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
     `SELECT c.id, c.client_request_id, c.workspace_id, c.status, c.error_code, c.end_reason,
        c.cost_nano::text AS cost, c.hold_nano::text AS hold,
        ARRAY(SELECT (-amount_nano)::text FROM ledger_line l WHERE l.kind = 'call' AND l.id = c.id) AS posted,
-       ARRAY(SELECT upstream_request_id FROM attempt a
-             WHERE a.call_id = c.id AND upstream_request_id IS NOT NULL) AS upstream
+       ARRAY(SELECT a->>5 FROM json_array_elements(c.attempts) AS a WHERE a->>5 IS NOT NULL) AS upstream
      FROM call c`,
   );
   const booked = new Map<string, Booked[]>();

@@ -101,7 +101,6 @@ export function callOf(customer: Customer, given: Partial<CallRecord> = {}): Cal
     userAgent: 'test',
     attempts: [
       {
-        id: newId(),
         provider: 'openai',
         model: 'gpt-4.1',
         status: 200,

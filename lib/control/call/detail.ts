@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Adjustment, Attempt, Call, Job } from '#generated/client';
+import type { Adjustment, Call, Job } from '#generated/client';
 import { jobDetail, shownJob } from '#lib/control/call/job-detail';
 import { chargeLine, storedLines, storedUsage } from '#lib/control/call/stored-charge';
 import { usageClasses } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
+import { storedAttempts } from '#lib/settlement/record/stored-attempts';
 
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
 const moment = z.iso.datetime();
@@ -24,6 +25,10 @@ export const shownCall = z.object({
   id: z.uuid(),
   clientRequestId: z.string().nullable(),
   at: moment,
+  settledAt: moment.meta({
+    description:
+      'When its charge was posted, by the clock of the database; it follows "at" within 2 seconds.',
+  }),
   workspace: z.string().meta({ description: 'The slug of its workspace.' }),
   key: z.uuid().meta({ description: 'The id of its API key.' }),
   keyName: z.string().nullable(),
@@ -65,12 +70,11 @@ export interface CallNames {
 }
 
 /**
- * A row of the log, its attempts (in order) and its job as the console and the command line show them. A
- * job's charge is that of the call that created it, which is charged nothing itself.
+ * A row of the log and its job as the console and the command line show them. A job's charge is that of the
+ * call that created it, which is charged nothing itself.
  */
 export function callDetail(
   call: Call,
-  attempts: readonly Attempt[],
   job: Job | null,
   adjustment: Adjustment | null,
   names: CallNames,
@@ -83,6 +87,7 @@ export function callDetail(
     id: call.id,
     clientRequestId: call.clientRequestId,
     at: call.at.toISOString(),
+    settledAt: call.settledAt.toISOString(),
     workspace: names.workspaceSlug ?? call.workspaceId,
     key: call.keyId,
     keyName: names.keyName,
@@ -111,15 +116,6 @@ export function callDetail(
       adjusted && settledAt
         ? { amount: formatUsd(adjusted.amountNano), settledAt: settledAt.toISOString() }
         : null,
-    attempts: attempts.map((attempt) => ({
-      provider: attempt.provider,
-      model: attempt.model,
-      status: attempt.status,
-      error: attempt.error,
-      startMs: attempt.startMs,
-      durationMs: attempt.durationMs,
-      upstreamRequestId: attempt.upstreamRequestId,
-      possibleDuplicate: attempt.possibleDuplicate,
-    })),
+    attempts: storedAttempts(call.attempts),
   };
 }

@@ -1,7 +1,9 @@
 import { optional } from '#lib/control/field/field';
 import { id, isUuid, pattern, time, words } from '#lib/control/field/kinds';
 import { filter } from '#lib/control/field/paging';
+import { badInput } from '#lib/control/refusal';
 import { idFloor } from '#lib/ids';
+import { upstreamRequestIdAt } from '#lib/settlement/record/stored-attempts';
 
 const more = { title: 'More filters', help: '' };
 
@@ -66,6 +68,18 @@ export const callFilters = {
     ),
     sql: (code) => `c.error_code = ${code}`,
   }),
+  upstreamRequestId: filter({
+    field: optional(
+      words({
+        label: 'Upstream request id',
+        help: 'The provider’s id of an attempt. Searches one day: the last 24 hours, or the one that begins at "from" or ends at "to".',
+        group: more,
+        example: 'req_011CSHoEeqs5C35K2UUqR7Fy',
+      }),
+    ),
+    sql: (id) =>
+      `EXISTS (SELECT FROM json_array_elements(c.attempts) AS a WHERE a->>${upstreamRequestIdAt} = ${id})`,
+  }),
   from: filter({
     field: optional(
       time({ label: 'From', help: 'The first moment.', group: more, example: '2026-11-01T00:00:00Z' }),
@@ -81,6 +95,36 @@ export const callFilters = {
     sql: (lowest) => `c.id < ${lowest}::uuid`,
   }),
 };
+
+const dayMs = 24 * 3_600_000;
+
+interface Span {
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+/**
+ * The span of a search by upstream request id, for which there is no index: a day at most, the last one where
+ * none is named. Other searches keep theirs.
+ * @param nowMs ms since the epoch.
+ * @throws ControlRefused bad_input for a longer one.
+ */
+export function searched<Given extends Span & { readonly upstreamRequestId?: string | undefined }>(
+  given: Given,
+  nowMs: number,
+): Given {
+  const { from, to, upstreamRequestId } = given;
+  if (upstreamRequestId === undefined) return given;
+  if (from && to) {
+    if (to.getTime() - from.getTime() <= dayMs) return given;
+    throw badInput(
+      'to',
+      'a search by upstream request id covers 24 hours: write a time that is nearer to "from"',
+    );
+  }
+  if (from) return { ...given, to: new Date(from.getTime() + dayMs) };
+  return { ...given, from: new Date((to?.getTime() ?? nowMs) - dayMs) };
+}
 
 /** The lowest and the highest id that begin so. */
 function rangeOfIds(start: string): [string, string] {

@@ -49,14 +49,12 @@ async function readCalls(store: Store, scope: Scope, ids: readonly string[]): Pr
   const where = { callId: { in: [...ids] } };
   // The calls first: what was committed with a call that is found is found then too.
   const calls = await store.prisma.call.findMany({ where: { ...inScope(scope), id: { in: [...ids] } } });
-  const [attempts, jobs, adjustments] = await Promise.all([
-    store.prisma.attempt.findMany({ where, orderBy: { position: 'asc' } }),
+  const [jobs, adjustments] = await Promise.all([
     store.prisma.job.findMany({ where }),
     store.prisma.adjustment.findMany({ where }),
   ]);
   const { keyNames, slugs } = await readNames(store, calls);
   const byId = new Map(calls.map((call) => [call.id, call]));
-  const byCall = Map.groupBy(attempts, (attempt) => attempt.callId);
   const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
   return ids.flatMap((id) => {
@@ -67,7 +65,7 @@ async function readCalls(store: Store, scope: Scope, ids: readonly string[]): Pr
       keyName: keyNames.get(call.keyId) ?? null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];
-    return callDetail(call, byCall.get(id) ?? [], job, adjustment, names);
+    return callDetail(call, job, adjustment, names);
   });
 }
 

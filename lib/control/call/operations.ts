@@ -1,5 +1,5 @@
 import { shownCall } from '#lib/control/call/detail';
-import { callFilters } from '#lib/control/call/filters';
+import { callFilters, searched } from '#lib/control/call/filters';
 import { getCall, pageOfCalls } from '#lib/control/call/find';
 import { read } from '#lib/control/declare';
 import { id, isUuid } from '#lib/control/field/kinds';
@@ -33,7 +33,8 @@ export const listCalls = read({
   line: {
     columns: ['at', 'id', 'status', 'errorCode', 'answeringModel', 'provider', 'latencyMs', 'cost'],
   },
-  run: ({ store, scope }, input) => {
+  run: ({ store, scope, nowMs }, given) => {
+    const input = searched(given, nowMs);
     const { after } = input;
     if (after !== undefined && !isUuid(after)) {
       throw badInput('after', 'this is not the "next" of a page of calls');

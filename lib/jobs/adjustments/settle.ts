@@ -23,10 +23,10 @@ const findCharged = `
     j.call_id IS NULL OR j.settled_at IS NOT NULL AS settled,
     coalesce(j.provider_id, c.provider) AS provider, coalesce(j.model_id, c.answering_model) AS model,
     coalesce(j.created_at, c.at) AS at, coalesce(j.usage_source, c.usage_source) AS usage_source,
-    coalesce(j.usage, c.usage) AS usage, coalesce(j.cost_nano, c.cost_nano)::text AS cost,
+    coalesce(j.usage::json, c.usage) AS usage, coalesce(j.cost_nano, c.cost_nano)::text AS cost,
     coalesce(j.hold_nano, c.hold_nano)::text AS hold,
     coalesce(j.over_hold_nano, c.over_hold_nano)::text AS over_hold,
-    CASE WHEN j.call_id IS NULL THEN c.lines ELSE j.lines END AS lines,
+    CASE WHEN j.call_id IS NULL THEN c.lines ELSE j.lines::json END AS lines,
     CASE WHEN j.call_id IS NULL THEN c.flags ELSE j.flags END AS flags,
     v.price, m.context_tokens, m.max_output_tokens, m.output
   FROM call c LEFT JOIN job j ON j.call_id = c.id

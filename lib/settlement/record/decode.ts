@@ -3,6 +3,7 @@ import { noUsage, type Usage, type UsageSource, usageClasses } from '#lib/meteri
 import { readResources } from '#lib/resources/row';
 import type { AttemptRecord, CallRecord, CostLine, EndReason, Entry } from '#lib/settlement/entry';
 import { layoutVersion } from '#lib/settlement/record/encode';
+import { storedAttempt } from '#lib/settlement/record/stored-attempts';
 
 /** @throws Error when the payload is not one that `encodeEntry` made. */
 export function decodeEntry(payload: string): Entry {
@@ -81,10 +82,11 @@ function readLine(value: unknown): CostLine {
   };
 }
 
+/** By position, as the column has it; objects in journals of before. */
 function readAttempt(value: unknown): AttemptRecord {
+  if (Array.isArray(value)) return storedAttempt(value);
   const row = rowOf(value);
   return {
-    id: textOf(row.id),
     provider: textOf(row.provider),
     model: textOf(row.model),
     status: numberOrNull(row.status),

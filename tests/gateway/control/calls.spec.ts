@@ -8,7 +8,6 @@ import { noUsage } from '#lib/metering/usage';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { listCalls, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
-import { eventually } from '#tests/support/eventually';
 
 let database: TestDatabase;
 let db: Db;
@@ -43,6 +42,7 @@ async function log(iso: string, changed: Record<string, unknown> = {}): Promise<
     data: {
       id,
       at: new Date(iso),
+      settledAt: new Date(Date.parse(iso) + 1234),
       workspaceId: workspace.id,
       keyId: key,
       family: 'chat',
@@ -55,7 +55,6 @@ async function log(iso: string, changed: Record<string, unknown> = {}): Promise<
       latencyMs: 12,
       firstByteMs: 9,
       overheadMs: 0.5,
-      attemptCount: 1,
       endReason: 'completed',
       usageSource: 'reported',
       flags: [],
@@ -64,20 +63,8 @@ async function log(iso: string, changed: Record<string, unknown> = {}): Promise<
       costNano: 20_001n,
       holdNano: 30_000n,
       overHoldNano: 0n,
+      attempts: [['one', 'b-1', 200, 1, 8, 'up-1']],
       ...changed,
-    },
-  });
-  await db.prisma.attempt.create({
-    data: {
-      callId: id,
-      position: 0,
-      id: idAt(iso),
-      provider: 'one',
-      model: 'b-1',
-      status: 200,
-      startMs: 1,
-      durationMs: 8,
-      upstreamRequestId: 'up-1',
     },
   });
   return id;
@@ -90,6 +77,7 @@ describe('call show', () => {
       id,
       clientRequestId: 'mine',
       at: '2026-07-01T10:00:00.000Z',
+      settledAt: '2026-07-01T10:00:01.234Z',
       workspace: 'log',
       key,
       keyName: 'ci',
@@ -130,27 +118,6 @@ describe('call show', () => {
     for (const given of [{ workspace: other, id }, { id: "' OR 1=1" }, { id: workspace.id }])
       await expect(operate(db, showCall, given)).rejects.toMatchObject({ code: 'not_found', field: 'id' });
   });
-});
-
-it('a call is never shown without its attempts, not even while it is being written', async () => {
-  const [known, id] = [await log('2026-07-02T10:00:00Z'), idAt('2026-07-02T10:00:01Z')];
-  const copied = (table: string, column: string) =>
-    `INSERT INTO ${table} SELECT (jsonb_populate_record(NULL::${table},
-       to_jsonb(t) || jsonb_build_object('${column}', $2::text))).* FROM ${table} t WHERE ${column} = $1`;
-  const writer = await db.pool.connect();
-  await writer.query('BEGIN');
-  await writer.query(copied('call', 'id'), [known, id]);
-  await writer.query(copied('attempt', 'call_id'), [known, id]);
-  await writer.query('LOCK TABLE call IN ACCESS EXCLUSIVE MODE');
-  const shown = operate(db, showCall, { id });
-  const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await eventually(async () => (await db.pool.query(waiting)).rows[0]?.n > 0, true);
-  // Time for whoever reads attempts beside the call to find none of them.
-  await writer.query('SELECT pg_sleep(0.3)');
-  await writer.query('COMMIT');
-  writer.release();
-  expect((await shown).attempts).toHaveLength(1);
 });
 
 describe('the list of calls', () => {
@@ -205,6 +172,38 @@ describe('the list of calls', () => {
       { to: '2001-01-01' },
     ])
       expect((await listCalls(db, 'log', filters)).data, JSON.stringify(filters)).toEqual([]);
+  });
+
+  it('finds a call by the id that a provider gave one of its attempts, within a day', async () => {
+    const attempts = [
+      ['one', 'b-1', 500, 1, 8, 'up-first', 'server_error'],
+      ['two', 'b-2', 200, 9, 8, 'up-"second" é'],
+    ];
+    const old = await log('2026-09-20T12:00:00Z', { attempts });
+    const recent = await log(new Date(Date.now() - 3_600_000).toISOString(), { attempts });
+    const found = async (given: Record<string, unknown>) =>
+      (await listCalls(db, 'log', given)).data.map((call) => call.id);
+    for (const upstreamRequestId of ['up-first', 'up-"second" é'])
+      expect(await found({ upstreamRequestId })).toEqual([recent]);
+    const upstreamRequestId = 'up-first';
+    expect(await found({ upstreamRequestId, from: '2026-09-19T12:00:01Z' })).toEqual([old]);
+    expect(await found({ upstreamRequestId, to: '2026-09-21' })).toEqual([old]);
+    expect(await found({ upstreamRequestId, from: '2026-09-20', to: '2026-09-21' })).toEqual([old]);
+    expect(await found({ upstreamRequestId, from: '2026-09-19T11:59:59Z' })).toEqual([]);
+    expect(await found({ upstreamRequestId: 'up-firs' })).toEqual([]);
+    expect((await listCalls(db, other, { upstreamRequestId })).data).toEqual([]);
+    const tooLong = { upstreamRequestId, from: '2026-09-20', to: '2026-09-21T00:00:01Z' };
+    await expect(listCalls(db, 'log', tooLong)).rejects.toMatchObject({ code: 'invalid_body', field: 'to' });
+    const printed = await gateway.run(
+      'call',
+      'list',
+      '--workspace',
+      'log',
+      '--upstream-request-id',
+      'up-first',
+    );
+    expect(printed.out).toContain(recent);
+    expect(printed.out).not.toContain(old);
   });
 
   it.each([

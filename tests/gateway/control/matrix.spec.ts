@@ -55,8 +55,8 @@ async function user(operator = false): Promise<SessionUser> {
 async function logCall(workspaceId: string): Promise<void> {
   await db.pool.query(
     `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, streamed, latency_ms, overhead_ms,
-       attempt_count, end_reason, usage_source, flags, usage, lines, cost_nano, hold_nano, over_hold_nano)
-     VALUES ($2, now(), $1, $1, 'chat', 'chat.create', 400, false, 1, 1, 0, 'refused', 'none', '{}', '{}', '[]', 0, 0, 0)`,
+       end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
+     VALUES ($2, now(), $1, $1, 'chat', 'chat.create', 400, false, 1, 1, 'refused', 'none', '{}', '{}', '[]', '[]', 0, 0, 0)`,
     [workspaceId, randomUUID()],
   );
 }

@@ -14,6 +14,14 @@ const scalars: Record<string, string> = {
   DateTime: 'timestamp(3) with time zone',
 };
 
+/** Native types that are not the usual ones of their scalar. */
+const natives = [
+  ['@db.Uuid', 'uuid'],
+  ['@db.Json', 'json'],
+  ['@db.Real', 'real'],
+  ['@db.Timestamptz(6)', 'timestamp(6) with time zone'],
+] as const;
+
 interface Model {
   readonly name: string;
   readonly table: string;
@@ -75,7 +83,7 @@ function shapeOf(model: Model, models: readonly Model[]): Shape {
 
 function columnOf(table: string, field: Field, scalar: string): string {
   const list = field.suffix === '[]';
-  const type = /@db\.Uuid/.test(field.attributes) ? 'uuid' : scalar;
+  const type = natives.find(([attribute]) => field.attributes.includes(attribute))?.[1] ?? scalar;
   // A list is never null to Prisma, and its column is made without NOT NULL.
   const nullable = list || field.suffix === '?' ? ' null' : '';
   const standard = /@default\((?!uuid|cuid)/.test(field.attributes) ? ' default' : '';

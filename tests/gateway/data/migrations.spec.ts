@@ -48,6 +48,27 @@ function addMigration(directory: string, name: string, sql: string): void {
   writeFileSync(join(directory, name, 'migration.sql'), sql);
 }
 
+/** A call with a charge and three attempts in a week of its own, and one that was refused. */
+const earlierCalls = `
+  CREATE TABLE call_w20261116 PARTITION OF call
+    FOR VALUES FROM ('019a8f00-0000-0000-0000-000000000000') TO ('019a9100-0000-0000-0000-000000000000');
+  CREATE TABLE attempt_w20261116 PARTITION OF attempt
+    FOR VALUES FROM ('019a8f00-0000-0000-0000-000000000000') TO ('019a9100-0000-0000-0000-000000000000');
+  INSERT INTO workspace (id, slug, name) VALUES ('019a9000-0000-7000-8000-00000000000a', 'w', 'w');
+  INSERT INTO call (id, at, workspace_id, key_id, family, operation, requested_model, status, streamed, latency_ms,
+      overhead_ms, attempt_count, end_reason, usage_source, flags, usage, lines, cost_nano, hold_nano, over_hold_nano)
+    SELECT id::uuid, '2026-11-18T10:00:00Z', '019a9000-0000-7000-8000-00000000000a',
+      '019a9000-0000-7000-8000-00000000000b', 'chat', 'chat.create', 'a/b', status, false, 40, 0.5, attempts,
+      'completed', 'reported', '{usage_anomaly}', '{"input": 3}', '[]', cost, 30, 0
+    FROM (VALUES ('019a9000-0000-7000-8000-000000000001', 200, 3, 20),
+      ('01a00000-0000-7000-8000-000000000002', 402, 0, 0)) AS r (id, status, attempts, cost);
+  INSERT INTO attempt SELECT '019a9000-0000-7000-8000-000000000001', position, gen_random_uuid(), provider, 'a/b', status,
+      error, 1 + 2 * position, 2, upstream, position = 0
+    FROM (VALUES (2, 'three', 200, NULL, 'up-3'), (0, 'one', NULL, 'first_byte_timeout', NULL),
+      (1, 'two', 503, 'server_error', 'up-2')) AS r (position, provider, status, error, upstream);
+  INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, at)
+    SELECT id, workspace_id, 'call', id::text, -20, '2026-11-18T10:00:01.5Z' FROM call WHERE cost_nano > 0`;
+
 describe('the migrated database is what the schema file says', () => {
   it('on a PostgreSQL server', async () => {
     const database = await createDatabase();
@@ -62,15 +83,18 @@ describe('the migrated database is what the schema file says', () => {
   });
 });
 
+/** The migrations before this one. */
+function earlierThan(first: string): string {
+  const earlier = ownMigrations();
+  for (const name of readdirSync(earlier).filter((one) => one >= first && one !== 'migration_lock.toml'))
+    rmSync(join(earlier, name), { recursive: true });
+  return earlier;
+}
+
 describe('a database of an earlier version', () => {
   it('keeps its workspaces at addresses that calls need, under another slug and with the old one noted', async () => {
     const url = await emptyDatabase();
-    const earlier = ownMigrations();
-    for (const name of readdirSync(earlier).filter(
-      (one) => one >= '20261122103500' && one !== 'migration_lock.toml',
-    ))
-      rmSync(join(earlier, name), { recursive: true });
-    await migrate(url, earlier);
+    await migrate(url, earlierThan('20261122103500'));
     const pool = poolOf(url);
     for (const slug of ['chat', 'chat-workspace', 'videos', 'acme'])
       await pool.query('INSERT INTO workspace (id, slug, name) VALUES (gen_random_uuid(), $1, $1)', [slug]);
@@ -85,6 +109,43 @@ describe('a database of an earlier version', () => {
       { name: 'chat-workspace', slug: 'chat-workspace', former: null },
       { name: 'videos', slug: 'videos-workspace', former: 'videos' },
     ]);
+  });
+
+  it.each([
+    ['a PostgreSQL server', emptyDatabase],
+    ['the embedded database', embeddedDatabase],
+  ])('on %s keeps its calls, each with its attempts and the time of its charge', async (_, open) => {
+    const url = await open();
+    await migrate(url, earlierThan('20261122140000'));
+    const pool = poolOf(url);
+    await pool.query(earlierCalls);
+    await migrate(url);
+    const { rows } = await pool.query('SELECT tableoid::regclass::text AS place, * FROM call ORDER BY id');
+    const [charged, refused] = rows;
+    expect(rows).toHaveLength(2);
+    expect(charged).toMatchObject({
+      place: 'call_w20261116',
+      id: '019a9000-0000-7000-8000-000000000001',
+      settled_at: new Date('2026-11-18T10:00:01.500Z'),
+      cost_nano: '20',
+      overhead_ms: 0.5,
+      requested_model: 'a/b',
+      flags: ['usage_anomaly'],
+      usage: { input: 3 },
+      attempts: [
+        ['one', 'a/b', null, 1, 2, null, 'first_byte_timeout', true],
+        ['two', 'a/b', 503, 3, 2, 'up-2', 'server_error'],
+        ['three', 'a/b', 200, 5, 2, 'up-3'],
+      ],
+    });
+    expect(refused).toMatchObject({
+      place: 'call_default',
+      settled_at: new Date('2026-11-18T10:00:00.040Z'),
+      status: 402,
+      attempts: [],
+    });
+    const left = await pool.query("SELECT relname FROM pg_class WHERE relname LIKE 'attempt%'");
+    expect(left.rows).toEqual([]);
   });
 });
 

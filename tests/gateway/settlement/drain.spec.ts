@@ -90,16 +90,15 @@ describe('a drain', () => {
     await drain.drainNow();
 
     const logged = await row('SELECT * FROM call WHERE id = $1', [call.id]);
-    expect(logged).toMatchObject({ status: 200, cost_nano: '123', attempt_count: 1 });
+    expect(logged).toMatchObject({ status: 200, cost_nano: '123', settled_at: expect.any(Date) });
     // What was not used is left out: whoever reads a usage fills it in.
     expect(logged.usage).toEqual({ input: 123, output: 3 });
     expect(logged.lines).toEqual([
       { class: 'input', quantity: 123, unitPriceNano: '1000000', cost: '123.000000' },
     ]);
-    expect(await row('SELECT * FROM attempt WHERE call_id = $1', [call.id])).toMatchObject({
-      position: 0,
-      upstream_request_id: 'req_1',
-    });
+    expect(logged.attempts).toEqual([['openai', 'gpt-4.1', 200, 1, 110, 'req_1']]);
+    const posted_at = "SELECT at FROM ledger_line WHERE kind = 'call' AND id = $1";
+    expect(await row(posted_at, [call.id])).toEqual({ at: logged.settled_at });
     expect(await row('SELECT * FROM call WHERE id = $1', [refused.callId])).toMatchObject({
       status: 402,
       error_code: 'insufficient_balance',

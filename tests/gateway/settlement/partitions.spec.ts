@@ -25,10 +25,9 @@ afterAll(async () => {
 /** A clock that stands still. */
 const clockAt = (ms: number) => ({ now: () => ms, mono: () => 0 });
 
-async function partitions(parent: string): Promise<string[]> {
+async function partitions(): Promise<string[]> {
   const found = await pool.query<{ name: string }>(
-    'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1',
-    [parent],
+    "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'call'::regclass ORDER BY 1",
   );
   return found.rows.map((row) => row.name);
 }
@@ -42,8 +41,7 @@ async function log(atMs: number): Promise<string> {
 
 async function placeOf(id: string): Promise<string[]> {
   const found = await pool.query<{ place: string }>(
-    `SELECT tableoid::regclass::text AS place FROM call WHERE id = $1
-     UNION ALL SELECT tableoid::regclass::text FROM attempt WHERE call_id = $1`,
+    'SELECT tableoid::regclass::text AS place FROM call WHERE id = $1',
     [id],
   );
   return found.rows.map((row) => row.place);
@@ -52,23 +50,18 @@ async function placeOf(id: string): Promise<string[]> {
 describe('the weeks of the call log', () => {
   it('are made from the last one to four ahead, by many processes at once, and move what came before them', async () => {
     const early = await log(nowMs - dayMs);
-    expect(await placeOf(early)).toEqual(['call_default', 'attempt_default']);
+    expect(await placeOf(early)).toEqual(['call_default']);
     await Promise.all(Array.from({ length: 4 }, () => makePartitions(pool, nowMs)));
     const weeks = ['20261109', '20261116', '20261123', '20261130', '20261207', '20261214'];
-    for (const parent of ['call', 'attempt']) {
-      expect(await partitions(parent)).toEqual([
-        `${parent}_default`,
-        ...weeks.map((week) => `${parent}_w${week}`),
-      ]);
-    }
-    expect(await placeOf(early)).toEqual(['call_w20261116', 'attempt_w20261116']);
+    expect(await partitions()).toEqual(['call_default', ...weeks.map((week) => `call_w${week}`)]);
+    expect(await placeOf(early)).toEqual(['call_w20261116']);
   });
 
   it('hold the first and the last id of their week, and the default one what fits no week', async () => {
     const monday = Date.UTC(2026, 10, 23);
-    expect(await placeOf(await log(monday - 1))).toEqual(['call_w20261116', 'attempt_w20261116']);
-    expect(await placeOf(await log(monday))).toEqual(['call_w20261123', 'attempt_w20261123']);
-    expect(await placeOf(await log(Date.UTC(2099, 0, 1)))).toEqual(['call_default', 'attempt_default']);
+    expect(await placeOf(await log(monday - 1))).toEqual(['call_w20261116']);
+    expect(await placeOf(await log(monday))).toEqual(['call_w20261123']);
+    expect(await placeOf(await log(Date.UTC(2099, 0, 1)))).toEqual(['call_default']);
   });
 
   it('let a look-up by id touch one partition', async () => {
@@ -84,12 +77,12 @@ describe('the weeks of the call log', () => {
 
   it('are dropped when all of them is older than the retention, with old rows of the default one', async () => {
     const [old, kept, odd] = [await log(nowMs - 5 * dayMs), await log(nowMs), await log(nowMs - 300 * dayMs)];
-    expect(await placeOf(old)).toEqual(['call_w20261109', 'attempt_w20261109']);
+    expect(await placeOf(old)).toEqual(['call_w20261109']);
     await dropPartitions(pool, nowMs + 6 * dayMs, 7);
     expect(await placeOf(old)).toEqual([]);
     expect(await placeOf(odd)).toEqual([]);
-    expect(await placeOf(kept)).toEqual(['call_w20261116', 'attempt_w20261116']);
-    expect(await partitions('call')).not.toContain('call_w20261109');
+    expect(await placeOf(kept)).toEqual(['call_w20261116']);
+    expect(await partitions()).not.toContain('call_w20261109');
   });
 
   it('are kept at start; a failure is reported and stops nothing', async () => {
@@ -100,7 +93,7 @@ describe('the weeks of the call log', () => {
     });
     care.stop();
     expect(reports).toEqual([]);
-    expect(await partitions('call')).toContain('call_w20261109');
+    expect(await partitions()).toContain('call_w20261109');
     const away = new Pool({ connectionString: 'postgresql://nobody@127.0.0.1:9/none' });
     const failed = await keepPartitions(away, {
       clock: clockAt(nowMs),
@@ -130,7 +123,6 @@ describe('the weeks of the call log', () => {
     async function installed(...atMs: readonly number[]): Promise<string[]> {
       await pool.query('DELETE FROM seen_time');
       await pool.query('DELETE FROM call');
-      await pool.query('DELETE FROM attempt');
       return Promise.all(atMs.map(log));
     }
     const kept = async (ids: readonly string[]) => {

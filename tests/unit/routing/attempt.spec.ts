@@ -58,7 +58,7 @@ function targetAt(place: string, how: number | 'silent'): Target {
 async function run(targets: readonly Target[], part: Partial<AttemptRun> = {}) {
   const records: AttemptRecord[] = [];
   const answer = await attempt(
-    { clock: systemClock, pools, health, newId: () => null },
+    { clock: systemClock, pools, health },
     {
       targets,
       timeLimits: { connectMs: 1_000, firstByteMs: 500, idleMs: 1_000, totalMs: 5_000 },
