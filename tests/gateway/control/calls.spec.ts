@@ -174,7 +174,7 @@ describe('the list of calls', () => {
       expect((await listCalls(db, 'log', filters)).data, JSON.stringify(filters)).toEqual([]);
   });
 
-  it('finds a call by the id that a provider gave one of its attempts, within a day', async () => {
+  it('finds a call by the id that a provider gave one of its attempts, within a day (contract: call-log/attempts)', async () => {
     const attempts = [
       ['one', 'b-1', 500, 1, 8, 'up-first', 'server_error'],
       ['two', 'b-2', 200, 9, 8, 'up-"second" é'],
