@@ -28,7 +28,7 @@ async function begin() {
   return { client, key, long };
 }
 
-describe('an error that nobody caught', { timeout: 180_000 }, () => {
+describe('an error that nobody caught (contract: durability/stop)', { timeout: 180_000 }, () => {
   it.each([
     ['SIGUSR2', 'provoked'],
     ['SIGCONT', 'ours'],

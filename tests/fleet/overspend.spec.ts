@@ -72,7 +72,7 @@ function say(what: string, told: readonly Told[], rounds: readonly number[], cha
   process.stdout.write(`${what}: ${JSON.stringify(figures)}\n`);
 }
 
-describe('parallel calls never spend more than one crossing call above', () => {
+describe('parallel calls never spend more than one crossing call above (contract: money/crossing-call, money/overshoot)', () => {
   it('a balance that affords 10, asked for by 200 at once', async () => {
     const { slug } = await stack.workspace({ ...wide, credit: '0.0405' });
     const keys = await Promise.all([stack.key(slug), stack.key(slug)]);

@@ -15,7 +15,7 @@ function totalOf(answer: Wire): number {
   return Number(record(jsonOf(answer).usage).total_tokens);
 }
 
-describe('the limits of a key and of its workspace', () => {
+describe('the limits of a key and of its workspace (contract: limits/rpm, limits/tpm, limits/concurrency)', () => {
   let gateway: InProcess;
   beforeAll(async () => {
     gateway = await startInProcess({ still: true });

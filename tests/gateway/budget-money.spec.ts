@@ -13,7 +13,7 @@ const minute = 60;
 const hour = 3600;
 const messageOf = (answer: Wire) => String(record(jsonOf(answer).error).message);
 
-describe('what may be spent', () => {
+describe('what may be spent (contract: money/crossing-call, money/caps)', () => {
   let gateway: InProcess;
   beforeAll(async () => {
     gateway = await startInProcess();

@@ -6,7 +6,7 @@ import { ask, bearer, jsonOf, receivedOf } from '#tests/support/chat-call';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 
-describe('the output-token policy of a key', () => {
+describe('the output-token policy of a key (contract: admission/output-budget, admission/budget-of-choices)', () => {
   let stack: Stack;
   let workspace: string;
   beforeAll(async () => {

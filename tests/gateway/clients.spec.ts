@@ -27,7 +27,7 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
   const post = (target: string, body: string, headers: Record<string, string> = bearer(key)) =>
     ask(stack.url, 'POST', target, { ...json, ...headers }, body);
 
-  describe('an address without its version, or with two', () => {
+  describe('an address without its version, or with two (contract: request/addresses)', () => {
     it.each([
       ['/chat/completions', chat, 'chat.create'],
       ['/responses', responses, 'responses.create'],
@@ -63,7 +63,7 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
     });
   });
 
-  describe('whatever no operation is', () => {
+  describe('whatever no operation is (contract: request/json-for-programs)', () => {
     it.each([
       ['POST', '/', '/v1/models'],
       ['POST', '/completions', '/v1/chat/completions'],
@@ -132,7 +132,7 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
     }
   });
 
-  describe('a model is named', () => {
+  describe('a model is named (contract: families/names, families/slug-everywhere)', () => {
     let own: string;
     beforeAll(async () => {
       const workspace = await stack.workspace({});

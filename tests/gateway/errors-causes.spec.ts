@@ -21,7 +21,7 @@ const hello = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user',
 const chatPath = '/v1/chat/completions';
 const json = { 'Content-Type': 'application/json' };
 
-describe('the refusals each by its cause', () => {
+describe('the refusals each by its cause (contract: request/error-codes)', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await joinStack();

@@ -109,7 +109,7 @@ const pairs = [
   ...new Map(neighbours.map((pair) => [`${pair.firstName}, ${pair.secondName}`, pair])).values(),
 ];
 
-describe('the order of checks: the first failure wins', () => {
+describe('the order of checks: the first failure wins (contract: admission/order)', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await joinStack();

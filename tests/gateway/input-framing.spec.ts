@@ -55,7 +55,7 @@ async function expectServing(): Promise<void> {
 describe('one request', () => {
   join('node');
 
-  describe.concurrent('on the wire', () => {
+  describe.concurrent('on the wire (contract: request/malformed-http)', () => {
     it.each(requests)('$name: $code, with an id', async ({ text, code }: RawRequest) => {
       const { answers, end } = await talk(stack.url, Buffer.from(text.replace('KEY', key), 'latin1'));
       const [answer] = answers;
@@ -167,7 +167,7 @@ describe.each(['node', 'web'] as const)('over the %s lane', (lane) => {
     });
   });
 
-  describe.concurrent('an unread body', () => {
+  describe.concurrent('an unread body (contract: body/not-read-early)', () => {
     it('a caller without a key is answered while it sends, and its connection ends', async () => {
       const big = Buffer.alloc(8 * 1024 * 1024, 'a');
       const { answers } = await talk(

@@ -48,7 +48,7 @@ function broken(line: number, text: string): string[] {
   );
 }
 
-describe('a catalogue file', () => {
+describe('a catalogue file (contract: operations/catalogue-file)', () => {
   it('is read when it is right', () => {
     expect(faultsOf(good)).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('the catalogue that comes with the gateway', () => {
   });
 });
 
-describe('a price', () => {
+describe('a price (contract: operations/catalogue-price)', () => {
   const price = readFilePrice({
     input: '2',
     cachedInput: '0.003625',
@@ -238,7 +238,7 @@ describe('a price', () => {
   });
 });
 
-describe('a policy file', () => {
+describe('a policy file (contract: operations/policy-file)', () => {
   const fault = (text: string) => {
     try {
       readDocument('policy.json', text, policyShape);

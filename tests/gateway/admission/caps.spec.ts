@@ -56,7 +56,7 @@ async function refusedAt(caps: Partial<Caps>, timeZone: string, spentMs: number,
   return isRefusal(answer) ? answer : null;
 }
 
-describe('the daily cap', () => {
+describe('the daily cap (contract: money/daily-cap)', () => {
   it.each([
     ['UTC', '2026-06-15T00:00:00Z', '2026-06-16T00:00:00Z'],
     ['Asia/Kathmandu', '2026-06-14T18:15:00Z', '2026-06-15T18:15:00Z'],
@@ -102,7 +102,7 @@ describe('the daily cap', () => {
   });
 });
 
-describe('the sliding caps', () => {
+describe('the sliding caps (contract: money/sliding-caps)', () => {
   const at = Date.UTC(2026, 5, 15, 12, 30, 20);
   it.each([
     [168, 'd7_limit_reached', 'd7Nano'],
@@ -127,7 +127,7 @@ describe('the sliding caps', () => {
   });
 });
 
-describe('the quota', () => {
+describe('the quota (contract: money/quota)', () => {
   it('is the fourth cap, over all spend of the key, and does not reset', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: RICH, caps: { quotaNano: 5n * HOLD } });
     const spent = (nano: bigint) =>

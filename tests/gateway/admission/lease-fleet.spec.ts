@@ -30,7 +30,7 @@ async function setBalance(id: string, balanceNano: bigint): Promise<void> {
   await one.db.pool.query('UPDATE workspace SET balance_nano = $2 WHERE id = $1', [id, `${balanceNano}`]);
 }
 
-describe('leases', () => {
+describe('leases (contract: money/leases)', () => {
   it('answer without SQL and without a promise while they last', async () => {
     const snapshot = await makeWorkspace(one.db, {
       balanceNano: 100_000n * HOLD,
@@ -121,7 +121,7 @@ describe('ended calls', () => {
   });
 });
 
-describe('a recall', () => {
+describe('a recall (contract: money/recall)', () => {
   it("brings back another owner's unspent lease instead of a 402", async () => {
     const snapshot = await makeWorkspace(one.db, { balanceNano: 1_000n * HOLD });
     const running = claimed(await one.coordinator.claim(requestOf(snapshot, HOLD)));

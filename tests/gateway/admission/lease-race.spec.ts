@@ -27,7 +27,7 @@ function split(answers: readonly (Claim | Refusal)[]) {
   return { claims, refusals };
 }
 
-describe('a race for the last money', () => {
+describe('a race for the last money (contract: money/crossing-call)', () => {
   it('admits at most 10 and the crossing one of 200 parallel calls on a balance for 10', async () => {
     const snapshot = await makeWorkspace(one.db, { balanceNano: 10n * HOLD });
     const answers = await Promise.all(

@@ -32,7 +32,7 @@ function end(claim: Claim, chargeNano: bigint): void {
   closed.push({ callId, workspaceId, keyId, funding, chargeNano });
 }
 
-describe('a refused request', () => {
+describe('a refused request (contract: admission/undone)', () => {
   it('changes no counter: its row is gone before it is answered, and the limits are as before', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: 10n * HOLD, limits: { rpm: 1, tpm: 100 } });
     const first = claimed(await node.coordinator.claim(requestOf(snapshot, HOLD, { tokens: 40 })));
@@ -72,7 +72,7 @@ describe('a refused request', () => {
   });
 });
 
-describe('a 402', () => {
+describe('a 402 (contract: money/cap-message, money/refusal-asks)', () => {
   it('is not given while a closed call of this process is still to be posted', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: 3n * HOLD });
     for (let n = 0; n < 30; n++) {
@@ -114,7 +114,7 @@ describe('a 402', () => {
   });
 });
 
-describe('a growing hold', () => {
+describe('a growing hold (contract: money/hold-grows, money/strict)', () => {
   it.each([
     ['row', 10n],
     ['lease', 100n],

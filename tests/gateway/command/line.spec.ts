@@ -47,7 +47,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('the command line', () => {
+describe('the command line (contract: operations/command-line)', () => {
   it('makes, changes and shows a workspace', async () => {
     const made = await gateway.json(
       'workspace',

@@ -11,7 +11,7 @@ import { expectRefusal } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 
-describe('what a provider answers', () => {
+describe('what a provider answers (contract: request/passthrough, money/charge)', () => {
   let stack: Stack;
   let workspace: string;
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
-describe('the output budget that a provider is given', () => {
+describe('the output budget that a provider is given (contract: admission/budget-injection)', () => {
   let stack: Stack;
   let keys: Map<number, string>;
   beforeAll(async () => {

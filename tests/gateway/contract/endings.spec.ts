@@ -21,7 +21,7 @@ const afterPieces =
   (raw: string) =>
     raw.split(piece).length > pieces;
 
-describe('a call that does not end well', () => {
+describe('a call that does not end well (contract: routing/broken-stream, money/free)', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await joinStack();

@@ -18,7 +18,7 @@ interface Owner {
   readonly workspaceId: string;
 }
 
-describe('a job', () => {
+describe('a job (contract: jobs/jobs)', () => {
   let stack: Stack;
   let stranger: Owner;
   beforeAll(async () => {

@@ -45,7 +45,7 @@ const reading = named.filter(({ operation }) => operation.fields && !operation.r
 const uploading = named.filter(({ operation }) => operation.multipart);
 const inPath = named.filter(({ operation }) => operation.fields && operation.path.includes('{model+}'));
 
-describe('every operation refuses in the one documented shape', () => {
+describe('every operation refuses in the one documented shape (contract: request/error-shape, request/error-message)', () => {
   let stack: Stack;
   let key: string;
   beforeAll(async () => {

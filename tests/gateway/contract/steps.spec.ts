@@ -113,7 +113,7 @@ const bodies: Readonly<Record<string, object>> = {
   },
 };
 
-describe('which steps apply to which operation', () => {
+describe('which steps apply to which operation (contract: admission/which-steps)', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await joinStack();

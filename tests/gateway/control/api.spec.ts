@@ -40,7 +40,7 @@ async function place(role: Role = 'owner') {
   return { ...workspace, keys: `/workspaces/${workspace.slug}/keys`, token: made.key, tokenId: made.id };
 }
 
-describe('a key of a workspace', () => {
+describe('a key of a workspace (contract: control-plane/management-keys)', () => {
   it('is made, shown, changed and revoked, and the calls that it makes follow at once', async () => {
     const { keys, token, slug } = await place();
     const made = await send(token, 'POST', keys, { name: 'web', models: ['sandbox/echo'], rpm: 60 });
@@ -197,7 +197,7 @@ describe('whoever asks', () => {
   });
 });
 
-describe('an Idempotency-Key', () => {
+describe('an Idempotency-Key (contract: control-plane/idempotency)', () => {
   it('makes one key of fifty requests at once, and gives all of them its answer', async () => {
     const { keys, token, id } = await place();
     const once = { 'idempotency-key': 'deploy-1' };

@@ -71,7 +71,7 @@ function refusalOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-describe('creating a key', () => {
+describe('creating a key (contract: operations/key-create)', () => {
   it('gives a well-formed key once, stored as its hash and 11 characters', async () => {
     const { id, key } = await newKey();
     expect(isWellFormedKey(key)).toBe(true);
@@ -222,7 +222,7 @@ describe('setting a key', () => {
   });
 });
 
-describe('the states of a key', () => {
+describe('the states of a key (contract: authentication/states, authentication/quota-flag)', () => {
   it('goes active, inactive, active, each step in the audit and the change feed', async () => {
     const { id, key } = await newKey();
     expect(await disableKey(db, { id })).toMatchObject({ id, status: 'inactive', quotaExhausted: false });
@@ -281,7 +281,7 @@ describe('the states of a key', () => {
   });
 });
 
-describe('rotating a key', () => {
+describe('rotating a key (contract: authentication/rotation)', () => {
   it('keeps id, limits and spend, and lets the old secret work until the overlap ends', async () => {
     const { id, key } = await newKey({ rpm: 9 });
     const before = Date.now();

@@ -46,7 +46,7 @@ async function newWorkspace(role = 'developer', [owner, other] = people) {
 
 const as = (userId: string) => ({ kind: 'user' as const, userId, operator: false, address: null });
 
-describe('members of a workspace', () => {
+describe('members of a workspace (contract: control-plane/members)', () => {
   it('are added by the address of a known user, once, and listed with their roles', async () => {
     const { slug, owner, other } = await newWorkspace();
     const again = addMember(db, { workspace: slug, email: other.email, role: 'viewer' });

@@ -19,7 +19,7 @@ const ledgerOf = (workspace: string) => operate(stack.db, listLedger, { workspac
 const balanceOf = async (id: string) =>
   (await stack.db.prisma.workspace.findUniqueOrThrow({ where: { id } })).balanceNano;
 
-describe('a credit', () => {
+describe('a credit (contract: money/by-hand)', () => {
   it('is posted as a ledger line with its reason, and a debit recalls leases', async () => {
     const { id, slug } = await stack.workspace();
     const added = await addCredit(stack.db, { workspace: slug, amount: '2.5', reason: 'gift' });

@@ -30,7 +30,7 @@ function refusalOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-describe('creating a user', () => {
+describe('creating a user (contract: control-plane/passwords)', () => {
   it('stores a password as Argon2id and makes a member', async () => {
     const { id: workspaceId, slug } = await createWorkspace(db, { name: 'Labs' });
     const wanted = { email: ' Ann@Example.COM ', password: 'correct horse', workspace: slug };
@@ -75,7 +75,7 @@ describe('creating a user', () => {
   });
 });
 
-describe('signing in', () => {
+describe('signing in (contract: control-plane/sign-in)', () => {
   it('needs the password, and the address in any case', async () => {
     const { id } = await createUser(db, { email: 'sue@example.com', password: 'correct horse' });
     expect(await findUserByPassword(db, ' SUE@example.com', 'correct horse')).toMatchObject({ id });

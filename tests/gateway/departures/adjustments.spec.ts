@@ -81,7 +81,7 @@ async function balanceOf(workspaceId: string): Promise<bigint> {
   return BigInt(rows[0].balance);
 }
 
-describe('the usage of a stored response that is told after its call was charged by estimate', () => {
+describe('the usage of a stored response that is told after its call was charged by estimate (contract: money/late-usage)', () => {
   it('settles the difference once, however many processes see it at a time', async () => {
     const customer = await createCustomer(db.pool);
     const before = await balanceOf(customer.workspaceId);

@@ -37,7 +37,7 @@ async function own(credit = '100', concurrency?: number) {
 
 const within = (holds: readonly Departure[]) => holds.filter((one) => one.chargedNano > one.holdNano);
 
-describe('clients that leave a model which reasons out of sight', () => {
+describe('clients that leave a model which reasons out of sight (contract: money/hidden-reasoning)', () => {
   it('pay, where the provider stops then, what it would bill, on average within a quarter', async () => {
     const { key } = await own();
     await observe(stack, key, 'test/thinks-aborted', paced);

@@ -23,7 +23,7 @@ describe('a request of the messages family', () => {
   });
   const newKey = async (settings = {}) => (await stack.key(workspace, settings)).key;
 
-  describe.concurrent('goes up', () => {
+  describe.concurrent('goes up (contract: families/anthropic-version)', () => {
     it('with the client’s version and betas, without its credential, and with the operator’s own', async () => {
       const asked = await askMessages(
         stack.url,
@@ -114,7 +114,7 @@ describe('a request of the messages family', () => {
     });
   });
 
-  describe.concurrent('that names further models', () => {
+  describe.concurrent('that names further models (contract: admission/nested-models)', () => {
     const advisor = (model: unknown) => ({ tools: [{ type: 'advisor_20260301', name: 'advisor', model }] });
 
     it('has each replaced by the provider’s name and pays its price for what it did', async () => {

@@ -28,7 +28,9 @@ interface Held {
   readonly answered: Promise<Asked>;
 }
 
-describe('a full disk', { timeout: 120_000 }, () => {
+describe('a full disk (contract: durability/append-fails, durability/withheld-answer)', {
+  timeout: 120_000,
+}, () => {
   let disk: SmallDisk;
   let provider: RawProvider;
   let stack: Stack;

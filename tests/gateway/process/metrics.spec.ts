@@ -77,7 +77,7 @@ async function settled(): Promise<void> {
   }, [0, 0]);
 }
 
-describe('whoever asks for metrics', () => {
+describe('whoever asks for metrics (contract: operations/health)', () => {
   it('gets them in Prometheus text format for the token, with or without a query', async () => {
     for (const target of ['/api/metrics', '/api/metrics?name=x']) {
       const answer = await ask(stack.url, 'GET', target, bearer(token));
@@ -288,7 +288,7 @@ describe('what the metrics say', () => {
   });
 });
 
-describe('gateway health', () => {
+describe('gateway health (contract: operations/health)', () => {
   it('says so when no gateway runs on the data directory', async () => {
     const alone = commandLine(stack.databaseUrl);
     const ran = await alone.run('health', '--json');

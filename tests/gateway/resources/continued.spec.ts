@@ -9,7 +9,7 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 /** Input of sandbox/echo and of the tests' models, nano-dollars a token. */
 const inputNano = 1_000n;
 
-describe('a call that continues another one', () => {
+describe('a call that continues another one (contract: jobs/continued-tokens)', () => {
   let stack: OwnStack;
   let key: string;
   beforeAll(async () => {

@@ -18,7 +18,7 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 
 const missing = '404 not_found';
 
-describe('what a provider keeps for a workspace', () => {
+describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/foreign-ids)', () => {
   let stack: OwnStack;
   let second: Second;
   let owner: Asker;

@@ -72,7 +72,7 @@ function responseOf(customer: Customer, part: Partial<Resource> = {}): Resource 
 const findIn = (process: Process, resource: Resource, workspaceId = resource.workspaceId) =>
   process.resources.find(workspaceId, resource.kind, resource.id);
 
-describe('what a provider keeps', () => {
+describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => {
   it('is known at once where it was shown, and in another process when the drain has run', async () => {
     const customer = await createCustomer(pool);
     const [here, there] = [startProcess(), startProcess()];

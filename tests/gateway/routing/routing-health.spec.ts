@@ -64,7 +64,7 @@ function until(ms: number): void {
   stack.pass(Math.max(0, ms - stack.now()) / 1000 + 0.005);
 }
 
-describe('an offer that fails five times in a row', () => {
+describe('an offer that fails five times in a row (contract: routing/breaker)', () => {
   it('is tried after all others, then probed by one call of many at once, and stays aside when that fails', async () => {
     for (let call = 1; call <= 5; call += 1) expect(await answerer('probe/fails')).toBe('second');
     const opened = await openUntil('probe/fails');
@@ -97,7 +97,7 @@ describe('an offer that fails five times in a row', () => {
   });
 });
 
-describe('a 429', () => {
+describe('a 429 (contract: routing/provider-retry-after)', () => {
   it('with Retry-After sets the offer aside for just that long', async () => {
     expect(await answerer('asked/to-wait')).toBe('second');
     const opened = await openUntil('asked/to-wait');
@@ -112,7 +112,7 @@ describe('a 429', () => {
   });
 });
 
-describe('a provider that swallows every request', () => {
+describe('a provider that swallows every request (contract: routing/time-limits, routing/breaker)', () => {
   it('under load costs each call its time limit only until the breaker opens, and comes back by itself', async () => {
     expect(await answerer('black/hole')).toBe('first');
     /** Who answered, at which attempt. */
@@ -163,7 +163,7 @@ describe('an offer that answers', () => {
   });
 });
 
-describe('a conversation', () => {
+describe('a conversation (contract: routing/prompt-cache)', () => {
   it('stays with the provider that holds its prompt cache, where the policy leaves the choice open', async () => {
     const asks = { prompt_cache_key: 'one conversation' };
     await givePolicy(stack, slug, { order: ['second-stays-cached'] }, 'stays/cached');

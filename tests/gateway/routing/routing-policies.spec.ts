@@ -137,7 +137,7 @@ describe('a policy is refused', () => {
   });
 });
 
-describe('a roll-back', () => {
+describe('a roll-back (contract: routing/policy)', () => {
   it('puts the policy before the last change in force again, as a new version', async () => {
     const { id, slug, key } = await workspaceWithKey();
     await gateway.json('policy', 'set', slug, '--file', file(`{ "order": ["${second}"] }`));

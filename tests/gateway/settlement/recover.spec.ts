@@ -82,7 +82,7 @@ async function expectSound(): Promise<void> {
   expect((await verifyLedger({ pool })).checks.filter((check) => check.rows.length > 0)).toEqual([]);
 }
 
-describe('recovery after a kill', () => {
+describe('recovery after a kill (contract: durability/recovery, money/interrupted)', () => {
   it('posts what had ended, and ends what was open by its last checkpoint, never above its hold', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();

@@ -84,7 +84,7 @@ function load(key: Uint8Array | null = sealingKey, reports: unknown[] = []) {
   });
 }
 
-describe('the catalogue in force', () => {
+describe('the catalogue in force (contract: durability/snapshot)', () => {
   it('tells ready, missing and invalid addresses apart and why, without their text', async () => {
     const { providers } = await load();
     const addresses = providers.get('a')?.families;

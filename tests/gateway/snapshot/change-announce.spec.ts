@@ -25,7 +25,7 @@ async function leaveDeadSocket(run: string): Promise<string> {
   return join(run, '999999.sock');
 }
 
-describe('announcing a change on this machine', () => {
+describe('announcing a change on this machine (contract: durability/announcement)', () => {
   it.each([
     ['a usual directory', () => place],
     [

@@ -70,7 +70,7 @@ async function change(...subjects: string[]) {
   await tx.commit();
 }
 
-describe('the change feed', () => {
+describe('the change feed (contract: durability/change-feed)', () => {
   it('starts at the end of the table and counts what came before as lost', async () => {
     await change('before');
     const { feed, seen, told } = await follow();

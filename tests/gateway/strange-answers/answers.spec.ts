@@ -41,7 +41,7 @@ const codings = {
 };
 
 /** Providers that compress although `identity` was asked for, and others that speak no proper HTTP. */
-describe('an answer', () => {
+describe('an answer (contract: request/compressed-answers, routing/unreadable-answer)', () => {
   let provider: RawProvider;
   let stack: Stack;
   let key: string;

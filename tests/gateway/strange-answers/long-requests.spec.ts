@@ -17,7 +17,7 @@ const answered = JSON.stringify({
   usage,
 });
 
-describe('a long request', () => {
+describe('a long request (contract: body/sent-in-pieces)', () => {
   let provider: RawProvider;
   let stack: Stack;
   beforeAll(async () => {

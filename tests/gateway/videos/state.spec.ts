@@ -49,7 +49,7 @@ describe('what a provider keeps of videos', () => {
   const requestsFor = async (id: string) =>
     (await stack.sandbox.lines()).filter((line) => line.event === 'begin' && line.path.includes(id)).length;
 
-  describe.concurrent('belongs to its workspace', () => {
+  describe.concurrent('belongs to its workspace (contract: jobs/ownership, jobs/not-found)', () => {
     it('nobody else can read, fetch, remix or delete it, and the provider is not asked', async () => {
       const { body } = await create(studio);
       const id = String(body.id);
@@ -84,7 +84,7 @@ describe('what a provider keeps of videos', () => {
     });
   });
 
-  describe.concurrent('goes where it is kept', () => {
+  describe.concurrent('goes where it is kept (contract: jobs/pinning)', () => {
     it('a create call falls back as any other; what it made stays at who made it', async () => {
       const made = await create(studio, { model: 'test/film-falls-back', seconds: 8 });
       expect([made.status, made.headers.get('x-answered-provider'), made.headers.get('x-attempts')]).toEqual([
@@ -140,7 +140,7 @@ describe('what a provider keeps of videos', () => {
       expect([call.cost, call.usage.videoSeconds, call.flags]).toEqual(['0.7', 7, []]);
     });
 
-    it('is held for a remix by the length and size of its source', async () => {
+    it('is held for a remix by the length and size of its source (contract: jobs/remix)', async () => {
       const own = await openStudio(stack);
       const source = await create(own, { seconds: '8', size: '1280x720' });
       await settled(stack, source.callId);

@@ -45,7 +45,7 @@ const ask = (wants: readonly Want[], part: Partial<FundAsk> = {}): FundAsk => ({
 
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n);
 
-describe('what is free, shared out among those who wait', () => {
+describe('what is free, shared out among those who wait (contract: money/lease-size, money/lease-floor)', () => {
   it('passes what is free by less than the one crossing hold, whatever is asked', () => {
     fc.assert(
       fc.property(

@@ -20,7 +20,7 @@ function withKey(change: Partial<KeyFacts>, rest: Partial<KeySnapshot> = {}): Ke
   return { ...snapshot, ...rest, key: { ...snapshot.key, ...change } };
 }
 
-describe('the state of a key', () => {
+describe('the state of a key (contract: authentication/states, authentication/inactive-reasons)', () => {
   const suspended = { ...snapshotOf({}).workspace, suspended: true };
   it.each([
     ['active', withKey({}), null],
@@ -52,7 +52,7 @@ describe('the state of a key', () => {
   });
 });
 
-describe('model and budget', () => {
+describe('model and budget (contract: admission/model, admission/output-budget)', () => {
   const models = new Map([['a/known', {}]]) as unknown as Catalogue['models'];
   const catalogue: Catalogue = { models, providers: new Map() };
 
@@ -99,7 +99,7 @@ describe('model and budget', () => {
   });
 });
 
-describe('the validity of stored limits', () => {
+describe('the validity of stored limits (contract: admission/stored-limits)', () => {
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %s as a limit', (value) => {
     for (const kind of ['rpm', 'tpm', 'concurrency']) {
       expect(checkLimits(snapshotOf({ limits: { [kind]: value } }))?.code).toBe('rate_limit_config_invalid');
@@ -126,7 +126,7 @@ describe('the validity of stored limits', () => {
   });
 });
 
-describe('limits that are reached', () => {
+describe('limits that are reached (contract: limits/order, limits/retry-after)', () => {
   const limits = { rpm: 10, tpm: 1_000, concurrency: 2 };
   const waits = (part: Partial<LimitWaits>): LimitWaits => ({ ...noWaits, limits, ...part });
 

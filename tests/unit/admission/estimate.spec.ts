@@ -56,7 +56,7 @@ function partial<Whole>(part: unknown): Whole {
 const dollar = 1_000_000_000n;
 const plain = targetOf({ base: { input: 2n * dollar, output: 8n * dollar } });
 
-describe('the hold of a call', () => {
+describe('the hold of a call (contract: money/hold)', () => {
   it.each([
     [null, 4, 100, 50_000, 100],
     [null, 3, 100, 50_000, 99],
@@ -209,7 +209,7 @@ describe('the hold of a call', () => {
   });
 });
 
-describe('input that no provider reported', () => {
+describe('input that no provider reported (contract: money/estimate)', () => {
   it('is the text ÷ 4 and media as in the hold', () => {
     expect(estimateInput({ ...noWeight, textBytes: 401, images: 1, audioVideoBytes: 400 })).toBe(
       101 + 2_500 + 1,

@@ -40,7 +40,7 @@ function admitAll(limit: number, list: readonly Arrival[]) {
   return { window, log, nowMs };
 }
 
-describe('a sliding window', () => {
+describe('a sliding window (contract: limits/rpm, limits/tpm-oversized)', () => {
   it('lets at most the limit through in any 60 seconds', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), arrivals(1), (limit, list) => {

@@ -70,7 +70,7 @@ test('a key that is searched for whole is cut to what the list shows of it', () 
   expect(withoutSecret('mg_ab')).toBe('mg_ab');
 });
 
-describe('roles', () => {
+describe('roles (contract: control-plane/roles)', () => {
   test('whoever may write keys may read them, and only owner, admin and developer may write', () => {
     expect(roles.filter((role) => may(role, 'keys:write'))).toEqual(['owner', 'admin', 'developer']);
     for (const role of roles) expect(may(role, 'keys:read')).toBe(true);
@@ -84,7 +84,7 @@ describe('roles', () => {
   });
 });
 
-describe('failed sign-ins', () => {
+describe('failed sign-ins (contract: control-plane/sign-in)', () => {
   const minute = 60_000;
 
   test('ten from one address for one e-mail close that pair for a quarter of an hour, no other', () => {

@@ -12,7 +12,7 @@ function sent(body: string, offer: OfferFacts, injectBudget: number | null = nul
 
 const sameName = makeOffer({ upstreamModel: 'm' });
 
-describe('the body that travels upstream', () => {
+describe('the body that travels upstream (contract: body/replaced)', () => {
   it('is the client’s own when nothing must differ', () => {
     const body = ' { "temperature":1.0, "model" : "m", "x":{"model":"m"} , "big":1E+2 } ';
     expect(sent(body, sameName)).toBe(body);
@@ -110,7 +110,7 @@ describe('the body that travels upstream', () => {
   });
 });
 
-describe('a budget in the spelling that the offer does not read', () => {
+describe('a budget in the spelling that the offer does not read (contract: admission/budget-name)', () => {
   const older = makeOffer({ upstreamModel: 'm', outputBudgetField: 'max_tokens' });
   const newer = makeOffer({ upstreamModel: 'm', outputBudgetField: 'max_completion_tokens' });
   const swapped = (text: string) =>

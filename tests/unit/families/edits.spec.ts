@@ -6,7 +6,7 @@ import type { Edit } from '#lib/families/family';
 const textAfter = (body: string, edits: readonly Edit[]) =>
   Buffer.from(applyEdits(Buffer.from(body), edits)).toString();
 
-describe('edits of a body', () => {
+describe('edits of a body (contract: body/checked-is-sent)', () => {
   it('leave it alone when there are none, without a copy', () => {
     const body = Buffer.from('{}');
     expect(applyEdits(body, [])).toBe(body);

@@ -37,7 +37,7 @@ function hit(method: string, path: string): string {
   return [matched.operation.name, ...params].join(' ');
 }
 
-describe('a request finds its operation', () => {
+describe('a request finds its operation (contract: families/operations, families/prefixes)', () => {
   it.each([
     ['POST', '/v1/chat/completions', 'chat.create'],
     ['GET', '/v1/models', 'models.list'],
@@ -81,7 +81,7 @@ describe('a request finds its operation', () => {
   ])('%s %s', (method, path, expected) => expect(hit(method, path)).toBe(expected));
 });
 
-describe('a method that a path does not serve is 405 and names those that it does', () => {
+describe('a method that a path does not serve is 405 and names those that it does (contract: request/method-not-allowed)', () => {
   it.each([
     ['POST', '/v1/models', 'GET'],
     ['HEAD', '/v1/models', 'GET'],
@@ -97,7 +97,7 @@ describe('a method that a path does not serve is 405 and names those that it doe
   ])('%s %s', (method, path, allow) => expect(hit(method, path)).toBe(`method_not_allowed (${allow})`));
 });
 
-describe('a path that does not exist is 404, a malformed one 400', () => {
+describe('a path that does not exist is 404, a malformed one 400 (contract: request/not-found, request/malformed-target)', () => {
   it.each([
     ['/v1', 'not_found'],
     ['/', 'not_found'],

@@ -23,7 +23,7 @@ function operation(name: string, prefix: 'v1' | 'v1beta'): Operation {
   return found;
 }
 
-describe('GET /v1/models', () => {
+describe('GET /v1/models (contract: families/model-lists, families/list-shape)', () => {
   it('lists entries that the chat and the messages SDKs both read', () => {
     expect(modelsAnswer(operation('models.list', 'v1'), {}, {}, '', models)).toEqual({
       object: 'list',
@@ -86,7 +86,7 @@ describe('GET /v1/models/{id}', () => {
   });
 });
 
-describe('an entry of the list', () => {
+describe('an entry of the list (contract: families/entry-facts)', () => {
   const entryOf = (model: ModelFacts) =>
     modelsAnswer(operation('models.read', 'v1'), { model: model.id }, {}, '', [model]);
 
@@ -132,7 +132,7 @@ describe('an entry of the list', () => {
   });
 });
 
-describe('pages', () => {
+describe('pages (contract: families/paging)', () => {
   const many = ['a', 'b', 'c', 'd', 'e'].map((id) => makeModel({ id }));
 
   function shared(query: string) {

@@ -14,7 +14,7 @@ const passed = (name: string, query: string) => {
   return queryToProvider(query, operation.query);
 };
 
-describe('the query that travels upstream', () => {
+describe('the query that travels upstream (contract: body/query)', () => {
   const written = 'alt=sse&%24alt=json;enum-encoding=int';
   const included = 'include=a&include[]=b%20c&include%5B%5D=d';
   const due: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ function longStrings(value: unknown): readonly LongString[] {
 
 const data = 'QUJD'.repeat(300);
 
-describe('long strings', () => {
+describe('long strings (contract: money/media-weight)', () => {
   it('are those of over 1 KiB', () => {
     expect(longStrings({ a: 'x'.repeat(1024), b: 'x'.repeat(1025) }).map(({ key }) => key)).toEqual(['b']);
   });

@@ -18,7 +18,7 @@ function told(result: Scan | ScanFault): unknown {
   return { root, found: [...found], nulls: [...nulls], collected, longStrings };
 }
 
-describe('a body that is scanned in slices', () => {
+describe('a body that is scanned in slices (contract: body/slices)', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),
     fc.constant('data:image/png;base64,QUJD'.padEnd(1_200, 'QUJD')),

@@ -25,7 +25,7 @@ function faultOf(body: string | Uint8Array): string {
   return 'fault' in result ? result.fault : 'none';
 }
 
-describe('a body is read once, byte by byte', () => {
+describe('a body is read once, byte by byte (contract: body/one-pass)', () => {
   it('yields the value and the byte range of every guarded name', () => {
     const body = '{"x":"é","model" : "vendor/\\u0061b" ,"max_tokens":1e3,"stream":true}';
     const found = read(body).found;
@@ -93,7 +93,7 @@ describe('a body is read once, byte by byte', () => {
   });
 });
 
-describe('a guarded name stands once', () => {
+describe('a guarded name stands once (contract: body/guarded-names)', () => {
   it.each([
     ['plainly', '{"model":"a","model":"b"}'],
     ['in an escaped spelling', '{"model":"a","\\u006dodel":"b"}'],
@@ -129,7 +129,7 @@ describe('a guarded name stands once', () => {
   });
 });
 
-describe('a body that is not strict JSON is refused with the place', () => {
+describe('a body that is not strict JSON is refused with the place (contract: body/json-limit, body/null-and-numbers)', () => {
   it.each([
     ['', 'empty'],
     ['  \n ', 'empty'],

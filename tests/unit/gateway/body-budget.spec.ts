@@ -25,7 +25,7 @@ function grow(share: BodyShare, bytes: number): { granted: boolean } {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('the budget of large bodies', () => {
+describe('the budget of large bodies (contract: body/budget)', () => {
   it('gives one key a quarter for what it is receiving, and what came whole counts for it no more', async () => {
     const budget = createBodyBudget(total);
     const [first, second] = [budget.open('key', 10 * mebibyte), budget.open('key', 10 * mebibyte)];
@@ -156,7 +156,7 @@ describe('growth that waits for room', () => {
   });
 });
 
-describe('the pace of a body', () => {
+describe('the pace of a body (contract: body/pace)', () => {
   const pace = { stallMs: 300, windowMs: 100, windowBytes: 1_000 };
 
   it('is that of its line while it is small, but for a stall', () => {

@@ -50,7 +50,7 @@ function callUnderWay(parts: Parts = {}, drains = createDrains()) {
   };
 }
 
-describe('a client that leaves', () => {
+describe('a client that leaves (contract: money/client-gone, money/drain)', () => {
   it.each([
     ['a stream', { stream: true }, 15_000],
     ['a whole answer', { stream: false }, 60_000],

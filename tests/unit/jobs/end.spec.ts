@@ -28,7 +28,7 @@ function endWith(report: Partial<UsageReport>, more: Partial<JobTerms> = {}) {
   );
 }
 
-describe('a job that completed', () => {
+describe('a job that completed (contract: jobs/charged-once)', () => {
   it('is charged at the service tier that its answer names', () => {
     expect(endWith({ serviceTier: 'flex' })).toMatchObject({ costNano: dollar / 2n, flags: [] });
     expect(endWith({ serviceTier: 'default' }, { serviceTier: 'flex' }).costNano).toBe(dollar);

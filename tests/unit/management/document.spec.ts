@@ -20,7 +20,7 @@ const described: [string, Described][] = Object.entries<Record<string, Described
 );
 const find = (address: string) => described.find(([known]) => known === address)?.[1];
 
-describe('the OpenAPI document', () => {
+describe('the OpenAPI document (contract: control-plane/management-api)', () => {
   it('is OpenAPI 3.1, as a public validator sees it', async () => {
     const validator = new Validator();
     expect(await validator.validate(document)).toEqual({ valid: true });

@@ -82,7 +82,7 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
   });
 });
 
-describe('what counts beyond the call log', () => {
+describe('what counts beyond the call log (contract: money/usage-bounds)', () => {
   const charged = (said: UsageReport) => {
     const kept = boundUsage(said, model, 1, false);
     const { lines } = price(kept.report, list, new Map());

@@ -16,7 +16,7 @@ function book() {
   return { told, flags: new ChargeFlags((fields, message) => told.push([fields, message])) };
 }
 
-describe('a flagged charge', () => {
+describe('a flagged charge (contract: call-log/flags)', () => {
   it('is told to the operator with what the provider said', () => {
     const { told, flags } = book();
     flags.charged({ ...charge, flags: ['unpriced_tier', 'usage_anomaly', 'usage_negative'] }, nowMs);

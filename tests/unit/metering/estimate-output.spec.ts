@@ -5,7 +5,7 @@ it('an output of which only its bytes are known has a token for four of them, ro
   expect([0, 1, 4, 5, 4_000_001].map(estimateOutputTokens)).toEqual([0, 1, 1, 2, 1_000_001]);
 });
 
-describe('what a model made by the time that it worked', () => {
+describe('what a model made by the time that it worked (contract: money/hidden-reasoning)', () => {
   const made = (part: Partial<Parameters<typeof estimateWorkedTokens>[0]>) =>
     estimateWorkedTokens({ workedMs: 10_000, tokensPerSecond: null, mostTokens: 0, ...part });
 

@@ -27,7 +27,7 @@ function charge(report: UsageReport, own: Price) {
   return price(paidOnce(report, own, new Map()), own, new Map());
 }
 
-describe('pictures', () => {
+describe('pictures (contract: families/image-tokens)', () => {
   it('are paid by the token where tokens were told and have a price, and then not by the piece', () => {
     const tokensNano = 100n * 5_000n + 1_000n * 40_000n;
     expect(charge(told, byToken)).toMatchObject({ costNano: tokensNano, flags: [] });
@@ -74,7 +74,7 @@ describe('an answer that tells no tokens where the price is by token', () => {
   });
 });
 
-describe('the hold of a call for images', () => {
+describe('the hold of a call for images (contract: money/media-hold)', () => {
   const target = (base: Rates): Target => ({
     model: makeModel({ output: ['image'] }),
     offer: makeOffer(),

@@ -13,7 +13,7 @@ const reportOf = (...names: string[]) => ({
   nested: names.map((upstreamModel) => ({ upstreamModel, usage: usageOf({ input: 1 }) })),
 });
 
-describe('the price of a nested model', () => {
+describe('the price of a nested model (contract: money/nested-models)', () => {
   it.each([
     ['mini', 1n],
     ['mini-20250101', 2n],

@@ -25,7 +25,7 @@ function charge(serviceTier: string | null, input = 1_000_000, more: Partial<Usa
   return { dollars: Number(costNano) / Number(dollar), flags };
 }
 
-describe('the name of a service tier', () => {
+describe('the name of a service tier (contract: money/service-tiers)', () => {
   it.each(['auto', 'default', 'standard', 'standard_only', 'on_demand', 'unspecified', 'AUTO'])(
     '%s is the standard service',
     (name) => expect(tierOf(name)).toBeNull(),
@@ -52,7 +52,7 @@ describe('the name of a service tier', () => {
   });
 });
 
-describe('the charge at a service tier', () => {
+describe('the charge at a service tier (contract: money/service-tiers, money/tier-unpriced)', () => {
   it.each([
     ['priority', 4],
     ['flex', 1],

@@ -29,7 +29,7 @@ async function scanned(
   return read;
 }
 
-describe('a multipart body', () => {
+describe('a multipart body (contract: body/multipart)', () => {
   it('gives the values of its text parts and where they stand', async () => {
     const body = formOf('b', usual);
     const scan = await scanned([body]);

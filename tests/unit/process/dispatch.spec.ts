@@ -11,7 +11,7 @@ function answers(method: string, url: string, headers: Record<string, string> = 
   return isForGateway({ method, url, headers }) ? 'gateway' : 'console';
 }
 
-describe('the gateway answers', () => {
+describe('the gateway answers (contract: request/addresses, request/json-for-programs)', () => {
   it.each([
     ['POST', '/v1/chat/completions'],
     ['GET', '/v1'],

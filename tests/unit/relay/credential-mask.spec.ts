@@ -15,7 +15,7 @@ function masked(text: string, pieceBytes: number, secret = credential): string {
   return Buffer.concat([...out, mask.end()]).toString();
 }
 
-describe('the credential in an answer that is not 2xx', () => {
+describe('the credential in an answer that is not 2xx (contract: request/masked-credential)', () => {
   const sizes = [1, 2, 7, credential.length - 1, credential.length, 1_000];
 
   it.each(sizes)('is overwritten wherever it stands, in pieces of %i bytes', (size) => {

@@ -19,7 +19,7 @@ const relayText = (text: string) => relay([Buffer.from(text)]).toString();
 const event = (json: string) => `data: ${json}\n\n`;
 const done = 'data: [DONE]\n\n';
 
-describe('the one usage event is removed', () => {
+describe('the one usage event is removed (contract: body/include-usage)', () => {
   it.each(lineEnds)(
     'from its first byte to its blank line, wherever the stream is cut, with %s',
     (_n, end) => {
@@ -54,7 +54,7 @@ describe('the one usage event is removed', () => {
   });
 });
 
-describe('every other event passes byte for byte', () => {
+describe('every other event passes byte for byte (contract: request/passthrough)', () => {
   it.each([
     '{"choices":[{"index":0,"delta":{}}],"usage":{}}',
     '{"choices":[],"usage":null}',

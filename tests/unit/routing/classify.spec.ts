@@ -3,7 +3,7 @@ import { classify, failureName } from '#lib/upstream/classify';
 
 const next = [401, 402, 403, 408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529];
 
-describe('what an answer means for the chain', () => {
+describe('what an answer means for the chain (contract: routing/next-target)', () => {
   it('is the next target for exactly these statuses, a look at the body for 400, else the answer', () => {
     const statuses = Array.from({ length: 400 }, (_, at) => at + 200);
     expect(statuses.filter((status) => classify(status) === 'next')).toEqual(next);

@@ -28,7 +28,7 @@ function callIds(count: number): string[] {
   return Array.from({ length: count }, () => ids.newId() ?? '');
 }
 
-describe('a weighted draw', () => {
+describe('a weighted draw (contract: routing/weights)', () => {
   it('is the same for one call id, and a full order of all offers', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.record({ a: weight(), b: weight(), c: weight() }), (callId, weights) => {

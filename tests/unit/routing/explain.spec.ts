@@ -13,7 +13,7 @@ import {
   usd,
 } from '#tests/unit/routing/make';
 
-describe('explaining a route', () => {
+describe('explaining a route (contract: routing/explain)', () => {
   it('names for every offer that is not tried why it is not', () => {
     const keyless = offerAt('keyless');
     const catalogue = catalogueOf(

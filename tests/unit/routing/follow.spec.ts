@@ -56,7 +56,7 @@ async function download(path: string, at = `${provider.origin}/v1`): Promise<str
 
 const failureOf = (path: string, at?: string) => download(path, at).then(() => 'none', failureName);
 
-describe('a download that its provider redirects', () => {
+describe('a download that its provider redirects (contract: jobs/downloads)', () => {
   it('is followed within the provider, with the credential', async () => {
     expect(await download(to('/download/film?alt=media'))).toBe('200 provider /download/film?alt=media');
     expect(arrived.map(({ headers }) => headers['x-goog-api-key'])).toEqual(['secret', 'secret']);

@@ -45,7 +45,7 @@ function snapshotOf(policy: Policy = {}, scope: readonly string[] | null = null)
 const resolved = (name: string, policy?: Policy, scope?: readonly string[]) =>
   resolveName(name, snapshotOf(policy, scope ?? null), catalogue, 'chat');
 
-describe('a model is named', () => {
+describe('a model is named (contract: families/names)', () => {
   it.each([
     ['its slug', 'a/opus', 'a/opus'],
     ['a slug without a slash', 'bare', 'bare'],
@@ -74,7 +74,7 @@ describe('a model is named', () => {
   });
 });
 
-describe('a list of an alias is a chain', () => {
+describe('a list of an alias is a chain (contract: families/chain)', () => {
   const aliases = { chain: ['a/opus', 'b/film', 'a/mini', 'bare'] };
 
   it('whose first model comes first, the rest in its order', () => {

@@ -57,7 +57,7 @@ function plan(part: Partial<StoredPlanInput> & { readonly policy?: Policy } = {}
   });
 }
 
-describe('a call on what a provider keeps', () => {
+describe('a call on what a provider keeps (contract: routing/pinned)', () => {
   it('goes there and nowhere else, under the name that the provider knows it by', () => {
     const { targets, failure } = plan();
     expect(failure).toBeNull();

@@ -28,7 +28,7 @@ function priced(...prices: readonly [provider: string, input: string, output: st
   );
 }
 
-describe('without a policy', () => {
+describe('without a policy (contract: routing/plan)', () => {
   it('a call goes to the offers of its model in catalogue order', () => {
     expect(order(inputOf())).toEqual(['m@a', 'm@b', 'm@c']);
   });
@@ -72,7 +72,7 @@ describe('without a policy', () => {
   });
 });
 
-describe('step 1 leaves out', () => {
+describe('step 1 leaves out (contract: routing/available-offers, routing/max-price)', () => {
   it.each<[string, Policy, string[]]>([
     ['all but `only`', { only: ['c', 'b'] }, ['m@b', 'm@c']],
     ['what is in `ignore`', { ignore: ['a'] }, ['m@b', 'm@c']],
@@ -98,7 +98,7 @@ describe('step 1 leaves out', () => {
   });
 });
 
-describe('steps 2 and 3', () => {
+describe('steps 2 and 3 (contract: routing/sort)', () => {
   it('`order` names who comes first; the rest stays behind in catalogue order', () => {
     expect(order(inputOf({ policy: { order: ['c', 'nobody'] } }))).toEqual(['m@c', 'm@a', 'm@b']);
   });
@@ -166,7 +166,7 @@ describe('steps 2 and 3', () => {
   );
 });
 
-describe('step 5: fallback models', () => {
+describe('step 5: fallback models (contract: routing/fallback-models)', () => {
   const big = (id: string, part = {}) => modelOf(id, [offerAt('b', id), offerAt('a', id)], part);
 
   it('come after all offers of the model, by the same rules', () => {
@@ -280,7 +280,7 @@ describe('steps 6 and 7', () => {
   });
 });
 
-describe('a call with a past', () => {
+describe('a call with a past (contract: routing/prompt-cache)', () => {
   it('that continues state kept at a provider has that one target, set aside or not, and no fallback', () => {
     const health = { 'm@b': healthOf({ openUntilMs: nowMs + 1 }) };
     const policy = { fallbackModels: ['n'], order: ['a'] };
@@ -313,7 +313,7 @@ describe('a call with a past', () => {
   });
 });
 
-describe('time limits', () => {
+describe('time limits (contract: routing/time-limits)', () => {
   it('are the defaults for streams and whole answers, or the policy’s', () => {
     expect(plan(inputOf()).timeLimits).toEqual({
       connectMs: 5_000,

@@ -3,7 +3,7 @@ import { mergePolicy, rulesFor } from '#lib/routing/rules';
 import { policyShape } from '#lib/schemas/policy';
 import type { Policy } from '#lib/snapshot/snapshot';
 
-describe('a policy of one model', () => {
+describe('a policy of one model (contract: routing/policy)', () => {
   const standard: Policy = { sort: 'price', ignore: ['a'], timeouts: { connectMs: 100, idleMs: 200 } };
 
   it('replaces the keys that it names, whole, and keeps the default’s others', () => {

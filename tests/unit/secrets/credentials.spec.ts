@@ -17,7 +17,7 @@ function outcome(headers: Headers, query = ''): string {
   return read.secret === a ? 'a' : read.secret === b ? 'b' : read.secret;
 }
 
-describe('the credential of a request', () => {
+describe('the credential of a request (contract: authentication/credential, authentication/two-keys)', () => {
   it.each<[string, Headers, string, string]>([
     ['a Bearer key', { authorization: `Bearer ${a}` }, '', 'a'],
     ['the scheme in any case', { authorization: `bEaReR  ${a} ` }, '', 'a'],

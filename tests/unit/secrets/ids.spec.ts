@@ -10,7 +10,7 @@ function must(id: string | null): string {
   return id;
 }
 
-describe('an id', () => {
+describe('an id (contract: request/request-id, request/no-request-id)', () => {
   const noon = Date.UTC(2026, 10, 21, 12);
 
   it('is a UUIDv7 that holds its time', () => {

@@ -10,7 +10,7 @@ function numberOf(digits: string): number {
   return [...digits].reduce((value, digit) => value * 62 + alphabet.indexOf(digit), 0);
 }
 
-describe('an API key', () => {
+describe('an API key (contract: authentication/key-format, authentication/key-at-rest)', () => {
   it('is mg_, 43 base62 digits of the random bytes and 6 of the CRC-32 of all before', () => {
     const key = makeKey(() => new Uint8Array(32));
     expect(key.slice(0, 46)).toBe(zeros);

@@ -36,7 +36,7 @@ function readAll(file: string | Buffer): { entries: Entry[]; damaged: [number, n
 const filesOf = (dir: string) => readdirSync(dir).sort();
 const onlyFile = (dir: string) => join(dir, filesOf(dir)[0] ?? '');
 
-describe('the journal', () => {
+describe('the journal (contract: durability/journal)', () => {
   it('gives back every entry as it was appended, big amounts and odd texts too', async () => {
     const dir = newDirectory();
     const journal = openJournal(dir, newId(), neverFails);

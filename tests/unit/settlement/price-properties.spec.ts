@@ -75,7 +75,7 @@ function charged(used: Usage, base: Partial<Rates>): bigint {
   return millionths / 1_000_000n + (millionths % 1_000_000n > 0n ? 1n : 0n);
 }
 
-describe('every price', () => {
+describe('every price (contract: money/nano-dollars)', () => {
   it('equals the exact sum of quantity × rate, rounded up once', () => {
     fc.assert(
       fc.property(usage, rates, (used, base) => {

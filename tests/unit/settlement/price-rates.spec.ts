@@ -19,7 +19,7 @@ const listOf = (base: Rates, extra: Partial<Price> = {}): Price => ({
 });
 const cost = (r: UsageReport, list: Price, key?: string) => price(r, list, new Map(), key);
 
-describe('the price of a call', () => {
+describe('the price of a call (contract: money/price-classes, money/missing-class)', () => {
   it('never rounds a cheap token away: one token at $0.02 per million costs 20 nano-dollars', () => {
     expect(cost(report({ input: 1 }), listOf({ input: usd(0.02) })).costNano).toBe(20n);
   });

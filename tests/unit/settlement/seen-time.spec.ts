@@ -13,7 +13,7 @@ function run(seen: SeenTime, beginMs: number, hours: number): SeenTime {
   return now;
 }
 
-describe('the time that retention goes by', () => {
+describe('the time that retention goes by (contract: call-log/believed-time)', () => {
   it('follows a clock that runs on, restarts and nights between them included', () => {
     expect(run(fresh, startMs, 500).atMs).toBe(startMs + 500 * hourMs);
     let seen = fresh;

@@ -72,7 +72,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('reading a key', () => {
+describe('reading a key (contract: authentication/resolving)', () => {
   it('asks the database once for all that wait, then answers from memory without a promise', async () => {
     const { reader, next, loads } = controlled();
     const secret = makeKey();
@@ -207,7 +207,7 @@ describe('a change', () => {
   });
 });
 
-describe('a database that does not answer', () => {
+describe('a database that does not answer (contract: authentication/database-away, authentication/cool-down)', () => {
   it('gives 502, then 429 until the cool-down ends, which doubles to 30 s', async () => {
     const { reader, next } = controlled();
     for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
@@ -284,7 +284,7 @@ describe('a database that does not answer', () => {
   });
 });
 
-describe('look-ups of keys that are not in memory', () => {
+describe('look-ups of keys that are not in memory (contract: authentication/look-up-limits)', () => {
   it('are at most 50 at once', async () => {
     const { reader, next } = controlled();
     const readings = Array.from({ length: 50 }, () => reader.read(makeKey()));

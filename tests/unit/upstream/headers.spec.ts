@@ -20,7 +20,7 @@ function sent(
   return Object.fromEntries(pairs);
 }
 
-describe('what travels to a provider', () => {
+describe('what travels to a provider (contract: body/headers, body/idempotency-key)', () => {
   it('is the allowed headers, our credential and identity encoding, and nothing else', () => {
     const got = sent({
       authorization: 'Bearer mg_client',
@@ -83,7 +83,7 @@ describe('what travels to a provider', () => {
   });
 });
 
-describe('what travels to the client', () => {
+describe('what travels to the client (contract: request/answer-headers)', () => {
   it('is an allow-list: nothing that a provider echoes back, sets or counts for its own account', () => {
     expect(
       headersToClient(

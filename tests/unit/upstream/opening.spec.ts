@@ -3,7 +3,7 @@ import { opensLikeAnswer } from '#lib/upstream/opening';
 
 const opens = (text: string) => opensLikeAnswer(Buffer.from(text));
 
-describe('the first chunk of a 2xx answer', () => {
+describe('the first chunk of a 2xx answer (contract: routing/unreadable-answer)', () => {
   it.each([
     '{"id":',
     '[{"candidates":',

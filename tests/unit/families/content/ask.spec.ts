@@ -8,7 +8,7 @@ import { makeModel } from '#tests/unit/families/make';
 
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
 
-describe('the paths of the generate-content family', () => {
+describe('the paths of the generate-content family (contract: families/prefixes)', () => {
   it.each(['v1', 'v1beta', 'v1alpha'])('serve every method under /%s, whatever the slug', (prefix) => {
     for (const [model, written] of [
       ['name', 'name'],
@@ -132,7 +132,7 @@ describe('what a call of the generate-content family asks for', () => {
   });
 });
 
-describe('a fault of the operator', () => {
+describe('a fault of the operator (contract: families/operator-fault)', () => {
   const invalid = {
     error: {
       code: 400,

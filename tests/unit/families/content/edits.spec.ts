@@ -17,7 +17,7 @@ function pathOf(upstreamModel: string, verb: ContentVerb): string {
   return generateContent.upstreamPath(askContent({}, verb), one);
 }
 
-describe('the request that travels upstream', () => {
+describe('the request that travels upstream (contract: families/path-model)', () => {
   it.each([
     ['gemini-x', 'generate', '/models/gemini-x:generateContent'],
     ['gemini-x', 'stream', '/models/gemini-x:streamGenerateContent'],

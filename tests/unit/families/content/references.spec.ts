@@ -38,7 +38,7 @@ describe('an address of the provider’s own files', () => {
   ])('is not %s', (text) => expect(fileIdIn(text)).toBeNull());
 });
 
-describe('what the provider keeps may only be named by who made it', () => {
+describe('what the provider keeps may only be named by who made it (contract: jobs/references)', () => {
   it.each([
     ['camel', { contents: [{ parts: [{ text: 'a' }, { fileData: { fileUri, mimeType: 'video/mp4' } }] }] }],
     ['snake', { contents: [{ parts: [{ file_data: { file_uri: fileUri } }] }] }],

@@ -7,7 +7,7 @@ import { nestedEdits } from '#lib/families/nested';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 import { askMessages, readMessages } from '#tests/unit/families/messages/make';
 
-describe('what a messages body asks for', () => {
+describe('what a messages body asks for (contract: admission/nested-budgets)', () => {
   it('is silent where the body is', () => {
     expect(askMessages({ model: 'm', stream: null, max_tokens: null, service_tier: null })).toMatchObject({
       model: 'm',
@@ -118,7 +118,7 @@ describe('what a messages input weighs', () => {
   });
 });
 
-describe('the messages body that travels upstream', () => {
+describe('the messages body that travels upstream (contract: body/replaced)', () => {
   const sent = (body: string, upstreamModel: string, injectBudget: number | null = null) => {
     const ask = askMessages(body);
     const offers = new Map([['v/b', { upstreamModel: 'b-1' }]]);

@@ -6,7 +6,7 @@ import { askMessages } from '#tests/unit/families/messages/make';
 const ask = askMessages({ model: 'm' });
 const read = (usage: unknown, asked = ask) => messages.readUsage(asked, { usage });
 
-describe('the usage of a whole message', () => {
+describe('the usage of a whole message (contract: families/cache-writes)', () => {
   it('has cache reads and writes beside the uncached input, and thinking inside the output', () => {
     const report = read({
       input_tokens: 3,
@@ -103,7 +103,7 @@ describe('the usage of a whole message', () => {
   });
 });
 
-describe('passes of a call', () => {
+describe('passes of a call (contract: families/iterations)', () => {
   const pass = (type: string, input: number, output: number, model?: string) => ({
     type,
     ...(model ? { model } : {}),

@@ -89,7 +89,7 @@ describe('a response in the background', () => {
   });
 });
 
-describe('what a request continues', () => {
+describe('what a request continues (contract: jobs/pinning)', () => {
   const item = (fields: object) => askResponse({ model: 'm', input: [fields] }).references ?? [];
   const kept = { kind: 'item', id: 'x_1', required: true };
 

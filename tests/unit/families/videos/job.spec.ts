@@ -24,7 +24,7 @@ const video = {
 const read = (answer: unknown, facts: JobFacts = {}) => videos.jobs?.read(facts, answer) ?? null;
 const seconds = (answer: unknown, facts: JobFacts = {}) => read(answer, facts)?.report?.usage.videoSeconds;
 
-describe('a video job', () => {
+describe('a video job (contract: families/video-lengths)', () => {
   it.each([
     ['queued', 'queued'],
     ['in_progress', 'running'],
