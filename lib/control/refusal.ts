@@ -26,17 +26,20 @@ export class ControlRefused extends Error {
   }
 }
 
-/** 404: no such thing, or one of another workspace, which is the same to whoever asks. */
+/**
+ * 404: no such thing, or one of another workspace, which is the same to whoever asks
+ * (contract: control-plane/others).
+ */
 export function notFound(text: string, field: string | null = null): ControlRefused {
   return new ControlRefused('not_found', text, field);
 }
 
-/** 400: this field cannot be what was given. */
+/** 400: this field cannot be what was given (contract: control-plane/bad-input). */
 export function badInput(field: string | null, text: string): ControlRefused {
   return new ControlRefused('invalid_body', text, field);
 }
 
-/** 409: it collides with what is there. */
+/** 409: it collides with what is there (contract: control-plane/conflict). */
 export function conflict(text: string, field: string | null = null): ControlRefused {
   return new ControlRefused('conflict', text, field);
 }

@@ -10,7 +10,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** The entity tag of a state: a strong one, with its quotes. */
+/** The entity tag of a state: a strong one, with its quotes (contract: control-plane/entity-tags). */
 export function etagOf(state: State): string {
   return `"${createHash('sha256').update(canonical(state)).digest('base64url').slice(0, 22)}"`;
 }

@@ -9,8 +9,8 @@ import { takeLock } from '#lib/data/lock';
 const longestWaitMs = 10_000;
 
 /**
- * Takes `dataDir` for a server whose database is elsewhere: its journal must not be taken for a dead
- * process's by a second one. The kernel frees the lock when the process dies, however it dies.
+ * Takes `dataDir` for a server whose database is elsewhere: its journal must not be taken for a dead process's by a
+ * second one (contract: durability/one-server). The kernel frees the lock when the process dies, however it dies.
  * @returns what gives it back.
  * @throws DataDirInUse: at once beside a running server, after 10 s beside anything else.
  */

@@ -103,7 +103,8 @@ export const generateContent: Family = {
   streamReader: contentStreamReader,
   isOperatorFault: (status, body) =>
     status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
-  // Its SDKs break on anything that is not theirs: a stream that broke is cut (contract: routing/broken-stream).
+  // Its SDKs fail on anything that is not theirs, so a stream that broke is cut
+  // (contract: routing/broken-stream, routing/generate-content-clean).
   breakFrame: () => null,
   shown: shownIn,
   jobs: operationJobs,

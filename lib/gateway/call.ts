@@ -10,7 +10,7 @@ import type { Plan, Target } from '#lib/routing/target';
 import type { AttemptRecord, CallRecord, CostLine, EndReason } from '#lib/settlement/entry';
 import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
 
-/** Status in the log of a call whose client left before any answer, as it is usual among proxies. */
+/** Status in the log of a call whose client left before any answer (contract: call-log/gone-before-answer). */
 export const CLIENT_GONE = 499;
 
 /** Operation in log and metrics of a call to an address that is not served. */
@@ -71,7 +71,10 @@ export interface Call {
   gone: boolean;
 }
 
-/** Opens the call: id, clock, and the headers that no answer may lack (contract: request/request-id). */
+/**
+ * Opens the call: id, clock, and the headers that no answer may lack
+ * (contract: request/request-id, request/client-request-id).
+ */
 export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed: boolean } {
   const minted = runtime.newId();
   const id = minted ?? runtime.fallbackId();

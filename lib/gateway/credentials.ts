@@ -4,7 +4,8 @@ import { isWellFormedKey } from '#lib/secrets';
 const otherHeaders = ['x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
 /**
- * The key that a request presents (contract: authentication/credential, authentication/two-keys). A key of ours in
+ * The key that a request presents
+ * (contract: authentication/credential, authentication/missing, authentication/two-keys). A key of ours in
  * `Authorization: Bearer` decides; another credential there is a placeholder of the client's where the native headers
  * and `?key=` of the families, which must agree, hold a key of ours.
  * @param request header names in lower case; `query` is the raw text after "?", "" when there is none.

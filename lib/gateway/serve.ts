@@ -21,9 +21,9 @@ import { letBodyGo } from '#lib/gateway/upload/let-body-go';
 import { takePlace } from '#lib/gateway/upload/take-place';
 
 /**
- * How a request travels: each line is a step, each step has its file. One try, one error exit, one
- * accounting call; the last byte goes out when the books are closed. What a step returns is what to wait
- * for; where it is mostly nothing, it is not waited for.
+ * How a request travels: each line is a step, each step has its file. One try, one error exit, one accounting call;
+ * the last byte goes out when the books are closed (contract: durability/last-byte). What a step returns is what to
+ * wait for; where it is mostly nothing, it is not waited for.
  */
 export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): Promise<void> {
   const call = openCall(runtime, arrival);

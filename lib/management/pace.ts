@@ -1,7 +1,7 @@
 const windowMs = 60_000;
 const mostKeys = 10_000;
 
-/** At most so many requests a minute for each key, in this process. */
+/** At most so many requests a minute for each key, in this process (contract: control-plane/management-limit). */
 export interface Pace {
   /** @returns 0 when the request may pass, else the whole seconds to wait. */
   claim(keyId: string, nowMs: number): number;

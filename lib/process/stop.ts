@@ -16,9 +16,9 @@ interface Stop {
 }
 
 /**
- * Stops once: at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an error that nobody caught, because what
- * threw may be half done and money depends on it. A second signal no longer waits for anything. Exit 1
- * also where the books could not be closed: the journal keeps them for the next start.
+ * Stops once (contract: durability/stop): at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an error that nobody
+ * caught, because what threw may be half done and money depends on it. A second signal no longer waits for anything.
+ * Exit 1 also where the books could not be closed: the journal keeps them for the next start.
  * @returns what stops the process for an error that was caught where nothing else can be done.
  */
 export function onStop(stop: Stop): (error: unknown) => void {

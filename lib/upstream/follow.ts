@@ -25,9 +25,9 @@ class RedirectRefused extends Error {
 }
 
 /**
- * The answer behind a provider's redirects of a download (contract: jobs/downloads): within its origin with the
- * credential; elsewhere without it, over https and to public addresses alone, unless the provider itself
- * is at a private one. Once it has left the origin, the credential is not sent again.
+ * The answer behind a provider's redirects of a download (contract: jobs/downloads, request/redirects): within its
+ * origin with the credential; elsewhere without it, over https and to public addresses alone, unless the provider
+ * itself is at a private one. Once it has left the origin, the credential is not sent again.
  * @returns the exchange as it was when it is no redirect.
  * @throws Error of the connection; `REDIRECT_REFUSED`.
  */

@@ -1,7 +1,10 @@
 import { maskCredential } from '#lib/relay/credential-mask';
 import { fingerprint } from '#lib/secrets';
 
-/** Request headers that travel upstream (contract: body/headers); everything else stays here. */
+/**
+ * Request headers that travel upstream (contract: body/headers); everything else stays here, credentials above all
+ * (contract: authentication/credentials-stay).
+ */
 const upstreamHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'accept',
@@ -117,7 +120,10 @@ export function headersToClient(provider: HeaderBag, streamed: boolean, credenti
   return kept;
 }
 
-/** The provider's own id of the request, whatever it calls it; never our credential, should it echo that. */
+/**
+ * The provider's own id of the request, whatever it calls it; never our credential, should it echo that
+ * (contract: request/upstream-request-id).
+ */
 export function providerRequestId(provider: HeaderBag, credential: string): string | null {
   const value = provider['x-request-id'] ?? provider['request-id'] ?? provider['x-goog-request-id'];
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(value)) return null;

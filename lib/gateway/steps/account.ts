@@ -63,7 +63,8 @@ function entryOf({ id, claim }: Call, record: CallRecord): CloseEntry | RefusedE
 
 /**
  * Withholds the end of an answer whose charge could not be written: the client gets an error, or, if the answer has
- * begun, a cut connection. The call is then free, except for a stream, whose delivered parts can be used.
+ * begun, a cut connection. The call is then free, except for a stream, whose delivered parts can be used
+ * (contract: durability/withheld-answer).
  */
 function withholdAnswer(call: Call, reply: Reply): void {
   const begun = reply.started();

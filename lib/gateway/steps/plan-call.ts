@@ -4,9 +4,9 @@ import { plan } from '#lib/routing/plan';
 import { planStored } from '#lib/routing/plan-stored';
 
 /**
- * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after
- * admission (contract: admission/claim). `X-No-Fallback: true` leaves one target, and so does what a provider
- * keeps.
+ * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after admission
+ * (contract: admission/claim). `X-No-Fallback: true` leaves one target (contract: routing/no-fallback), and so does
+ * what a provider keeps.
  */
 export function planCall(runtime: Runtime, call: Call): void {
   const { ask, snapshot, family, resource } = call;
