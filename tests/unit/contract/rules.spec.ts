@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { errorTable } from '#lib/errors';
-import { brokenLinks, citedElsewhere, citedIn, readRules, readTexts } from '#tests/unit/contract/rules';
+import {
+  ambiguousAnchors,
+  brokenLinks,
+  citedElsewhere,
+  citedIn,
+  readRules,
+  readTexts,
+} from '#tests/unit/contract/rules';
 
 const pages = readRules();
 const rules = [...pages].flatMap(([page, names]) => names.map((name) => `${page}/${name}`));
@@ -14,7 +21,8 @@ describe('the pages of the contract', () => {
   it('give every rule a name of its own, in lower case with hyphens', () => {
     expect(rules.length).toBeGreaterThan(100);
     expect(rules.filter((name) => !/^[a-z-]+\/[a-z0-9]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
-    expect(rules.filter((name, at) => rules.indexOf(name) !== at)).toEqual([]);
+    const ofContract = markdown.filter(({ path }) => path.startsWith('docs/contract/'));
+    expect(ofContract.flatMap(({ text }) => ambiguousAnchors(text))).toEqual([]);
   });
 
   it('are listed on their first page', () => {

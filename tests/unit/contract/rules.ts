@@ -63,6 +63,12 @@ export function brokenLinks({ path, text }: TextFile): string[] {
   });
 }
 
+/** Headings of a page that GitHub gives the same anchor. */
+export function ambiguousAnchors(text: string): string[] {
+  const anchors = headingsOf(text, /^#+ (.+)$/gm).map(anchorOf);
+  return anchors.filter((anchor, at) => anchors.indexOf(anchor) !== at);
+}
+
 function headingsOf(text: string, heading: RegExp): string[] {
   const prose = text.replace(/```[\s\S]*?```/g, '');
   return [...prose.matchAll(heading)].map(([, name = '']) => name.trim());
