@@ -7,7 +7,7 @@ import { bodyPace } from '#lib/gateway/upload/pace';
 import { createIds } from '#lib/ids';
 import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { Tally } from '#lib/metrics/tally';
-import { createHealth } from '#lib/routing/health';
+import { createHealth } from '#lib/routing/breaker';
 import { createHolders } from '#lib/routing/holders';
 import { createPools } from '#lib/upstream/pools';
 

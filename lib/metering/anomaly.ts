@@ -1,5 +1,4 @@
 import { noUsage, type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
-import type { CostLine } from '#lib/settlement/entry';
 
 /** The sizes of a model, which bound the usage that a provider may report for one call. */
 export interface UsageBounds {
@@ -142,7 +141,7 @@ function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
 interface Charged {
   /** As the provider reported it. */
   readonly usage: Usage;
-  readonly lines: readonly Pick<CostLine, 'class' | 'quantity'>[];
+  readonly lines: readonly { readonly class: string; readonly quantity: number }[];
   readonly flags: readonly string[];
 }
 

@@ -1,8 +1,4 @@
-import type { Ask, Family } from '#lib/families/family';
-import { elementMeter, streamMeter } from '#lib/metering/stream-meter';
 import type { UsageReport } from '#lib/metering/usage';
-import { wholeMeter } from '#lib/metering/whole-meter';
-import { framingOf } from '#lib/relay/framing';
 import type { ShownResource } from '#lib/resources/resource';
 
 /** Sees a copy of every byte of one answer and tells what it used. Pure but for its own state. */
@@ -31,28 +27,4 @@ export interface Meter {
   answer(): unknown;
   /** `answer_too_long` when an event or answer was too long to be read. */
   flags(): readonly string[];
-}
-
-/**
- * @param answer contentType decides how the answer is read, since a stream may be answered by a whole
- * body and the reverse; without a telling one, `streamed` does (default: as asked).
- */
-export function createMeter(
-  family: Family,
-  ask: Ask,
-  answer: { readonly contentType?: string | null; readonly streamed?: boolean },
-): Meter {
-  const type = answer.contentType?.toLowerCase() ?? '';
-  const framing = framingOf(type, mayStreamArray(family, ask));
-  if (framing === 'events') return streamMeter(family, ask);
-  if (framing === 'elements') return elementMeter(family, ask);
-  // An error page is never a stream, whatever was asked for.
-  if (type.includes('json') || /^(image|audio|video|text\/html)/.test(type))
-    return wholeMeter(family, ask, type);
-  return (answer.streamed ?? ask.stream) ? streamMeter(family, ask) : wholeMeter(family, ask, type);
-}
-
-/** Whether a JSON answer is a stream of its own: of an array's elements. */
-export function mayStreamArray(family: Family, ask: Ask): boolean {
-  return ask.stream && family.streamsArrays === true;
 }

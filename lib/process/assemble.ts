@@ -24,7 +24,7 @@ import type { Running } from '#lib/process/running';
 import type { Upstreams } from '#lib/process/upstreams';
 import { createResources } from '#lib/resources/resources';
 import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
-import { createHealth } from '#lib/routing/health';
+import { createHealth } from '#lib/routing/breaker';
 import { createHolders } from '#lib/routing/holders';
 import { hashKey, readSealingKey } from '#lib/secrets';
 import { startDrain } from '#lib/settlement/drain';

@@ -84,5 +84,3 @@ export interface Health {
   /** Every offer that was tried, for metrics and the console. */
   list(): readonly (OfferHealth & { readonly offerId: string })[];
 }
-
-export { createHealth } from '#lib/routing/breaker';

@@ -1,4 +1,4 @@
-import type { FieldSpec, Scan, ScanFault } from '#lib/families/scan';
+import type { FieldSpec, Scan, ScanFault } from '#lib/families/scan/shape';
 import { broken, encodingFault } from '#lib/families/scan/faults';
 import { Reading } from '#lib/families/scan/read';
 import { compileSpec } from '#lib/families/scan/spec';

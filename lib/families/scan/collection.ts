@@ -1,4 +1,4 @@
-import type { Found } from '#lib/families/scan';
+import type { Found } from '#lib/families/scan/shape';
 
 /** Most array values kept from one body (decisions §4). */
 const MAX_KEPT_VALUES = 50_000;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { ScanFault } from '#lib/families/scan';
+import type { ScanFault } from '#lib/families/scan/shape';
 import { byteAt } from '#lib/families/scan/text';
 
 /** The body is not valid JSON at byte `pos`. @param what is expected there. */

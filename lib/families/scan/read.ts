@@ -1,4 +1,4 @@
-import type { ScanFault } from '#lib/families/scan';
+import type { ScanFault } from '#lib/families/scan/shape';
 import { broken, brokenString, unfit } from '#lib/families/scan/faults';
 import { MAX_LEVELS } from '#lib/families/scan/frame';
 import { LONG_STRING_BYTES, paddingStart, readBase64 } from '#lib/families/scan/media';

@@ -1,4 +1,4 @@
-import type { FieldRule, FieldSpec, Found } from '#lib/families/scan';
+import type { FieldRule, FieldSpec, Found } from '#lib/families/scan/shape';
 import { byteAt, textOf } from '#lib/families/scan/text';
 
 /** A field of a spec, ready for the pass. */

@@ -1,4 +1,4 @@
-import type { Found, JsonType, LongString } from '#lib/families/scan';
+import type { Found, JsonType, LongString } from '#lib/families/scan/shape';
 import { Collection } from '#lib/families/scan/collection';
 import { elementOf, type Frame, frameAt, framesFor, levelInside, MAX_LEVELS } from '#lib/families/scan/frame';
 import { dataUrl, isMediaKey, LONG_STRING_BYTES, MAX_MEDIA_KEY_BYTES } from '#lib/families/scan/media';

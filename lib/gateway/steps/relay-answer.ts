@@ -5,7 +5,7 @@ import { StreamRelay } from '#lib/gateway/relay/stream';
 import { watchAnswer } from '#lib/gateway/relay/watch';
 import { WholeRelay } from '#lib/gateway/relay/whole';
 import type { Runtime } from '#lib/gateway/runtime';
-import { createMeter, mayStreamArray } from '#lib/metering/meter';
+import { createMeter, mayStreamArray } from '#lib/metering/create-meter';
 import { framingOf } from '#lib/relay/framing';
 import { createTap } from '#lib/relay/tap';
 import type { Answer } from '#lib/upstream/attempt';

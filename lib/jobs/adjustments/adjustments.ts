@@ -1,16 +1,7 @@
 import type { Clock } from '#lib/clock';
 import { familyOf } from '#lib/families/index';
-import type { AdjustmentStore } from '#lib/jobs/adjustments/store';
+import type { AdjustmentStore, StoredBy } from '#lib/jobs/adjustments/store';
 import { isEnd } from '#lib/jobs/end';
-import type { FamilyId } from '#lib/snapshot/snapshot';
-
-/** The call that made a response which its provider stores. */
-export interface StoredBy {
-  readonly callId: string;
-  readonly workspaceId: string;
-  readonly providerId: string;
-  readonly family: FamilyId;
-}
 
 /**
  * Corrects estimated charges once the stored responses of those calls report their usage (decisions §6 "What is

@@ -1,16 +1,19 @@
 import type { PoolClient } from 'pg';
 import { recallLeases } from '#lib/billing/ledger';
 import { type Change, publish } from '#lib/data/change';
-import type { PricesOf } from '#lib/jobs/adjustments/store';
 import { endOf, type JobEnd } from '#lib/jobs/end';
 import { jsonText } from '#lib/jobs/json-text';
 import { meteredUsage, type UsageBounds } from '#lib/metering/anomaly';
+import type { NamedPrice } from '#lib/metering/nested-prices';
 import { type Usage, type UsageReport, type UsageSource, usageOf } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
 import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
 import type { CostLine } from '#lib/settlement/entry';
 import { addSums, auditExhausted, chargeKeys, chargeWorkspaces } from '#lib/settlement/settle';
+
+/** Prices of what a provider offers, by the provider's names: reports may name nested models. */
+export type PricesOf = (providerId: string) => readonly NamedPrice[];
 
 const lockAdjustment = `
   SELECT report FROM adjustment WHERE call_id = $1 AND settled_at IS NULL FOR UPDATE`;

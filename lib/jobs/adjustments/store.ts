@@ -1,12 +1,19 @@
 import type { Pool, PoolClient } from 'pg';
 import { queryWithin } from '#lib/data/query-within';
-import type { StoredBy } from '#lib/jobs/adjustments/adjustments';
-import { settleAdjustment } from '#lib/jobs/adjustments/settle';
+import { type PricesOf, settleAdjustment } from '#lib/jobs/adjustments/settle';
 import { jsonText } from '#lib/jobs/json-text';
 import { repeatable } from '#lib/jobs/transaction';
-import type { NamedPrice } from '#lib/metering/nested-prices';
 import type { UsageReport } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
+import type { FamilyId } from '#lib/snapshot/snapshot';
+
+/** The call that made a response which its provider stores. */
+export interface StoredBy {
+  readonly callId: string;
+  readonly workspaceId: string;
+  readonly providerId: string;
+  readonly family: FamilyId;
+}
 
 /** Adjustments and their money in PostgreSQL. Times are ms since the epoch. */
 export interface AdjustmentStore {
@@ -24,9 +31,6 @@ export interface AdjustmentStore {
    */
   settleWaiting(atMs: number): Promise<boolean>;
 }
-
-/** Prices of what a provider offers, by the provider's names: reports may name nested models. */
-export type PricesOf = (providerId: string) => readonly NamedPrice[];
 
 /** Time limit of queries while a client waits, ms. */
 const LIMIT_MS = 2_000;

@@ -2,7 +2,6 @@ import { type Choice, compose } from '#lib/sandbox/chat/compose';
 import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
 import type { Truth } from '#lib/sandbox/dialect';
 import type { ResponsesAsk } from '#lib/sandbox/responses/ask';
-import type { KeptResponse } from '#lib/sandbox/responses/kept';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 
 /** A one-pixel picture, and what a picture costs: tokens of the image model. */
@@ -53,7 +52,7 @@ export function composeResponse(
   base: string,
   behaviour: Behaviour,
   cache: PrefixCache,
-  previous: KeptResponse | null,
+  previous: { readonly transcript: string; readonly tokens: number } | null,
   suffix: string,
   seal: (id: string) => string,
 ): Composition {

@@ -1,9 +1,14 @@
 import { audioTokens, imageTokens, textTokens } from '#lib/sandbox/content/tokens';
 import { record } from '#lib/sandbox/content/tool-call';
-import type { KeptItem } from '#lib/sandbox/responses/kept';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
 type Fields = Record<string, unknown>;
+
+/** An item of an input or output, by its id. */
+export interface KeptItem {
+  readonly item: Record<string, unknown>;
+  readonly tokens: number;
+}
 
 /** What the provider looks up for an input: items by their id, and seals that only it can open. */
 export interface Lookup {

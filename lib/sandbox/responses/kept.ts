@@ -1,5 +1,6 @@
 import { Drawer, type Shelf } from '#lib/sandbox/content/shelf';
 import type { Composition } from '#lib/sandbox/responses/compose';
+import type { KeptItem } from '#lib/sandbox/responses/input';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 import type { JobCourse } from '#lib/sandbox/scenario/job';
 
@@ -23,12 +24,6 @@ export interface KeptResponse {
   /** What a response that continues it reads again: its own input and output. */
   readonly tokens: number;
   cancelledAtMs: number | null;
-}
-
-/** An item of an input or output, by its id. */
-export interface KeptItem {
-  readonly item: Record<string, unknown>;
-  readonly tokens: number;
 }
 
 export const keptResponses = new Drawer<KeptResponse>();

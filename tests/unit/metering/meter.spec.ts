@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chat } from '#lib/families/chat';
-import { createMeter, type Meter } from '#lib/metering/meter';
+import { createMeter } from '#lib/metering/create-meter';
+import type { Meter } from '#lib/metering/meter';
 import { usageOf } from '#lib/metering/usage';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
 import { askChat } from '#tests/unit/families/make';

@@ -4,7 +4,7 @@ import { isRefusal } from '#lib/errors';
 import type { Ask, Family } from '#lib/families/family';
 import { families } from '#lib/families/index';
 import { scan } from '#lib/families/scan';
-import { createMeter } from '#lib/metering/meter';
+import { createMeter } from '#lib/metering/create-meter';
 import { createTap } from '#lib/relay/tap';
 import { type Sandbox, startSandbox } from '#lib/sandbox/server';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';

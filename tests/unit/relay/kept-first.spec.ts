@@ -9,7 +9,7 @@ import { StreamRelay } from '#lib/gateway/relay/stream';
 import { NotKept, watchAnswer } from '#lib/gateway/relay/watch';
 import { WholeRelay } from '#lib/gateway/relay/whole';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
-import { createMeter } from '#lib/metering/meter';
+import { createMeter } from '#lib/metering/create-meter';
 import { createTap } from '#lib/relay/tap';
 import { Exchange } from '#lib/upstream/exchange';
 import { createPools } from '#lib/upstream/pools';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { generateContent } from '#lib/families/generate-content';
-import { createMeter, type Meter } from '#lib/metering/meter';
+import { createMeter } from '#lib/metering/create-meter';
+import type { Meter } from '#lib/metering/meter';
 import { usageOf } from '#lib/metering/usage';
 import { ElementSplitter } from '#lib/relay/elements';
 import { askContent } from '#tests/unit/families/content/make';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/families/responses';
-import { createMeter } from '#lib/metering/meter';
+import { createMeter } from '#lib/metering/create-meter';
 import { totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
