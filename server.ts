@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { meetCatalogue } from '#lib/catalogue/at-start';
-import { newRowId } from '#lib/control/row-id';
 import { loadEnv } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
@@ -9,6 +8,7 @@ import { nodeLane } from '#lib/gateway/node-lane';
 import { openManagement } from '#lib/management/open';
 import { isManagementTarget } from '#lib/management/serve';
 import { assemble } from '#lib/process/assemble';
+import { controlOf } from '#lib/process/control';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import { orExplain } from '#lib/process/explain';
 import { checkPort } from '#lib/process/listener/port';
@@ -22,7 +22,6 @@ import { openStore } from '#lib/process/store';
 import { keepTickShape } from '#lib/process/tick-shape';
 import { openUpstreams } from '#lib/process/upstreams';
 import { welcome } from '#lib/process/welcome';
-import { readSealingKey } from '#lib/secrets';
 import { catalogueDir, seedFirstRun } from '#prisma/seed';
 
 /** The process: environment → database → runtime → one listener with two lanes. */
@@ -44,8 +43,9 @@ const upstreams = await openUpstreams(env, log);
 const running = await assemble(env, store.db, upstreams, log);
 const dev = process.argv.includes('--dev');
 const metrics = await openMetrics(env, store.db.pool, running);
-const management = openManagement(env, store.db, running, log);
-const pages = await openConsole(env, store.db, running, log, dev);
+const control = controlOf(env, store.db, running);
+const management = openManagement(control, log);
+const pages = await openConsole(env, control, log, dev);
 const takeBody = createBodyGate(() => running.runtime.newId() ?? running.runtime.fallbackId());
 let stopping = false;
 
@@ -73,13 +73,11 @@ const silent = trackSilent(server);
 server.listen(env.port, env.host, () => {
   sayHello(welcome(env, firstRun));
   void meetCatalogue({
-    db: store.db,
+    host: control,
     catalogueDir,
     dataDir: env.dataDir,
     embedded: store.embedded,
     sandbox: env.sandbox,
-    sealingKey: readSealingKey(env.encryptionKey),
-    newId: newRowId,
     log,
   });
 });

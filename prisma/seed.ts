@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { applyCatalogue } from '#lib/catalogue/apply';
-import { readCatalogue } from '#lib/catalogue/files';
+import { readTexts } from '#lib/catalogue/files';
+import { applyCatalogue } from '#lib/control/catalogue/apply';
 import { addCredit } from '#lib/control/credit/operations';
 import { createKey } from '#lib/control/key/operations';
-import { newRowId } from '#lib/control/row-id';
-import { ask } from '#lib/control/run';
+import { ask, type ControlHost } from '#lib/control/run';
 import { createUser } from '#lib/control/user/operations';
 import { createWorkspace } from '#lib/control/workspace/operations';
 import type { Db } from '#lib/data/db';
@@ -14,7 +13,7 @@ import type { Env } from '#lib/env';
 import { readSealingKey } from '#lib/secrets';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 
-const actor = 'first run';
+const operator = { kind: 'operator', name: 'first run', address: null } as const;
 
 /** What a first run prints; the password and the key are shown this once. */
 export interface FirstRun {
@@ -38,11 +37,10 @@ export async function seedFirstRun(
 ): Promise<FirstRun | null> {
   if ((await db.prisma.apiKey.count()) > 0) return null;
   if ((await db.prisma.workspace.count({ where: { slug: { not: 'demo' } } })) > 0) return null;
-  await seedCatalogue(db, env);
-  const sources = { envSecret: () => undefined, sealingKey: null };
-  const catalogue = () => loadCatalogue(db.pool, sources);
-  const host = { db, keyPepper: env.keyPepper, catalogue, changed: () => {} };
-  const operator = { kind: 'operator' as const, name: actor, address: null };
+  const sealingKey = readSealingKey(env.encryptionKey);
+  const catalogue = () => loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey });
+  const host = { db, keyPepper: env.keyPepper, sealingKey, catalogue, changed: () => {} };
+  await seedCatalogue(host, env.sandbox);
   const demo =
     (await db.prisma.workspace.findUnique({ where: { slug: 'demo' } })) ??
     (await ask(host, createWorkspace, { actor: operator, input: { name: 'demo' } }));
@@ -61,12 +59,14 @@ export async function seedFirstRun(
 }
 
 /** What an operator applied before the first start is left as it is. */
-async function seedCatalogue(db: Db, env: Pick<Env, 'encryptionKey' | 'sandbox'>): Promise<void> {
-  const options = { sealingKey: readSealingKey(env.encryptionKey), newId: newRowId };
-  if ((await db.prisma.provider.count({ where: { id: { not: 'sandbox' } } })) === 0) {
-    await applyCatalogue(db, await readCatalogue(catalogueDir, ['sandbox.yaml']), options);
+async function seedCatalogue(host: ControlHost, sandbox: boolean): Promise<void> {
+  const { provider } = host.db.prisma;
+  const apply = async (path: string, skip: readonly string[]) =>
+    ask(host, applyCatalogue, { actor: operator, input: { files: await readTexts(path, skip) } });
+  if ((await provider.count({ where: { id: { not: 'sandbox' } } })) === 0) {
+    await apply(catalogueDir, ['sandbox.yaml']);
   }
-  if (env.sandbox && (await db.prisma.provider.count({ where: { id: 'sandbox' } })) === 0) {
-    await applyCatalogue(db, await readCatalogue(join(catalogueDir, 'sandbox.yaml')), options);
+  if (sandbox && (await provider.count({ where: { id: 'sandbox' } })) === 0) {
+    await apply(join(catalogueDir, 'sandbox.yaml'), []);
   }
 }

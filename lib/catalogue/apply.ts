@@ -8,7 +8,7 @@ import {
 } from '#lib/catalogue/difference';
 import type { CatalogueSet } from '#lib/catalogue/files';
 import { readStored } from '#lib/catalogue/stored';
-import { publish, sqlOf } from '#lib/data/change';
+import { type Trail, trailOf } from '#lib/catalogue/trail';
 import type { Db } from '#lib/data/db';
 import type { Price } from '#lib/metering/price-list';
 import type { FileModel, FileProvider } from '#lib/schemas/catalogue';
@@ -33,42 +33,36 @@ export interface Applied {
   readonly changes: readonly string[];
   /** Offers that the files leave out and that stay until they are applied with `prune`. */
   readonly leftOut: readonly string[];
+  readonly trail: Trail;
 }
 
 /**
- * Makes the database say what the catalogue says: declarative and idempotent, one transaction. A
- * changed price is a new version, so calls keep the one they were admitted under (decisions §6).
+ * Makes the database say what the catalogue says: declarative and idempotent. A changed price is a new
+ * version, so calls keep the one they were admitted under (decisions §6).
+ * @param tx holds the lock on the table `provider`, because two at once would both see a price as new; whoever
+ * opened it publishes the change.
  * @throws FileRefused for what only the database shows (an unknown provider, a family it lacks);
- * Error when a credential must be sealed and no key is there.
+ * SealingKeyMissing when a credential must be sealed and no key is there.
  */
-export async function applyCatalogue(db: Db, wanted: CatalogueSet, options: ApplyOptions): Promise<Applied> {
-  return db.prisma.$transaction(
-    async (tx) => {
-      // Two appliers at once would both see a price as new; readers are not held up by this lock.
-      await tx.$executeRaw`LOCK TABLE "provider" IN SHARE ROW EXCLUSIVE MODE`;
-      const stored = await readStored(tx, options.sealingKey);
-      refuseUnknown(
-        wanted,
-        new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])),
-      );
-      refuseTakenNames(wanted, stored.models);
-      const whole = compare(wanted, stored);
-      const difference = options.select?.(whole) ?? whole;
-      const withdrawn = options.prune ? difference.leftOut : [];
-      const changes = [
-        ...difference.lines.map((line) => line.text),
-        ...withdrawn.map((offer) => `- offer ${offer.modelId} at ${offer.providerId}: withdrawn`),
-      ];
-      const leftOut = options.prune
-        ? []
-        : difference.leftOut.map((offer) => `offer ${offer.modelId} at ${offer.providerId}`);
-      if (changes.length === 0) return { changes, leftOut };
-      await write(tx, difference, withdrawn, options);
-      await publish(sqlOf(tx), [{ kind: 'catalogue', subject: '' }]);
-      return { changes, leftOut };
-    },
-    { timeout: 60_000, maxWait: 30_000 },
-  );
+export async function applyWithin(
+  tx: Prisma.TransactionClient,
+  wanted: CatalogueSet,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const stored = await readStored(tx, options.sealingKey);
+  refuseUnknown(wanted, new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])));
+  refuseTakenNames(wanted, stored.models);
+  const whole = compare(wanted, stored);
+  const difference = options.select?.(whole) ?? whole;
+  const withdrawn = options.prune ? difference.leftOut : [];
+  const nameOf = (offer: StoredOffer) => `offer ${offer.modelId} at ${offer.providerId}`;
+  const changes = [
+    ...difference.lines.map((line) => line.text),
+    ...withdrawn.map((offer) => `- ${nameOf(offer)}: withdrawn`),
+  ];
+  if (changes.length > 0) await write(tx, difference, withdrawn, options);
+  const leftOut = options.prune ? [] : difference.leftOut.map(nameOf);
+  return { changes, leftOut, trail: trailOf(difference, stored, withdrawn) };
 }
 
 /** What applying would change, one line each; nothing is written. */
@@ -173,6 +167,14 @@ async function write(
   }
 }
 
+/** A credential by value is stored sealed. */
+export class SealingKeyMissing extends Error {
+  constructor(provider: string) {
+    super(`set ENCRYPTION_KEY: provider "${provider}" gives its credential by value, which is stored sealed`);
+    this.name = 'SealingKeyMissing';
+  }
+}
+
 /** The price that prices nothing: how an offer becomes unpriced without losing its history. */
 const unpriced: Price = { base: {}, tiers: [], serviceTiers: {} };
 
@@ -189,9 +191,7 @@ function storedCredential(provider: FileProvider, sealingKey: Uint8Array | null)
   const given = provider.credential;
   if (!given || 'env' in given) return given ?? null;
   if (!sealingKey) {
-    throw new Error(
-      `set ENCRYPTION_KEY: provider "${provider.id}" gives its credential by value, which is stored sealed`,
-    );
+    throw new SealingKeyMissing(provider.id);
   }
   return { sealed: seal(given.value, sealingKey, credentialContext(provider.id)) };
 }

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import type { ApplyOptions } from '#lib/catalogue/apply';
 import { missingOfCatalogue, type Shipped, takeOverCatalogue } from '#lib/catalogue/take-over';
-import type { Db } from '#lib/data/db';
+import type { ControlHost } from '#lib/control/run';
 
-export interface CatalogueStart extends Pick<ApplyOptions, 'sealingKey' | 'newId'> {
-  readonly db: Db;
+export interface CatalogueStart {
+  readonly host: ControlHost;
   /** Folder of the catalogue files that come with this version. */
   readonly catalogueDir: string;
   readonly dataDir: string;
@@ -39,13 +38,13 @@ async function meet(
   record: string,
   argument: string,
 ): Promise<void> {
-  const { db, embedded, log } = start;
+  const { host, embedded, log } = start;
   const command = `gateway catalogue apply ${argument}`;
   try {
     let left: readonly string[];
     if (embedded) {
       const shipped = { ...files, recordPath: join(start.dataDir, record) };
-      const found = await takeOverCatalogue(db, shipped, start);
+      const found = await takeOverCatalogue(host, shipped);
       if (found.taken.length > 0) {
         log.info(
           { changes: found.taken.length, first: found.taken.slice(0, MOST_NAMED) },
@@ -54,7 +53,7 @@ async function meet(
       }
       left = found.left;
     } else {
-      left = await missingOfCatalogue(db, files, start.sealingKey);
+      left = await missingOfCatalogue(host.db, files, host.sealingKey ?? null);
     }
     if (left.length === 0) return;
     log.warn(

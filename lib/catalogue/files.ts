@@ -23,12 +23,23 @@ export interface CatalogueSet {
   whereModel(modelId: string): Place;
 }
 
+/** A catalogue file as it was read: its name for messages, and what stands in it. */
+export interface CatalogueText {
+  readonly name: string;
+  readonly text: string;
+}
+
 /**
  * Reads a catalogue file, or every .yaml, .yml and .json of a directory as one catalogue.
  * @param skip file names to leave out of a directory.
  * @throws FileRefused that names the lines; Error when nothing is there.
  */
 export async function readCatalogue(path: string, skip: readonly string[] = []): Promise<CatalogueSet> {
+  return checkCatalogue(await readTexts(path, skip));
+}
+
+/** The same without checking what stands in them. @throws Error when nothing is there. */
+export async function readTexts(path: string, skip: readonly string[] = []): Promise<CatalogueText[]> {
   const found = await stat(path).catch(() => null);
   if (!found) throw new Error(`${path} is not there: give a catalogue file or a directory of them`);
   const files = found.isDirectory()
@@ -39,11 +50,16 @@ export async function readCatalogue(path: string, skip: readonly string[] = []):
     : [path];
   if (files.length === 0)
     throw new Error(`${path} holds no catalogue file: they end in .yaml, .yml or .json`);
+  return Promise.all(files.map(async (name) => ({ name, text: await readFile(name, 'utf8') })));
+}
+
+/** Checks texts as one catalogue. @throws FileRefused that names the lines. */
+export function checkCatalogue(texts: readonly CatalogueText[]): CatalogueSet {
   const checked: Checked<CatalogueFile>[] = [];
   const faults: Fault[] = [];
-  for (const file of files) {
+  for (const { name, text } of texts) {
     try {
-      checked.push(readDocument(file, await readFile(file, 'utf8'), catalogueShape));
+      checked.push(readDocument(name, text, catalogueShape));
     } catch (error) {
       if (!(error instanceof FileRefused)) throw error;
       faults.push(...error.faults);

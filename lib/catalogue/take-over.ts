@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type ApplyOptions, applyCatalogue, compareCatalogue } from '#lib/catalogue/apply';
-import { type Difference, offerKey } from '#lib/catalogue/difference';
-import { type CatalogueSet, readCatalogue } from '#lib/catalogue/files';
+import { compareCatalogue } from '#lib/catalogue/apply';
+import { type CatalogueSet, checkCatalogue, readCatalogue, readTexts } from '#lib/catalogue/files';
+import { modelEntry, offerEntry } from '#lib/catalogue/news';
+import { takeOverNews } from '#lib/control/catalogue/apply';
+import { ask, type ControlHost } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
 
 /** The catalogue files that come with this version, and where an embedded installation remembers them. */
@@ -22,6 +24,8 @@ export interface Differences {
   readonly left: readonly string[];
 }
 
+const theStart = { kind: 'operator', name: 'start of the gateway', address: null } as const;
+
 /** Hashes of what was taken over, by entry. */
 type Taken = Readonly<Record<string, string>>;
 
@@ -31,22 +35,20 @@ type Taken = Readonly<Record<string, string>>;
  * providers, withdrawn offers, and entries that the files give as they did then.
  * @throws FileRefused when the files are wrong; Error of the database or the disk.
  */
-export async function takeOverCatalogue(
-  db: Db,
-  shipped: Shipped,
-  options: ApplyOptions,
-): Promise<Differences> {
-  const wanted = await readCatalogue(shipped.path, shipped.skip);
+export async function takeOverCatalogue(host: ControlHost, shipped: Shipped): Promise<Differences> {
+  const { db, sealingKey = null } = host;
+  const texts = await readTexts(shipped.path, shipped.skip);
+  const wanted = checkCatalogue(texts);
   const now = recordOf(wanted);
   const before = readRecord(shipped.recordPath);
   const changed = (entry: string) => now[entry] !== before[entry];
   if (!Object.keys(now).some(changed) || !(await isInstalled(db, wanted))) {
-    return { taken: [], left: await compareCatalogue(db, wanted, options.sealingKey) };
+    return { taken: [], left: await compareCatalogue(db, wanted, sealingKey) };
   }
-  const select = (difference: Difference): Difference => onlyNews(difference, changed);
-  const { changes } = await applyCatalogue(db, wanted, { ...options, select });
+  const input = { files: texts, changed: Object.keys(now).filter(changed) };
+  const { changes } = await ask(host, takeOverNews, { actor: theStart, input });
   writeFileSync(shipped.recordPath, JSON.stringify({ ...before, ...now }), { mode: 0o600 });
-  return { taken: changes, left: await compareCatalogue(db, wanted, options.sealingKey) };
+  return { taken: changes, left: await compareCatalogue(db, wanted, sealingKey) };
 }
 
 /** An operator who runs a catalogue of their own, with few or none of these providers, keeps it. */
@@ -64,22 +66,6 @@ export async function missingOfCatalogue(
   return compareCatalogue(db, await readCatalogue(shipped.path, shipped.skip), sealingKey);
 }
 
-/** The part of a difference that may be written unasked. */
-function onlyNews(difference: Difference, changed: (entry: string) => boolean): Difference {
-  const models = difference.changedModels.filter((model) => changed(modelEntry(model.id)));
-  const offers = difference.offers.filter(
-    (offer) =>
-      offer.id === null || (!offer.withdrawn && changed(offerEntry(offer.modelId, offer.providerId))),
-  );
-  const entries = new Set([
-    ...difference.newProviders.map((provider) => `provider ${provider.id}`),
-    ...[...difference.newModels, ...models].map((model) => modelEntry(model.id)),
-    ...offers.map((offer) => offerEntry(offer.modelId, offer.providerId)),
-  ]);
-  const lines = difference.lines.filter((line) => entries.has(line.entry));
-  return { ...difference, changedProviders: [], changedModels: models, offers, lines };
-}
-
 function recordOf({ models }: CatalogueSet): Taken {
   const record: Record<string, string> = {};
   for (const { offers, ...facts } of models) {
@@ -88,9 +74,6 @@ function recordOf({ models }: CatalogueSet): Taken {
   }
   return record;
 }
-
-const modelEntry = (id: string) => `model ${id}`;
-const offerEntry = (modelId: string, providerId: string) => `offer ${offerKey(modelId, providerId)}`;
 
 function hashOf(value: object): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);

@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readTexts } from '#lib/catalogue/files';
 import { type Command, CommandRefused, type Input, type Output } from '#lib/command/command';
 import type { Context } from '#lib/command/context';
-import { fieldLines, tableLines } from '#lib/command/text';
+import { readHealth } from '#lib/command/live/offers';
 import { commandLine } from '#lib/control/actor';
 import type { Operation } from '#lib/control/declare';
 import { type Field, flagOf } from '#lib/control/field/field';
 import { ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
+import { fieldLines, tableLines } from '#lib/control/text';
 import { readDocument } from '#lib/schemas/document';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 
@@ -52,14 +54,17 @@ function commandOf(operation: Operation): Command {
 }
 
 /** The operations of a command's process: the gateway processes beside it hear of each change. */
-async function hostOf(context: Context): Promise<ControlHost> {
+export async function hostOf(context: Context): Promise<ControlHost> {
   const db = await context.db();
   const { keyPepper, dataDir } = context.env();
+  const sources = context.catalogueSources();
   return {
     db,
     keyPepper,
     journalDir: join(dataDir, 'journal'),
-    catalogue: () => loadCatalogue(db.pool, context.catalogueSources()),
+    sealingKey: sources.sealingKey,
+    catalogue: () => loadCatalogue(db.pool, sources),
+    health: () => readHealth(dataDir),
     changed: () => context.announce(),
   };
 }
@@ -75,9 +80,17 @@ async function readInput(
   const input: Record<string, unknown> = {};
   for (const [name, text] of texts) {
     const field = fields[name];
-    if (field) input[name] = field.kind === 'document' ? await readFileOf(field, text) : field.fromText(text);
+    if (field) input[name] = await readValue(field, text);
   }
   return { workspace: texts.get('workspace'), input };
+}
+
+function readValue(field: Field, text: string): unknown {
+  if (field.kind === 'document') return readFileOf(field, text);
+  if (field.kind !== 'files') return field.fromText(text);
+  return readTexts(text, field.leaveOut).catch((error: unknown) => {
+    throw new CommandRefused(error instanceof Error ? error.message : String(error));
+  });
 }
 
 /** @throws FileRefused that names the lines at fault. */

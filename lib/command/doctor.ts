@@ -1,11 +1,14 @@
 import { connect } from 'node:net';
-import { listModels } from '#lib/catalogue/list';
+import type { ListedModel } from '#lib/catalogue/list';
 import type { Command } from '#lib/command/command';
 import type { Context } from '#lib/command/context';
-import { tableLines } from '#lib/command/text';
+import { hostOf } from '#lib/command/declared';
+import { commandLine } from '#lib/control/actor';
+import { listCatalogue } from '#lib/control/catalogue/operations';
+import { ask, type ControlHost } from '#lib/control/run';
+import { tableLines } from '#lib/control/text';
 import { type Env, EnvError } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
 
 interface Check {
   name: string;
@@ -75,12 +78,8 @@ async function examine(context: Context): Promise<Check[]> {
 async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
   const where = env.databaseUrl === null ? 'the embedded database' : new URL(env.databaseUrl).host;
   try {
-    const db = await context.db();
-    await db.pool.query('SELECT 1');
+    const offers = await listOffers(await hostOf(context));
     const database: Check = { name: 'database', state: 'ok', detail: `${where} answers and is migrated` };
-    const offers = listModels(await loadCatalogue(db.pool, context.catalogueSources())).flatMap(
-      (one) => one.offers,
-    );
     if (offers.length === 0) {
       const detail = 'empty: run "gateway catalogue apply catalogue"';
       return [database, { name: 'catalogue', state: 'missing', detail }];
@@ -95,6 +94,14 @@ async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
   } catch (error) {
     return [{ name: 'database', state: 'failed', detail: `${where}: ${messageOf(error)}` }];
   }
+}
+
+/** Of all pages of the catalogue. */
+async function listOffers(host: ControlHost, after?: string): Promise<ListedModel['offers']> {
+  const input = after === undefined ? {} : { after };
+  const { data, next } = await ask(host, listCatalogue, { actor: commandLine, input });
+  const offers = data.flatMap((one) => one.offers);
+  return next === null ? offers : [...offers, ...(await listOffers(host, next))];
 }
 
 /** One line a provider: in use, or what its first unavailable offer lacks. */

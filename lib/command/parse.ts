@@ -46,7 +46,7 @@ function read(args: readonly string[], command: Command, usage: string) {
   ]);
   try {
     return parseArgs({
-      args: spellOut(args, command.switches ?? []).map(shield),
+      args: spellOut(args, command).map(shield),
       options: { ...options, json: { type: 'boolean' as const } },
       allowPositionals: true,
       strict: true,
@@ -56,12 +56,14 @@ function read(args: readonly string[], command: Command, usage: string) {
   }
 }
 
-/** `--operator` alone is `--operator on`. */
-function spellOut(args: readonly string[], switches: readonly string[]): string[] {
+/** `--operator` alone is `--operator on`; before an argument that stands by itself too (`apply --prune FILE`). */
+function spellOut(args: readonly string[], { switches = [], positionals }: Command): string[] {
   return args.flatMap((arg, at) => {
     const alone = switches.includes(arg.slice(2)) && arg.startsWith('--');
     const next = args[at + 1];
-    return alone && (next === undefined || next.startsWith('--')) ? [arg, 'on'] : [arg];
+    const bare = next === undefined || next.startsWith('--');
+    const argument = positionals.length > 0 && next !== 'on' && next !== 'off';
+    return alone && (bare || argument) ? [arg, 'on'] : [arg];
   });
 }
 

@@ -12,6 +12,5 @@ export async function actorOf(user: { id: string; operator: boolean }): Promise<
 
 /** A change is in force in this process before the page hears of it (contract: authentication/change-in-force). */
 export function controlHost(): ControlHost {
-  const { db, env, catalogue, pollNow } = getConsoleHost();
-  return { db, keyPepper: env.keyPepper, catalogue, changed: pollNow };
+  return getConsoleHost().control;
 }

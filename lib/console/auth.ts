@@ -66,7 +66,7 @@ export function authOptions(): AuthOptions {
           const address = clientOf(nearestHop(request.headers?.['x-forwarded-for']) ?? 'unknown');
           const throttle = getSignInThrottle();
           if (!throttle.claim(email, address, Date.now())) throw new Error(tooManyAttempts);
-          const user = await findUserByPassword(host.db, email, password).catch((error: unknown) => {
+          const user = await findUserByPassword(host.control.db, email, password).catch((error: unknown) => {
             host.report(error);
             // What is thrown here goes into the address of the answer: a word, never a database's own text.
             throw new Error(unavailable);

@@ -1,8 +1,8 @@
-import { type Db, openDb } from '#lib/data/db';
+import type { ControlHost } from '#lib/control/run';
+import { openDb } from '#lib/data/db';
 import { type Env, envSecret, findHostEnv, publicUrl } from '#lib/env';
 import { readSealingKey } from '#lib/secrets';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
-import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /** What the console needs of the process's settings. */
 interface ConsoleEnv {
@@ -10,20 +10,13 @@ interface ConsoleEnv {
   readonly publicUrl: string;
   /** Signs and encrypts the session cookie. */
   readonly authSecret: string;
-  /** Secret under which API keys are hashed. */
-  readonly keyPepper: string;
 }
 
 /** What the process gives to the console's pages and actions. */
 export interface ConsoleHost {
-  readonly db: Db;
+  /** What operations work with; a change made here is in force on this machine at once. */
+  readonly control: ControlHost;
   readonly env: ConsoleEnv;
-  /** The catalogue in force. */
-  catalogue(): Catalogue | Promise<Catalogue>;
-  /** Models that some chat call could be routed to now; null where the process does not know. */
-  listChatModels(): ReadonlySet<string> | null;
-  /** Has this process read the change feed now, so that a change made here is in force at once. */
-  pollNow(): void | Promise<void>;
   /** Unexpected errors of pages and actions, for the log. */
   report(error: unknown): void;
 }
@@ -48,13 +41,16 @@ export function getConsoleHost(): ConsoleHost {
   const db = openDb(env.databaseUrl);
   const sealingKey = readSealingKey(env.encryptionKey);
   const made: ConsoleHost = {
-    db,
+    control: {
+      db,
+      keyPepper: env.keyPepper,
+      sealingKey,
+      catalogue: () =>
+        loadCatalogue(db.pool, { envSecret: (name) => envSecret(name) ?? undefined, sealingKey }),
+      // Nothing to wake: processes that serve calls poll the change feed once a second.
+      changed: () => undefined,
+    },
     env: consoleEnvOf(env, env.port),
-    catalogue: () =>
-      loadCatalogue(db.pool, { envSecret: (name) => envSecret(name) ?? undefined, sealingKey }),
-    listChatModels: () => null,
-    // Nothing to wake: processes that serve calls poll the change feed once a second.
-    pollNow: () => undefined,
     report: (error) => console.error(error),
   };
   setConsoleHost(made);
@@ -63,5 +59,5 @@ export function getConsoleHost(): ConsoleHost {
 
 /** @param port the one that the process listens on. */
 function consoleEnvOf(env: Env, port: number): ConsoleEnv {
-  return { publicUrl: publicUrl(env, port), authSecret: env.nextAuthSecret, keyPepper: env.keyPepper };
+  return { publicUrl: publicUrl(env, port), authSecret: env.nextAuthSecret };
 }

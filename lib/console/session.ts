@@ -14,7 +14,7 @@ import { findUserOfSession, type SessionUser } from '#lib/control/user/authentic
 export const findUser = cache(async (): Promise<SessionUser | null> => {
   const session = await getServerSession(authOptions());
   if (!session?.sessionId || session.endsAtMs <= Date.now()) return null;
-  return findUserOfSession(getConsoleHost().db, session);
+  return findUserOfSession(getConsoleHost().control.db, session);
 });
 
 /** Who is signed in; sends everyone else to the sign-in page, and back here afterwards. */

@@ -5,6 +5,7 @@ import type { ActingRole, Permission } from '#lib/control/role';
 import type { EveryWorkspace, Scope, WorkspaceScope } from '#lib/control/scope';
 import type { ReadStore, Store } from '#lib/control/store';
 import type { Change } from '#lib/data/change';
+import type { LiveHealth } from '#lib/routing/live-health';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /**
@@ -31,11 +32,15 @@ export interface Context<R extends Reach = Reach> {
   readonly role: ActingRole | null;
   /** Secret under which keys are hashed. */
   readonly keyPepper: string;
+  /** Opens and seals the credentials of providers; null: this process has no ENCRYPTION_KEY. */
+  readonly sealingKey: Uint8Array | null;
   /** Where this process keeps its journal; null: it has none. */
   readonly journalDir: string | null;
   readonly nowMs: number;
   /** The models and offers in force, with what this process may route to. */
   catalogue(): Catalogue | Promise<Catalogue>;
+  /** What the gateway processes know of their offers. */
+  health(): Promise<LiveHealth>;
   /**
    * Every change of something that has a state calls it under the row's lock, before it writes.
    * @throws ControlRefused (conflict) when the caller's `If-Match` names another state.
@@ -124,7 +129,17 @@ export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Re
    * that nobody acts under a role that was just taken from them.
    */
   readonly alone?: boolean;
+  /** What its transaction needs beyond that of others. */
+  readonly transaction?: Transaction;
   run(context: Context<R>, input: ValuesOf<F>): Promise<Done<Out>>;
+}
+
+export interface Transaction {
+  /** How long it may wait for a connection, and how long it may run; ms. */
+  readonly waitMs: number;
+  readonly limitMs: number;
+  /** A table that nobody else changes meanwhile; those who read it are not held up. */
+  readonly table: 'provider';
 }
 
 export type Operation = Read | Mutation;

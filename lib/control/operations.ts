@@ -7,6 +7,7 @@ import { ledgerOperations } from '#lib/control/ledger/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
 import { memberOperations } from '#lib/control/member/operations';
 import { policyOperations } from '#lib/control/policy/operations';
+import { routeOperations } from '#lib/control/route/operations';
 import { auditOperations } from '#lib/control/trail/operations';
 import { usageOperations } from '#lib/control/usage/operations';
 import { userOperations } from '#lib/control/user/operations';
@@ -19,6 +20,7 @@ export const operations: readonly Operation[] = [
   ...managementKeyOperations,
   ...policyOperations,
   ...catalogueOperations,
+  ...routeOperations,
   ...workspaceOperations,
   ...memberOperations,
   ...userOperations,

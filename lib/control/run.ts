@@ -6,9 +6,10 @@ import { claim, keep, type Once } from '#lib/control/once';
 import { checkFields, checkPermission, type Reached, reachOf } from '#lib/control/reach';
 import { badInput, conflict } from '#lib/control/refusal';
 import { etagOf, matches } from '#lib/control/state';
-import { type Store, storeOf, transact } from '#lib/control/store';
+import { lockTable, type Store, storeOf, transact } from '#lib/control/store';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
+import { type LiveHealth, noHealth } from '#lib/routing/live-health';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /** What a process gives to the operations that run in it. */
@@ -18,9 +19,13 @@ export interface ControlHost {
   readonly keyPepper: string;
   /** The catalogue in force: in memory where the process serves calls, else read from the database. */
   catalogue(): Catalogue | Promise<Catalogue>;
+  /** Opens and seals the credentials of providers, where there is an ENCRYPTION_KEY. */
+  readonly sealingKey?: Uint8Array | null;
+  /** What the gateway processes know of their offers; without it, every offer counts as healthy. */
+  health?(): Promise<LiveHealth>;
   /** Where it keeps its journal, if it has one. */
   readonly journalDir?: string;
-  /** Has the gateway processes of this machine read what was just committed (decisions §9). */
+  /** Has the gateway processes of this machine read what was just committed (decisions §9); they read it within a second anyway. */
   changed(): Promise<void> | void;
 }
 
@@ -58,8 +63,10 @@ async function run<F extends Fields, Out, R extends Reach>(
     const output = await operation.run({ ...contextOf<R>(host, store, ask, reached), store }, input);
     return { output, etag: operation.state ? etagOf(operation.state(output)) : null };
   }
-  const ran = await transact(host.db, (inside) => mutate(host, inside, operation, ask));
-  await host.changed();
+  const work = (inside: Store) => mutate(host, inside, operation, ask);
+  const ran = await transact(host.db, work, operation.transaction);
+  // It is committed: its answer, perhaps a key that is shown once, stands whatever becomes of the announcement.
+  await Promise.resolve(host.changed()).catch(() => undefined);
   return ran;
 }
 
@@ -102,6 +109,7 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   const before = once ? await claim(store, once, request) : null;
   // What `keep` wrote below.
   if (before !== null) return before as Ran<Out>;
+  if (operation.transaction) await lockTable(store, operation.transaction.table);
   const context = contextOf<R>(host, store, ask, reached);
   const done = await operation.run(context, input);
   if (ask.ifMatch !== undefined && !context.compared()) {
@@ -129,7 +137,9 @@ function contextOf<R extends Reach>(
     role,
     keyPepper: host.keyPepper,
     catalogue: () => host.catalogue(),
+    sealingKey: host.sealingKey ?? null,
     journalDir: host.journalDir ?? null,
+    health: async () => (await host.health?.()) ?? noHealth,
     nowMs: Date.now(),
     expect: (state: State) => {
       compared = true;

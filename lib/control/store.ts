@@ -27,13 +27,25 @@ export function storeOf(db: Db): ReadStore {
   };
 }
 
-/** Everything that `work` does commits together, or nothing of it. At most 10 s, 5 s of waiting before. */
-export function transact<R>(db: Db, work: (store: Store) => Promise<R>): Promise<R> {
+/** What most transactions may take: how long they wait for a connection, and how long they run; ms. */
+const usual = { waitMs: 5_000, limitMs: 10_000 };
+
+/** Everything that `work` does commits together, or nothing of it. */
+export function transact<R>(
+  db: Db,
+  work: (store: Store) => Promise<R>,
+  { waitMs, limitMs }: { readonly waitMs: number; readonly limitMs: number } = usual,
+): Promise<R> {
   return db.prisma.$transaction((tx) => work(insideOf(tx)), {
-    maxWait: 5_000,
-    timeout: 10_000,
+    maxWait: waitMs,
+    timeout: limitMs,
     isolationLevel: Prisma.TransactionIsolationLevel.ReadCommitted,
   });
+}
+
+/** Nobody else changes the table until the transaction ends; those who read it are not held up. */
+export async function lockTable(store: Store, table: 'provider'): Promise<void> {
+  await store.execute(`LOCK TABLE "${table}" IN SHARE ROW EXCLUSIVE MODE`, []);
 }
 
 function insideOf(tx: Prisma.TransactionClient): Store {

@@ -19,5 +19,5 @@ export function dropBody(scan: Scan): void {
 const nothing: readonly never[] = [];
 const noBytes = new Uint8Array();
 
-export type * from '#lib/families/scan/shape';
 export { type ScanTurn, scan, scanInSlices } from '#lib/families/scan/body';
+export type * from '#lib/families/scan/shape';

@@ -12,10 +12,10 @@ const pace = createPace(requestsPerMinute);
 
 /** The management API for a host that runs only Next; server.ts answers before Next is asked. */
 export async function manageOnWeb(request: Request): Promise<Response> {
-  const { db, env, catalogue, pollNow, report } = getConsoleHost();
+  const { control, report } = getConsoleHost();
   const { pathname, search } = new URL(request.url);
   const { status, headers, body } = await serveManagement(
-    { control: { db, keyPepper: env.keyPepper, catalogue, changed: pollNow }, pace, ids, report },
+    { control, pace, ids, report },
     {
       method: request.method,
       target: pathname + search,

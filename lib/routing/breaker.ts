@@ -1,4 +1,12 @@
-import type { Health, Measure, OfferHealth, Running, Smoothed } from '#lib/routing/health';
+import {
+  type Health,
+  type Measure,
+  type OfferHealth,
+  type Running,
+  type Smoothed,
+  unseen,
+  untried,
+} from '#lib/routing/health';
 
 /** Failures in a row that set an offer aside, and for how long (decisions §12). */
 const FAILURES = 5;
@@ -11,20 +19,6 @@ const FURTHER_SHARE = 0.2;
 const FURTHER_FLOOR = 10;
 /** Weight of the newest figure in the smoothed ones. */
 const NEWEST = 0.2;
-
-const unseen: Smoothed = { value: null, atMs: 0 };
-const untried: OfferHealth = {
-  streamFirstByteMs: unseen,
-  wholeMs: unseen,
-  tokensPerSecond: unseen,
-  cachedShare: 0,
-  errorRate: 0,
-  failures: 0,
-  running: 0,
-  openUntilMs: 0,
-  tripped: false,
-  probing: false,
-};
 
 /** Health in memory: a breaker, a retry budget and smoothed figures for each offer. */
 export function createHealth(): Health {

@@ -28,6 +28,22 @@ export interface OfferHealth {
   readonly probing: boolean;
 }
 
+/** No figure yet. */
+export const unseen: Smoothed = { value: null, atMs: 0 };
+/** An offer that no attempt has gone to. */
+export const untried: OfferHealth = {
+  streamFirstByteMs: unseen,
+  wholeMs: unseen,
+  tokensPerSecond: unseen,
+  cachedShare: 0,
+  errorRate: 0,
+  failures: 0,
+  running: 0,
+  openUntilMs: 0,
+  tripped: false,
+  probing: false,
+};
+
 /** How an offer stands, for people and monitors. */
 export type OfferState = 'in service' | 'set aside' | 'probing';
 

@@ -5,12 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { applyCatalogue } from '#lib/catalogue/apply';
 import { readCatalogue } from '#lib/catalogue/files';
-import { systemClock } from '#lib/clock';
 import { type Db, openDb } from '#lib/data/db';
-import { createIds } from '#lib/ids';
 import { createDatabase } from '#tests/support/database';
+import { applySet } from '#tests/support/provider/apply-set';
 import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
 import { startSandboxProcess } from '#tests/support/provider/process';
 import { attach, type Stack, secrets } from '#tests/support/shared/attach';
@@ -136,10 +134,8 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
 
 /** The simulated provider's catalogue and the tests' own. */
 export async function fillCatalogue(db: Db): Promise<void> {
-  const ids = createIds(systemClock);
-  const options = { sealingKey: null, newId: () => ids.newId() ?? '' };
-  await applyCatalogue(db, await readCatalogue(join(root, 'catalogue/sandbox.yaml')), options);
-  await applyCatalogue(db, testCatalogue(), options);
+  await applySet(db, await readCatalogue(join(root, 'catalogue/sandbox.yaml')));
+  await applySet(db, testCatalogue());
 }
 
 async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {

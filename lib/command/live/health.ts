@@ -1,5 +1,5 @@
 import { type Command, CommandRefused } from '#lib/command/command';
-import { tableLines } from '#lib/command/text';
+import { tableLines } from '#lib/control/text';
 import type { OfferStatus } from '#lib/metrics/offers';
 import type { ProcessStatus } from '#lib/metrics/status';
 import { askProcesses } from '#lib/snapshot/announce';

@@ -1,44 +1,48 @@
 import { z } from 'zod';
-import { type ListedModel, listModels } from '#lib/catalogue/list';
+import { listModels } from '#lib/catalogue/list';
+import { applyCatalogue, takeOverNews } from '#lib/control/catalogue/apply';
+import { modelPage, textOf } from '#lib/control/catalogue/shown';
 import { read } from '#lib/control/declare';
-import { limitOf, pageOf, paging } from '#lib/control/field/paging';
+import { mostRows, pagingBy } from '#lib/control/field/paging';
+import { listRoutable } from '#lib/routing/exclude';
 
-const price = z.object({ input: z.string().nullable(), output: z.string().nullable(), text: z.string() });
-const offer = z.object({
-  provider: z.string(),
-  upstreamModel: z.string(),
-  families: z.array(z.string()),
-  price: price.nullable().meta({ description: 'Dollars per million tokens; null: it is never routed to.' }),
-  available: z.boolean(),
-  why: z.string().nullable().meta({ description: 'Why it is not available; null when it is.' }),
-});
-const shownModel: z.ZodType<ListedModel> = z.object({
-  id: z.string(),
-  name: z.string(),
-  aliases: z.array(z.string()),
-  contextTokens: z.int(),
-  maxOutputTokens: z.int(),
-  input: z.array(z.string()).meta({ description: 'What it reads: "text", "image".' }),
-  output: z.array(z.string()),
-  offers: z.array(offer),
-});
-
-const listCatalogue = read({
+export const listCatalogue = read({
   name: 'model.list',
   summary: 'The models of the catalogue with their offers and prices, by id.',
   reach: 'self',
   permission: null,
-  fields: paging,
-  output: pageOf(shownModel),
+  fields: pagingBy(mostRows),
+  output: modelPage,
   http: [{ method: 'GET', path: '/models' }],
-  line: null,
-  run: async (context, input) => {
-    const limit = limitOf(input);
-    const { after = '' } = input;
+  line: { command: 'catalogue list' },
+  text: textOf,
+  run: async (context, { limit = mostRows, after = '' }) => {
     const models = listModels(await context.catalogue()).filter(({ id }) => id > after);
     const data = models.slice(0, limit);
     return { data, next: models.length > limit ? (data.at(-1)?.id ?? null) : null };
   },
 });
 
-export const catalogueOperations = [listCatalogue];
+/** For a choice of models, and for a line that works as pasted. */
+export const listModelNames = read({
+  name: 'model.names',
+  summary: 'The ids of all models with an offer, and of one that a call of the chat family may name.',
+  reach: 'self',
+  permission: null,
+  fields: {},
+  output: z.object({ data: z.array(z.string()), example: z.string().nullable() }),
+  http: [],
+  line: null,
+  run: async (context) => {
+    const catalogue = await context.catalogue();
+    const models = listModels(catalogue);
+    const routable = listRoutable(catalogue, 'chat');
+    const spoken = models.filter(({ offers }) =>
+      offers.some(({ families, price }) => families.includes('chat') && price !== null),
+    );
+    const example = spoken.find(({ id }) => routable.has(id)) ?? spoken[0] ?? null;
+    return { data: models.map(({ id }) => id), example: example?.id ?? null };
+  },
+});
+
+export const catalogueOperations = [applyCatalogue, takeOverNews, listCatalogue, listModelNames];

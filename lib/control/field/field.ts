@@ -14,7 +14,9 @@ export type FieldKind =
   | 'switch'
   | 'choice'
   | 'id'
-  | 'document';
+  | 'words'
+  | 'document'
+  | 'files';
 
 /** What people and programs are told of a field; every adapter takes it from here. */
 export interface FieldFacts {
@@ -36,6 +38,8 @@ export interface FieldFacts {
   readonly group?: { readonly title: string; readonly help: string };
   /** What an empty box means: "No cap". */
   readonly empty?: string;
+  /** Of `files`: names in a directory that are no part of it. */
+  readonly leaveOut?: readonly string[];
   /** What giving this field needs besides the operation's own permission. */
   readonly permission?: Permission;
 }

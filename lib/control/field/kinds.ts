@@ -5,6 +5,7 @@ import { formatUsd, parseUsd } from '#lib/money';
 const largestInt = 2_147_483_647;
 /** One billion dollars: what a BIGINT of nano-dollars holds with room to add. */
 const largestNano = 1_000_000_000n * 1_000_000_000n;
+const largestFile = 4_000_000;
 const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Times outside are typing errors, or overflow what reads them. */
 const earliest = Date.UTC(2000, 0, 1);
@@ -186,4 +187,25 @@ export function document<Value>(facts: FieldFacts, schema: z.ZodType<Value>): Fi
     }
   };
   return make('document', facts, schema, read);
+}
+
+/** A list of texts that programs send. */
+export function wordList(facts: FieldFacts): Field<string[], true> {
+  const schema = z.array(oneLine(500, 'an entry'), 'write a list of texts').max(10_000);
+  return make('words', facts, schema, (text) => text.split(',').map((part) => part.trim()));
+}
+
+/** Files with their names: as JSON a list, on the command line a file or a directory of them. */
+export function files(facts: FieldFacts): Field<{ name: string; text: string }[], true> {
+  const file = z.strictObject({
+    name: oneLine(500, 'a file name').min(1, 'a file name is needed'),
+    text: z
+      .string('the text of a file is a text')
+      .max(largestFile, 'a file has at most 4 million characters'),
+  });
+  const schema = z
+    .array(file, 'write a list of files, each with its name and text')
+    .min(1, 'give at least one file')
+    .max(200, 'give at most 200 files');
+  return make('files', { placeholder: 'FILE', ...facts }, schema);
 }

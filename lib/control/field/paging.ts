@@ -3,17 +3,20 @@ import { type Field, optional } from '#lib/control/field/field';
 import { count, words } from '#lib/control/field/kinds';
 
 const defaultLimit = 50;
+/** The largest page. */
+export const mostRows = 500;
 
 /** The fields of every list. */
-export const paging = {
-  limit: optional(
-    count(
-      { label: 'Rows', help: `How many at most; ${defaultLimit} when it is not given.`, example: 20 },
-      { min: 1, max: 500 },
-    ),
-  ),
-  after: optional(words({ label: 'After', help: 'The "next" of the page before.', placeholder: 'NEXT' })),
-};
+export const paging = pagingBy(defaultLimit);
+
+/** The same where a page without word of its size has `rows`. */
+export function pagingBy(rows: number) {
+  const help = `How many at most; ${rows} when it is not given.`;
+  return {
+    limit: optional(count({ label: 'Rows', help, example: 20 }, { min: 1, max: mostRows })),
+    after: optional(words({ label: 'After', help: 'The "next" of the page before.', placeholder: 'NEXT' })),
+  };
+}
 
 /** The number of rows of a page. */
 export function limitOf(input: { readonly limit?: number | undefined }): number {

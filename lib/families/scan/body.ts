@@ -1,6 +1,6 @@
-import type { FieldSpec, Scan, ScanFault } from '#lib/families/scan/shape';
 import { broken, encodingFault } from '#lib/families/scan/faults';
 import { Reading } from '#lib/families/scan/read';
+import type { FieldSpec, Scan, ScanFault } from '#lib/families/scan/shape';
 import { compileSpec } from '#lib/families/scan/spec';
 import { skipSpace } from '#lib/families/scan/text';
 import { Walk } from '#lib/families/scan/walk';

@@ -1,7 +1,7 @@
-import type { ScanFault } from '#lib/families/scan/shape';
 import { broken, brokenString, unfit } from '#lib/families/scan/faults';
 import { MAX_LEVELS } from '#lib/families/scan/frame';
 import { LONG_STRING_BYTES, paddingStart, readBase64 } from '#lib/families/scan/media';
+import type { ScanFault } from '#lib/families/scan/shape';
 import { numberEnd, skipSpace, stringEnd } from '#lib/families/scan/text';
 import type { Walk } from '#lib/families/scan/walk';
 

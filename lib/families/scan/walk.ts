@@ -1,7 +1,7 @@
-import type { Found, JsonType, LongString } from '#lib/families/scan/shape';
 import { Collection } from '#lib/families/scan/collection';
 import { elementOf, type Frame, frameAt, framesFor, levelInside, MAX_LEVELS } from '#lib/families/scan/frame';
 import { dataUrl, isMediaKey, LONG_STRING_BYTES, MAX_MEDIA_KEY_BYTES } from '#lib/families/scan/media';
+import type { Found, JsonType, LongString } from '#lib/families/scan/shape';
 import type { Level, Rule, Spelling } from '#lib/families/scan/spec';
 import { spellingOf } from '#lib/families/scan/spec';
 import { textOf } from '#lib/families/scan/text';

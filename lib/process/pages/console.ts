@@ -4,10 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { setConsoleHost } from '#lib/console/db';
 import { trustForwarded } from '#lib/console/forwarded';
-import type { Db } from '#lib/data/db';
+import type { ControlHost } from '#lib/control/run';
 import { type Env, exportForNextAuth, publicUrl } from '#lib/env';
-import type { Running } from '#lib/process/running';
-import { listRoutable } from '#lib/routing/exclude';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -20,28 +18,15 @@ export interface Pages {
 }
 
 /** Starts Next on its production build; without a build the gateway still serves, and pages say what to do. */
-export async function openConsole(
-  env: Env,
-  db: Db,
-  running: Running,
-  log: Logger,
-  dev: boolean,
-): Promise<Pages> {
+export async function openConsole(env: Env, control: ControlHost, log: Logger, dev: boolean): Promise<Pages> {
   if (!dev && !existsSync(`${root}.next/BUILD_ID`)) {
     log.warn('the console is not built: run npm start, which builds it');
     return { serve: unbuilt, attach: () => {}, close: async () => {} };
   }
   exportForNextAuth(env, env.port);
   setConsoleHost({
-    db,
-    env: {
-      publicUrl: publicUrl(env, env.port),
-      authSecret: env.nextAuthSecret,
-      keyPepper: env.keyPepper,
-    },
-    catalogue: () => running.runtime.catalogue(),
-    listChatModels: () => listRoutable(running.runtime.catalogue(), 'chat'),
-    pollNow: () => running.pollNow(),
+    control,
+    env: { publicUrl: publicUrl(env, env.port), authSecret: env.nextAuthSecret },
     report: (error) =>
       log.error({ reason: error instanceof Error ? error.message : String(error) }, 'console'),
   });

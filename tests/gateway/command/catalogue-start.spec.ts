@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { meetCatalogue } from '#lib/catalogue/at-start';
-import { newRowId } from '#lib/control/row-id';
 import { type Db, openDb } from '#lib/data/db';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { type CommandLine, commandLine } from '#tests/support/command';
+import { controlHost } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 let database: TestDatabase;
@@ -64,13 +64,11 @@ async function start(embedded: boolean) {
   const told: { fields: Record<string, unknown>; message: string }[] = [];
   const tell = (fields: object, message: string) => told.push({ fields: { ...fields }, message });
   await meetCatalogue({
-    db,
+    host: controlHost(db),
     catalogueDir: join(dir, 'catalogue'),
     dataDir: dir,
     embedded,
     sandbox: false,
-    sealingKey: null,
-    newId: newRowId,
     log: { info: tell, warn: tell },
   });
   return told;

@@ -153,7 +153,7 @@ describe('catalogue apply', () => {
   it('withdraws what it leaves out with --prune, and offers it again', async () => {
     await apply(yaml());
     const path = write(yaml({ offers: false }));
-    expect(await gateway.json('catalogue', 'apply', path, '--prune')).toEqual({
+    expect(await gateway.json('catalogue', 'apply', '--prune', path)).toEqual({
       changes: [`- offer ${own}/model at ${own}: withdrawn`],
       leftOut: [],
     });
@@ -234,10 +234,55 @@ describe('catalogue apply', () => {
   });
 });
 
+describe('the audit trail of catalogue apply', () => {
+  const trail = async () => {
+    const { rows } = await db.pool.query(
+      `SELECT actor, subject, before, after FROM audit
+       WHERE action = 'catalogue.apply' AND after::text LIKE $1 ORDER BY id`,
+      [`%${own}%`],
+    );
+    return rows;
+  };
+
+  it('names what differs, on both sides, and no credential', async () => {
+    const value = 'sk-of-the-provider';
+    await apply(yaml({ credential: `{ value: ${value} }` }));
+    await apply(yaml({ credential: `{ value: ${value}-2 }`, price: '{ input: "3" }' }));
+    const [first, second, ...none] = await trail();
+    expect(none).toEqual([]);
+    const offer = `offer ${own}/model ${own}`;
+    expect(first).toMatchObject({
+      actor: 'command line',
+      subject: 'catalogue',
+      before: { [offer]: null },
+      after: {
+        [`provider ${own}`]: { credential: 'sealed anew' },
+        [`model ${own}/model`]: { name: 'Model' },
+      },
+    });
+    expect(second.before).toMatchObject({
+      [`provider ${own}`]: { credential: 'sealed' },
+      [offer]: { price: { base: { input: '2000000000' } } },
+    });
+    expect(second.after).toMatchObject({
+      [`provider ${own}`]: { credential: 'sealed anew' },
+      [offer]: { price: { base: { input: '3000000000' } } },
+    });
+    expect(Object.keys(second.after)).toHaveLength(2);
+    expect(JSON.stringify([first, second])).not.toContain(value);
+  });
+
+  it('has no row of an apply that changed nothing', async () => {
+    await apply(yaml());
+    await apply(yaml());
+    expect(await trail()).toHaveLength(1);
+  });
+});
+
 describe('catalogue list', () => {
   it('shows each offer with its price, and why one cannot be used', async () => {
     await apply(yaml({ credential: '{ env: NO_SUCH_KEY }' }));
-    const { models } = await gateway.json<{ models: { id: string; offers: unknown[] }[] }>(
+    const { data: models } = await gateway.json<{ data: { id: string; offers: unknown[] }[] }>(
       'catalogue',
       'list',
     );

@@ -87,11 +87,8 @@ beforeAll(async () => {
   inferenceKey = (await createKey(db, { workspace: own.slug, name: 'web' })).key;
   operatorUser = await user(true);
   setConsoleHost({
-    db,
-    env: { publicUrl: 'http://localhost', authSecret: 'secret', keyPepper: 'pepper' },
-    catalogue: () => host().catalogue(),
-    listChatModels: () => null,
-    pollNow: () => undefined,
+    control: host(),
+    env: { publicUrl: 'http://localhost', authSecret: 'secret' },
     report: (error) => console.error(error),
   });
 });

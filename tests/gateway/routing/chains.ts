@@ -1,12 +1,10 @@
-import { applyCatalogue } from '#lib/catalogue/apply';
 import { joinCatalogues } from '#lib/catalogue/files';
-import { systemClock } from '#lib/clock';
 import type { CallDetail } from '#lib/control/call/detail';
-import { createIds } from '#lib/ids';
 import { catalogueShape } from '#lib/schemas/catalogue';
 import { readDocument } from '#lib/schemas/document';
 import type { Asked } from '#tests/support/chat-call';
 import { type PolicyGiven, setPolicy } from '#tests/support/control/operate';
+import { applySet } from '#tests/support/provider/apply-set';
 import type { Stack } from '#tests/support/stack';
 
 /** Where an offer of a test model leads: a name of the simulated provider, or a port that nobody listens on. */
@@ -40,9 +38,8 @@ export async function addChains(
     }),
   }));
   const text = JSON.stringify({ providers: [...providers.values()], models });
-  const ids = createIds(systemClock);
   const file = joinCatalogues([readDocument('chains.json', text, catalogueShape)]);
-  await applyCatalogue(stack.db, file, { sealingKey: null, newId: () => ids.newId() ?? '' });
+  await applySet(stack.db, file);
   await stack.announce();
 }
 

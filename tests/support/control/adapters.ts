@@ -101,9 +101,10 @@ const folder = mkdtempSync(join(tmpdir(), 'gateway-line-'));
 
 /** A value as the command line takes it: a document as the file that holds it. */
 function argumentOf({ kind }: Field, value: unknown): string {
-  if (kind !== 'document') return wordOf(value);
+  if (kind !== 'document' && kind !== 'files') return wordOf(value);
   const path = join(folder, 'document.json');
-  writeFileSync(path, JSON.stringify(value));
+  const [file] = kind === 'files' ? (value as { text: string }[]) : [];
+  writeFileSync(path, file?.text ?? JSON.stringify(value));
   return path;
 }
 
@@ -115,7 +116,10 @@ export async function verdictOfLine(
   input: Input,
 ): Promise<Verdict> {
   const ordered = operation.line?.arguments ?? [];
-  const wordFor = (name: string) => (name === 'workspace' ? workspace : wordOf(input[name]));
+  const wordFor = (name: string) => {
+    const field = operation.fields[name];
+    return name === 'workspace' || !field ? workspace : argumentOf(field, input[name]);
+  };
   const named =
     operation.reach === 'workspace' && !ordered.includes('workspace') ? ['--workspace', workspace] : [];
   const flags = Object.entries(operation.fields)
@@ -128,6 +132,7 @@ export async function verdictOfLine(
     db: async () => control.db,
     env: () => ({ keyPepper: control.keyPepper, dataDir: folder }),
     announce: async () => {},
+    catalogueSources: () => ({ envSecret: () => undefined, sealingKey: null }),
   };
   try {
     await parsed.command.run(context as never, parsed.input);

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import type { Operation } from '#lib/control/declare';
-import { flagOf } from '#lib/control/field/field';
 import { operations } from '#lib/control/operations';
 import { may, roles } from '#lib/control/role';
 
@@ -15,8 +14,10 @@ This page is made of the declarations in \`lib/control\`: after a change, run th
 
 function commandOf({ name, line, fields }: Operation): string {
   if (line === null) return '';
-  const words = (line.arguments ?? []).map((one) => flagOf(one, fields[one] ?? { label: '', help: '' }));
-  return `\`gateway ${[name.replace('.', ' '), ...words.map((word) => word.toUpperCase())].join(' ')}\``;
+  const words = (line.arguments ?? []).map((one) =>
+    one === 'workspace' ? 'SLUG' : (fields[one]?.placeholder ?? one.toUpperCase()),
+  );
+  return `\`gateway ${[line.command ?? name.replace('.', ' '), ...words].join(' ')}\``;
 }
 
 function rowOf(operation: Operation): string {

@@ -16,10 +16,10 @@ import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
 import { keyAddress, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
 import { requireMember } from '#lib/console/member';
-import { findExampleModel, listModelNames } from '#lib/console/model-names';
 import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key-rows';
 import { showZone } from '#lib/console/show/time';
+import { listModelNames } from '#lib/control/catalogue/operations';
 import { createKey, listKeys } from '#lib/control/key/operations';
 import { may, rolesThatMay } from '#lib/control/role';
 import { createKeyAction, disableKeyAction, enableKeyAction, revokeKeyAction } from './actions';
@@ -35,13 +35,12 @@ interface KeysPageProps {
 
 export default async function KeysPage({ params, searchParams }: KeysPageProps) {
   const { workspace, role } = await requireMember((await params).workspace, 'keys:read');
-  const { db, env, listChatModels } = getConsoleHost();
+  const { env } = getConsoleHost();
   const filters = await loadKeyFilters(searchParams);
   const search = withoutSecret(filters.q ?? '');
-  const [{ data: keys, next }, models, exampleModel] = await Promise.all([
+  const [{ data: keys, next }, { data: models, example }] = await Promise.all([
     readForPage(listKeys, workspace.slug, { search, after: filters.after, limit: pageSize }),
-    listModelNames(db),
-    findExampleModel(db, listChatModels()),
+    readForPage(listModelNames, workspace.slug, {}),
   ]);
   const nowMs = Date.now();
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
@@ -51,7 +50,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
   const locked = may(role, 'keys:write')
     ? null
     : `Your role is ${role}. Ask an ${rolesThatMay('keys:write')} to change keys.`;
-  const facts = { baseUrl: env.publicUrl, model: exampleModel ?? models[0] ?? 'vendor/model' };
+  const facts = { baseUrl: env.publicUrl, model: example ?? models[0] ?? 'vendor/model' };
   return (
     <KeyActionsProvider
       actions={{

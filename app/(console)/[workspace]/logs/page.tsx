@@ -3,14 +3,13 @@ import { Suspense } from 'react';
 import { LogFilterBar } from '#components/logs/log-filter-bar';
 import { PageHead } from '#components/page-head';
 import { TableSkeleton } from '#components/ui/skeleton';
-import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
 import { readListAddress } from '#lib/console/list-address';
 import { requireMember } from '#lib/console/member';
-import { listModelNames } from '#lib/console/model-names';
 import { readForPage } from '#lib/console/operation';
 import { callFilters } from '#lib/control/call/filters';
 import { listCalls } from '#lib/control/call/operations';
+import { listModelNames } from '#lib/control/catalogue/operations';
 import { fieldsOf } from '#lib/control/field/paging';
 import { listKeyNames } from '#lib/control/key/operations';
 import { CallList } from './call-list';
@@ -37,10 +36,9 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const { limit, ...shown } = listCalls.fields;
   const filters = readListAddress(shown, await searchParams, workspace.timeZone);
-  const { db } = getConsoleHost();
-  const [{ data: keys }, models] = await Promise.all([
+  const [{ data: keys }, { data: models }] = await Promise.all([
     readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.texts.key }),
-    listModelNames(db),
+    readForPage(listModelNames, workspace.slug, {}),
   ]);
   return (
     <>

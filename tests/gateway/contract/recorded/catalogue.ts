@@ -1,10 +1,8 @@
-import { applyCatalogue } from '#lib/catalogue/apply';
 import { joinCatalogues } from '#lib/catalogue/files';
-import { systemClock } from '#lib/clock';
-import { createIds } from '#lib/ids';
 import type { Usage } from '#lib/metering/usage';
 import { catalogueShape } from '#lib/schemas/catalogue';
 import { readDocument } from '#lib/schemas/document';
+import { applySet } from '#tests/support/provider/apply-set';
 import type { Stack } from '#tests/support/stack';
 
 /** What all recordings are asked of, and what a tool of theirs may call by itself. */
@@ -102,11 +100,7 @@ export async function offerRecordings(stack: Stack, origin: string): Promise<voi
     ],
     models: [offered(model), offered(nestedModel)],
   };
-  const ids = createIds(systemClock);
   const read = readDocument('tests/gateway/contract/recorded', JSON.stringify(file), catalogueShape);
-  await applyCatalogue(stack.db, joinCatalogues([read]), {
-    sealingKey: null,
-    newId: () => ids.newId() ?? '',
-  });
+  await applySet(stack.db, joinCatalogues([read]));
   await stack.announce();
 }

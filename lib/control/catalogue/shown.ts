@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { ListedModel } from '#lib/catalogue/list';
+import { pageOf } from '#lib/control/field/paging';
+import { tableLines } from '#lib/control/text';
+
+const perMillion = z
+  .string()
+  .nullable()
+  .meta({ description: 'Dollars per million tokens; null: no such price.' });
+const price = z.object({
+  input: perMillion,
+  output: perMillion,
+  text: z.string().meta({ description: 'All of its prices in words.' }),
+});
+const offer = z.object({
+  provider: z.string(),
+  upstreamModel: z.string().meta({ description: 'The name of the model at the provider.' }),
+  families: z.array(z.string()).meta({ description: 'The protocols in which it is offered.' }),
+  price: price.nullable().meta({ description: 'null: it is never routed to.' }),
+  available: z.boolean(),
+  why: z.string().nullable().meta({ description: 'Why it is not available; null when it is.' }),
+});
+const shownModel: z.ZodType<ListedModel> = z.object({
+  id: z.string().meta({ description: 'The slug by which calls name it.' }),
+  name: z.string(),
+  aliases: z.array(z.string()).meta({ description: 'Other names that calls may use.' }),
+  contextTokens: z.int().meta({ description: 'Tokens of input and output together.' }),
+  maxOutputTokens: z.int().meta({ description: 'Tokens that one answer may have.' }),
+  input: z.array(z.string()).meta({ description: 'What it reads: "text", "image".' }),
+  output: z.array(z.string()).meta({ description: 'What it writes: "text", "image".' }),
+  offers: z.array(offer),
+});
+
+export const modelPage = pageOf(shownModel);
+
+/** The offers of a page of models, one a line. */
+export function textOf({ data, next }: z.output<typeof modelPage>): string {
+  const rows = data.flatMap((model) =>
+    model.offers.map((one) => [
+      model.id,
+      one.provider,
+      one.families.join(' '),
+      one.price?.text ?? 'unpriced',
+      one.available ? 'available' : `unavailable: ${one.why}`,
+    ]),
+  );
+  const titles = ['MODEL', 'PROVIDER', 'FAMILIES', 'USD PER MILLION', 'STATE'];
+  const none = 'the catalogue is empty: apply one with "gateway catalogue apply catalogue"';
+  return tableLines(titles, rows, none) + (next === null ? '' : `\nmore: --after ${next}`);
+}

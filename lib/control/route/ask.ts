@@ -1,0 +1,44 @@
+import { badInput, notFound, quoted } from '#lib/control/refusal';
+import { isRefusal } from '#lib/errors';
+import type { Ask, Family } from '#lib/families/family';
+import { families } from '#lib/families/index';
+import { scan } from '#lib/families/scan';
+import type { FamilyId, ModelFacts } from '#lib/snapshot/snapshot';
+
+/** The least that each family accepts, for a plan without a body. */
+const leastBody: Readonly<Record<FamilyId, object>> = {
+  chat: { messages: [{ role: 'user', content: 'hello' }] },
+  responses: { input: 'hello' },
+  messages: { max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] },
+  images: { prompt: 'hello' },
+  videos: { prompt: 'hello' },
+  'generate-content': { contents: [{ parts: [{ text: 'hello' }] }] },
+};
+
+export const familyIds = families.map(({ id }) => id);
+
+/**
+ * The family to explain: the one named, else the first that an offer of the model speaks.
+ * @throws ControlRefused not_found for a model without an offer in force.
+ */
+export function chooseFamily(model: ModelFacts, wanted: FamilyId | undefined): Family {
+  const offered = new Set(model.offers.flatMap((offer) => [...offer.families]));
+  const family = families.find((one) => (wanted === undefined ? offered.has(one.id) : one.id === wanted));
+  if (family) return family;
+  throw notFound(`no offer of ${quoted(model.id)} is in force; add one in the catalogue file`, 'model');
+}
+
+/**
+ * The ask of a body, or of the least one; its model is always the one asked about.
+ * @throws ControlRefused (invalid_body) for a body that the family does not take.
+ */
+export function readAsk(family: Family, modelId: string, given: object | undefined): Ask {
+  const operation = family.operations.find((one) => one.steps === 'generate' && one.fields !== null);
+  if (!operation?.fields) throw badInput('family', `the ${family.id} family generates nothing to route`);
+  const body = { ...(given ?? leastBody[family.id]), model: modelId };
+  const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields);
+  if ('fault' in scanned) throw badInput('body', scanned.fault);
+  const ask = family.readAsk(operation, { model: modelId }, scanned);
+  if (isRefusal(ask)) throw badInput('body', ask.message);
+  return ask;
+}

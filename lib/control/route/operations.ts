@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { type ReadContext, read } from '#lib/control/declare';
+import { optional } from '#lib/control/field/field';
+import { choice, document, words } from '#lib/control/field/kinds';
+import { readPolicies } from '#lib/control/policy/check';
+import { badInput, notFound, quoted } from '#lib/control/refusal';
+import { chooseFamily, familyIds, readAsk } from '#lib/control/route/ask';
+import { explanation, textOf } from '#lib/control/route/shown';
+import { newRowId } from '#lib/control/row-id';
+import { formatUsd } from '#lib/money';
+import { type Candidate, explain } from '#lib/routing/explain';
+import { resolveName, resolveNames } from '#lib/routing/names/resolve';
+import { parsePolicy } from '#lib/schemas/policy';
+import type { KeySnapshot } from '#lib/snapshot/snapshot';
+
+const explainRoute = read({
+  name: 'route.explain',
+  summary:
+    'The offers that a call of the workspace would try, in their order, and why each other one is skipped.',
+  reach: 'workspace',
+  permission: 'policies:read',
+  fields: {
+    model: words(
+      {
+        label: 'Model',
+        help: 'As a call names it: a slug or an alias.',
+        placeholder: 'ID',
+        example: 'openai/gpt-4.1',
+      },
+      200,
+    ),
+    body: optional(
+      document(
+        {
+          label: 'Request body',
+          help: 'The body of a call, from which its needs are read; without one, the least that the family takes.',
+          placeholder: 'FILE',
+          example: { messages: [{ role: 'user', content: 'hello' }] },
+        },
+        z.record(z.string(), z.unknown(), 'a request body is a JSON object'),
+      ),
+    ),
+    family: optional(
+      choice(
+        {
+          label: 'Family',
+          help: 'The protocol; the first that the model is offered in when none is given.',
+          placeholder: 'F',
+        },
+        familyIds,
+      ),
+    ),
+  },
+  output: explanation,
+  http: [],
+  line: {},
+  text: textOf,
+  run: async (context, { model: requestedModel, body, family: wanted }) => {
+    const { scope, nowMs } = context;
+    const catalogue = await context.catalogue();
+    const snapshot = await anyKey(context);
+    const named = resolveName(requestedModel, snapshot, catalogue, null);
+    if ('code' in named) throw badInput('model', named.message);
+    const model = catalogue.models.get(named.slug);
+    if (!model)
+      throw notFound(`there is no model ${quoted(requestedModel)}; "catalogue list" has them`, 'model');
+    const family = chooseFamily(model, wanted);
+    const ask = resolveNames(readAsk(family, requestedModel, body), family.id, snapshot, catalogue);
+    if ('code' in ask) throw badInput('body', ask.message);
+    const { processes, of: healthOf } = await context.health();
+    const planned = { ask, family: family.id, snapshot, catalogue, healthOf, callId: newRowId(), nowMs };
+    const { candidates, skipped, timeLimits, failure } = explain(planned);
+    return {
+      workspace: scope.slug,
+      model: ask.model,
+      requestedModel,
+      family: family.id,
+      candidates: candidates.map(candidateOf),
+      skipped: [...skipped],
+      timeouts: { ...timeLimits },
+      health: processes > 0 ? ('live' as const) : ('unknown' as const),
+      failure: failure && { code: failure.code, message: failure.message },
+    };
+  },
+});
+
+export const routeOperations = [explainRoute];
+
+function candidateOf({ target, openUntilMs }: Candidate) {
+  const { input, output } = target.price.price.base;
+  return {
+    provider: target.offer.provider.id,
+    model: target.model.id,
+    upstreamModel: target.offer.upstreamModel,
+    input: input === undefined ? null : formatUsd(input),
+    output: output === undefined ? null : formatUsd(output),
+    openUntil: openUntilMs === null ? null : new Date(openUntilMs).toISOString(),
+  };
+}
+
+/** A key of the workspace that may do everything: the plan of the workspace itself. */
+async function anyKey(context: ReadContext<'workspace'>): Promise<KeySnapshot> {
+  const { workspaceId: id, slug, timeZone } = context.scope;
+  const stored = [...(await readPolicies(context))];
+  const limits = { rpm: null, tpm: null, concurrency: null };
+  return {
+    key: {
+      id,
+      name: 'route explain',
+      status: 'active',
+      quotaExhausted: false,
+      models: null,
+      maxOutputTokens: null,
+      caps: { dayNano: null, d7Nano: null, d30Nano: null, quotaNano: null },
+      limits,
+      expiresAtMs: null,
+      ownerRemoved: false,
+    },
+    workspace: { id, slug, timeZone, strict: false, suspended: false, limits },
+    policies: new Map(stored.map(([model, { policy }]) => [model, parsePolicy(policy)])),
+    secretUntilMs: null,
+  };
+}

@@ -1,0 +1,25 @@
+import type { ControlHost } from '#lib/control/run';
+import type { Db } from '#lib/data/db';
+import type { Env } from '#lib/env';
+import type { Running } from '#lib/process/running';
+import { readSealingKey } from '#lib/secrets';
+import { announce } from '#lib/snapshot/announce';
+
+/** What this process gives to operations, whichever adapter runs them. */
+export function controlOf(
+  env: Pick<Env, 'keyPepper' | 'encryptionKey' | 'dataDir'>,
+  db: Db,
+  running: Pick<Running, 'pollNow' | 'runtime'>,
+): ControlHost {
+  return {
+    db,
+    keyPepper: env.keyPepper,
+    sealingKey: readSealingKey(env.encryptionKey),
+    catalogue: () => running.runtime.catalogue(),
+    // At once here, and in the other processes of this machine.
+    changed: async () => {
+      await running.pollNow();
+      await announce(env.dataDir);
+    },
+  };
+}
