@@ -76,7 +76,7 @@ export function refusal(
 export function unaccountable(why: string): Refusal {
   return refusal(
     'local_quota_not_configured',
-    `This gateway process ${why}; retry, and tell its operator if it stays so.`,
+    `This gateway process ${why}; retry, and tell its operator if the problem persists.`,
   );
 }
 

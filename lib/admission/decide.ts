@@ -13,13 +13,13 @@ export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {
     return refusal('invalid_api_key', 'This API key was revoked; create a new one in the console.');
   }
   if (secretUntilMs !== null && nowMs >= secretUntilMs) {
-    return refusal('invalid_api_key', 'This secret was rotated out; use the key that replaced it.');
+    return refusal('invalid_api_key', 'This API key was replaced by a rotation; use the new key.');
   }
   if (key.status !== 'active') {
     return refusal('apikey_inactive', 'This API key is disabled; enable it in the console or use another.');
   }
   if (key.expiresAtMs !== null && nowMs >= key.expiresAtMs) {
-    return refusal('apikey_inactive', 'This API key has expired; create a new one or move its expiry.');
+    return refusal('apikey_inactive', 'This API key has expired; create a new one or extend its expiry.');
   }
   if (key.ownerRemoved) {
     return refusal(

@@ -27,7 +27,7 @@ export function readCredential(request: {
   if (secret === undefined) {
     return refusal(
       'invalid_api_key',
-      'The Authorization header does not hold a Bearer key; send "Authorization: Bearer <API key>".',
+      'The Authorization header does not contain a Bearer key; send "Authorization: Bearer <API key>".',
     );
   }
   return { secret };

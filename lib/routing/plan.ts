@@ -194,6 +194,6 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
   if (lacksNested) return noProviderOfAll(input.ask);
   return refusal(
     'missing_upstream_base_url',
-    `No provider of ${slug} can be routed to (${told || 'it has no offers'}); choose another model, or have the gateway's operator or the workspace's routing policy changed.`,
+    `No provider of ${slug} can be routed to (${told || 'it has no offers'}); choose another model, change the workspace's routing policy, or ask the operator of the gateway.`,
   );
 }

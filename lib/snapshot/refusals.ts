@@ -2,7 +2,7 @@ import { type Refusal, refusal, retryIn } from '#lib/errors';
 
 export const malformed = refusal(
   'invalid_api_key',
-  'The API key is not a key of this gateway; copy it whole from where it was shown when it was created.',
+  'The API key is not a key of this gateway; copy all of it, as it was shown when it was created.',
 );
 export const notFound = refusal(
   'invalid_api_key',

@@ -14,16 +14,19 @@ export function decodeSegments(path: string): string[] | Refusal {
   for (let i = 0; i < segments.length; i++) {
     const decoded = decode(segments[i] ?? '');
     if (decoded === null) {
-      return refusal('invalid_body', 'The path holds a "%" escape that is not valid; encode it as "%25".');
+      return refusal(
+        'invalid_body',
+        'The path contains an invalid "%" escape; write a literal percent sign as "%25".',
+      );
     }
     if (decoded === '') {
       return refusal('not_found', 'The path has an empty segment; write one "/" between its parts.');
     }
     if (hasControlCharacter(decoded)) {
-      return refusal('invalid_body', 'The path holds a control character or a backslash; remove it.');
+      return refusal('invalid_body', 'The path contains a control character or a backslash; remove it.');
     }
     if (decoded.split('/').some((part) => part === '.' || part === '..' || part === '')) {
-      return refusal('invalid_body', 'The path holds a "." or ".." segment; write it out.');
+      return refusal('invalid_body', 'The path contains a "." or ".." segment; send the full path.');
     }
     segments[i] = decoded;
   }

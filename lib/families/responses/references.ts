@@ -130,7 +130,7 @@ function referenceOf({ id, type, hasRole, hasResult, sealed }: Item): ResourceRe
 function tooMany(): Refusal {
   return refusal(
     'invalid_body',
-    `The input continues over ${MOST_ITEMS} items by their ids; send fewer, or what they hold.`,
+    `The input continues over ${MOST_ITEMS} items by their ids; send fewer, or send their content.`,
   );
 }
 

@@ -82,6 +82,6 @@ export function brokenNotice(error: Error): { readonly code: ErrorCode; readonly
   if (error instanceof NotKept) return error.refusal;
   return {
     code: 'upstream_request_failed',
-    message: `The provider's answer broke off (${failureName(error)}); retry, and quote the request id if it stays so.`,
+    message: `The provider's answer broke off (${failureName(error)}); retry, and quote the request id if the problem persists.`,
   };
 }

@@ -55,7 +55,7 @@ export async function findOwned(
 export function unknown(kind: ResourceKind): Refusal {
   return refusal(
     'not_found',
-    `This workspace has no ${kind} of that id; use one that an answer of the last 30 days showed and that was not deleted.`,
+    `This workspace has no ${kind} with that id; use one that appeared in an answer of the last 30 days and was not deleted.`,
   );
 }
 

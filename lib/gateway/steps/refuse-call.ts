@@ -60,6 +60,6 @@ function unexpected(runtime: Runtime, call: Call, error: unknown): Refusal {
   call.endReason = 'upstream_error';
   return refusal(
     'upstream_request_failed',
-    'The request could not be completed; retry with backoff, and quote the request id if it stays so.',
+    'The request could not be completed; retry with backoff, and quote the request id if the problem persists.',
   );
 }
