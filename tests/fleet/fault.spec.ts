@@ -50,7 +50,7 @@ describe('an error that nobody caught (contract: durability/stop)', { timeout: 1
     client.close();
   });
 
-  it('in a page that nobody waits for is logged, and calls go on', async () => {
+  it('in a page that nobody waits for is logged, and calls continue', async () => {
     const { client, key, long } = await begin();
     stack.gateway().kill('SIGWINCH');
     await expect.poll(() => stack.log()).toContain('a page let go');

@@ -105,7 +105,7 @@ describe('the limits of a key and of its workspace (contract: limits/rpm, limits
     expect((await chat(own.key)).answer.status).toBe(200);
   });
 
-  it('the tighter of key and workspace is told; a kind without a limit is not', async () => {
+  it('the headers show the tighter of key and workspace, and omit a kind without a limit', async () => {
     const tight = await gateway.key({ rpm: 5 }, { rpm: 9, tpm: null });
     const { answer } = await chat(tight.key);
     expect(headerOf(answer, 'x-ratelimit-limit-requests')).toBe('5');

@@ -24,7 +24,7 @@ describe('the output-token policy of a key (contract: admission/output-budget, a
     return { mark, answer };
   }
 
-  it('holds what the model writes, streamed or not, and the target that answers after a fall-back', async () => {
+  it('bounds what the model generates, streamed or not, also at the target that answers after a fallback', async () => {
     const { key } = await stack.key(workspace, { maxOutputTokens: 7 });
     const { answer } = await send(key, '');
     const [choice] = [jsonOf(answer).choices].flat();
@@ -55,7 +55,7 @@ describe('the output-token policy of a key (contract: admission/output-budget, a
     expect(record(jsonOf(answer).usage).completion_tokens).toBe(6);
   });
 
-  it('is told to each target of a chain by the name that its own offer reads', async () => {
+  it('is sent to each target of a chain under the name that its own offer reads', async () => {
     const { key } = await stack.key(workspace, { maxOutputTokens: 100 });
     const { mark, answer } = await send(key, ',"max_completion_tokens":5', 'test/mixed-budgets');
     expect(answer.status).toBe(200);

@@ -143,7 +143,7 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
       expect(await callsOf(stack, workspace.id)).toBe(1);
     });
 
-    it('the message tells an unknown model from one that is not allowed, and a family from another', async () => {
+    it('the message distinguishes an unknown model from one that is not allowed, and from one of another family', async () => {
       const { key } = await own({ models: ['sandbox/echo', 'test/other-family'] });
       const messageOf = async (model: string) =>
         JSON.parse((await askChat(stack.url, key, { model })).answer.body.toString()).error.message;
@@ -181,7 +181,7 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
       await expectRefusedRow(stack, expectRefusal(asked.answer, code, key), code);
     });
 
-    it('a 402 that only a running call stands behind says that a retry helps', async () => {
+    it('a 402 that only a running call causes says that a retry helps', async () => {
       const { key } = await own({ dailyCap: '0.01' });
       const asked = await whileOneRuns(stack, key, () => askChat(stack.url, key, {}));
       expectRefusal(asked.answer, 'day_limit_reached', key, true);
@@ -255,7 +255,7 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
       });
     });
 
-    it("the operator's own bad credential shows as the provider's answer when nobody else can answer", async () => {
+    it("the operator's own bad credential shows as the provider's answer when no other target can answer", async () => {
       const { key } = await own();
       const asked = await askChat(stack.url, key, { model: 'test/miskeyed' });
       expect(asked.answer.status).toBe(401);

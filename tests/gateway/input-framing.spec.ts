@@ -84,7 +84,7 @@ describe('one request', () => {
     });
   });
 
-  it('what was refused here was charged nothing', async () => {
+  it('a refused request costs nothing', async () => {
     const text = 'SELECT id FROM call WHERE status >= 400 AND cost_nano <> 0 AND workspace_id = ANY($1)';
     const { rows } = await stack.db.pool.query(text, [stack.workspaces]);
     expect(rows).toEqual([]);
@@ -150,13 +150,13 @@ describe.each(['node', 'web'] as const)('over the %s lane', (lane) => {
       expect(answers.map((answer) => answer.status)).toEqual([200, 400]);
     });
 
-    it('a client that resets its connection behind a CONNECT ends nothing but itself', async () => {
+    it('a client that resets its connection after a CONNECT affects nobody else', async () => {
       const text = Buffer.concat([requestText('CONNECT', 'a:1', {}), Buffer.alloc(5_000, 'x')]);
       for (const waitMs of [0, 1, 5, 50]) await resetAfter(stack.url, text, waitMs);
       await expectServing();
     });
 
-    it('a client that leaves its pipelined requests behind leaves no call running', async () => {
+    it('a client that abandons its pipelined requests leaves no call running', async () => {
       const own = await stack.key((await stack.workspace({})).slug, { concurrency: 3 });
       const body = hello('[[pace/50/400]]', ',"stream":true');
       const text = requestText('POST', path, bearer(own.key), body);

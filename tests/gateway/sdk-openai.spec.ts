@@ -181,7 +181,7 @@ describe('the official openai SDK', () => {
   });
 
   describe.concurrent('retries', () => {
-    it('what is transient, as often as it was told, each a call of its own', async () => {
+    it('transient errors, as often as configured, each as a call of its own', async () => {
       const { key, workspaceId } = await own();
       const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 2 });
       const error = await errorOf(() =>
@@ -201,7 +201,7 @@ describe('the official openai SDK', () => {
       await eventually(() => callsOf(stack, workspaceId), 2);
     });
 
-    it('not what x-should-retry forbids', async () => {
+    it('no error for which x-should-retry is false', async () => {
       const { key, workspaceId } = await own({ dailyCap: '0.000001' });
       const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 5 });
       const first = await client.chat.completions.create(ask('Hello'));
@@ -212,7 +212,7 @@ describe('the official openai SDK', () => {
       expect(await callsOf(stack, workspaceId)).toBe(2);
     });
 
-    it('a rate limit is told with its wait', async () => {
+    it('a rate limit arrives with its wait', async () => {
       const { key } = await own({ rpm: 1 });
       const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
       await client.chat.completions.create(ask('Hello'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CallTable } from '#lib/call-table';
 
 describe('a table of running calls', () => {
-  it('holds what a Map would hold, whatever comes and goes', () => {
+  it('holds what a Map would hold, whatever is added and removed', () => {
     const step = fc.record({
       id: fc.integer({ min: 0, max: 3_000 }).map((number) => `0199a0b1-0000-7000-8000-${number}`),
       act: fc.constantFrom('set', 'set', 'delete', 'get'),

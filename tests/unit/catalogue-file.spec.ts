@@ -123,12 +123,12 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
     expect(broken(8, '    # no name')).toEqual(['file.yaml:7: models[0].name: is missing']);
   });
 
-  it('tells every fault at once', () => {
+  it('reports every fault at once', () => {
     const text = good.replace('contextTokens: 1000', 'contextTokens: x').replace('[chat]', '[]');
     expect(faultsOf(text)).toHaveLength(2);
   });
 
-  it('refuses a model or an offer that stands twice, and says where the first one is', () => {
+  it('refuses a duplicate model or offer, and says where the first one is', () => {
     const models = good.slice(good.indexOf('models:') + 'models:\n'.length);
     expect(faultsOf(good + models).join('\n')).toContain('model "acme/large" already stands at file.yaml:7');
     const offer = good.slice(good.indexOf('      - provider: acme'));
@@ -168,7 +168,7 @@ describe('a directory of catalogue files', () => {
 describe('the catalogue that comes with the gateway', () => {
   const directory = fileURLToPath(new URL('../../catalogue', import.meta.url));
 
-  it('is right as a whole, and prices every offer but those that SOURCES.md tells', async () => {
+  it('is valid as a whole, and prices every offer except those listed in SOURCES.md', async () => {
     const { models, providers } = await readCatalogue(directory, ['sandbox.yaml']);
     expect(models.length).toBeGreaterThanOrEqual(60);
     expect(providers.map((one) => one.id)).toEqual(expect.arrayContaining(['openai', 'anthropic', 'google']));

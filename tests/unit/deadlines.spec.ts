@@ -32,7 +32,7 @@ describe('time limits watched with one timer', () => {
     return one;
   }
 
-  it('tells each that is over, once, and no other', () => {
+  it('notifies each one that has expired, once, and no other', () => {
     told.length = 0;
     nowMono = 0;
     const deadlines = new Deadlines(() => nowMono);

@@ -52,7 +52,7 @@ describe('a refused request (contract: admission/undone)', () => {
     expect(next.numbers).toMatchObject({ requests: { remaining: 0 }, tokens: { remaining: 0 } });
   });
 
-  it('is told 402 before 429', async () => {
+  it('gets 402 before 429', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: HOLD, limits: { rpm: 1 } });
     claimed(await node.coordinator.claim(requestOf(snapshot, HOLD)));
     const answer = await node.coordinator.claim(requestOf(snapshot, HOLD));
@@ -80,7 +80,7 @@ describe('a 402 (contract: money/cap-message, money/refusal-asks)', () => {
     }
   });
 
-  it('says so when running calls alone stand in the way, and what to do when money is gone', async () => {
+  it('says when only running calls stand in the way, and what to do when the money is gone', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: HOLD });
     const claim = claimed(await node.coordinator.claim(requestOf(snapshot, HOLD)));
     const running = await node.coordinator.claim(requestOf(snapshot, HOLD));
@@ -184,7 +184,7 @@ describe('a coordinator', () => {
     await fresh.stop();
   });
 
-  it('places and admits nothing while it is suspended, and both again after that', async () => {
+  it('grants no place and admits nothing while it is suspended, and resumes both afterwards', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: HOLD });
     const place = () => node.coordinator.place(randomUUID(), snapshot);
     node.coordinator.suspend('its journal cannot be written');
@@ -196,7 +196,7 @@ describe('a coordinator', () => {
     claimed(await node.coordinator.claim(requestOf(snapshot, HOLD)));
   });
 
-  it('admits nothing once it was halted, and says why', async () => {
+  it('admits nothing once it is halted, and says why', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: 1_000n * HOLD });
     const halting = await startNode(database.url);
     claimed(await halting.coordinator.claim(requestOf(snapshot, HOLD)));

@@ -79,13 +79,13 @@ describe('the command line (contract: operations/command-line)', () => {
     });
   });
 
-  it('ends in order when nobody reads its output any more', async () => {
+  it('ends cleanly when nobody reads its output any more', async () => {
     expect(await gateway.unread('ledger', 'verify')).toEqual({ exit: 0, err: '' });
     expect(await gateway.unread('help')).toEqual({ exit: 0, err: '' });
     expect((await gateway.unread('workspace', 'show', 'nobody')).exit).toBe(1);
   });
 
-  it('is a program: exit code, one document on standard output, what went wrong on standard error', async () => {
+  it('behaves as a program: exit code, one document on standard output, errors on standard error', async () => {
     const shown = await gateway.spawn('workspace', 'show', 'acme-labs', '--json');
     expect(shown).toMatchObject({ exit: 0, err: '' });
     expect(JSON.parse(shown.out)).toMatchObject({ slug: 'acme-labs' });
@@ -93,7 +93,7 @@ describe('the command line (contract: operations/command-line)', () => {
     expect(missing).toMatchObject({ exit: 1, out: '', err: expect.stringContaining('nobody') });
   });
 
-  it('tells the processes on its DATA_DIR of every change, and of nothing else', async () => {
+  it('announces every change to the processes on its DATA_DIR, and nothing else', async () => {
     let polls = 0;
     const stop = await listenForPolls(gateway.dir, async () => {
       polls += 1;
@@ -245,7 +245,7 @@ describe('the command line (contract: operations/command-line)', () => {
     expect(ran).toMatchObject({ exit: 2, out: '', err: expect.stringContaining(usage) });
   });
 
-  it('refuses a policy that names what the catalogue does not hold, by its line where it can', async () => {
+  it('refuses a policy that names something unknown to the catalogue, with its line where possible', async () => {
     await gateway.json('workspace', 'create', '--name', 'Refused');
     const set = (text: string) => gateway.run('policy', 'set', 'refused', '--file', file('p.json', text));
     expect(await set('{ "order": ["nobody"] }')).toMatchObject({
@@ -278,7 +278,7 @@ describe('the command line (contract: operations/command-line)', () => {
     });
   });
 
-  it('tells what is configured, reachable and missing', async () => {
+  it('reports what is configured, reachable and missing', async () => {
     const { checks } = await gateway.json<{ checks: { name: string; state: string; detail: string }[] }>(
       'doctor',
     );

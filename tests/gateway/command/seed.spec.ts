@@ -58,7 +58,7 @@ describe('the first run on an empty database', () => {
     expect(await findWorkspace(db, 'demo')).toMatchObject({ balance: '10' });
   });
 
-  it('leaves a database alone that somebody uses already', async () => {
+  it('leaves a database that is already in use unchanged', async () => {
     const used = await empty();
     await createWorkspace(used, { name: 'Ours' });
     expect(await seedFirstRun(used, env)).toBeNull();

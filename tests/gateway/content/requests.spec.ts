@@ -101,7 +101,7 @@ describe('a request of the generate-content family', () => {
     ]);
   });
 
-  it('that only counts costs nothing, at any balance, and names the provider’s model inside too', async () => {
+  it('that only counts costs nothing at any balance, and names the provider’s model inside as well', async () => {
     const poor = await stack.workspace({ credit: '0' });
     const counting = await stack.key(poor.slug);
     const contents = [{ role: 'user', parts: [{ text: 'count me' }] }];
@@ -131,7 +131,7 @@ describe('a request of the generate-content family', () => {
     expect(await callsOf(stack, poor.id)).toBe(2);
   });
 
-  it('counts thoughts as output beside the candidates, and what tools read as input', async () => {
+  it('counts thoughts as output like the candidates, and what tools read as input', async () => {
     const fields = { directive: 'echo?tokens=7&reasoning=5', say: 'search', tools: [{ googleSearch: {} }] };
     const asked = await askContent(stack.url, key, 'sse', fields);
     const end = await stack.sandbox.ended((await seenOf(stack, asked)).id);

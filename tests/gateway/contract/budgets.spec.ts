@@ -59,7 +59,7 @@ describe('the output budget that a provider is given (contract: admission/budget
       }
     });
 
-    it('bounds what the model writes, and the charge with it', async () => {
+    it('bounds what the model generates, and with it the charge', async () => {
       const { answer } = await send(field, 16, field.asks(null));
       const call = await stack.call(headerOf(answer, 'x-request-id') ?? '');
       expect([answer.status, call.usage.output]).toEqual([200, 16]);

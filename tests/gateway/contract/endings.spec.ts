@@ -125,7 +125,7 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
   });
 
   describe.concurrent.each(streams)('when its client leaves mid-stream: $name', (speaker) => {
-    it('where the provider stops then: as far as the usage was told, the rest by estimate', async () => {
+    it('where the provider then stops: charged as far as usage was reported, the rest by estimate', async () => {
       const { key } = await own();
       const leaveWhen = afterPieces(speaker, 10);
       const asked = await askAs(speaker, stack.url, key, { directive: 'pace/20/500' }, { leaveWhen });
@@ -192,7 +192,7 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
       await expectFreeSlot(speaker, key);
     });
 
-    it('inside the answer: what was relayed is charged by estimate', async () => {
+    it('in the middle of the answer: what was relayed is charged by estimate', async () => {
       const { key, workspaceId } = await own();
       const stall = { directive: 'fault/stall@1' };
       // What came is held back until more comes: its client sees nothing to leave upon. A client that leaves
@@ -208,7 +208,7 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
       await expectFreeSlot(speaker, key);
     });
 
-    it('before the request was sent whole: nothing is charged and no provider learns of it', async () => {
+    it('before the request was sent in full: nothing is charged, and no provider hears of it', async () => {
       const { key, workspaceId } = await own();
       const mark = `never whole ${workspaceId}`;
       const body = speaker.body(speaker.model, mark);

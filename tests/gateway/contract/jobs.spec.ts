@@ -114,7 +114,7 @@ describe('a job (contract: jobs/jobs)', () => {
       expect(await stack.call(callId)).toMatchObject({ cost: '0', job: { state: 'failed', cost: '0' } });
     });
 
-    it('by a client that leaves before it is told is charged all the same', async () => {
+    it('by a client that disconnects before the answer is charged all the same', async () => {
       const owner = await own();
       const directive = 'fault/slow-first-byte?ms=700&job_ms=0&tokens=5';
       const asked = await askAs(
@@ -153,7 +153,7 @@ describe('a job (contract: jobs/jobs)', () => {
       },
     );
 
-    it('since its client leaves before the request was sent whole', async () => {
+    it('because its client disconnects before the request was sent in full', async () => {
       const owner = await own();
       const mark = randomUUID();
       const body = maker.body(maker.model, mark);
@@ -199,7 +199,7 @@ describe('a job (contract: jobs/jobs)', () => {
       },
     );
 
-    it('costs nothing when its reader leaves, and is charged as ever', async () => {
+    it('costs nothing when its reader disconnects, and the job is charged as usual', async () => {
       const owner = await own();
       // Twice: the gateway may ask before the reader does.
       const slow = `fault/slow-first-byte?ms=2000%26times=2%26one=${randomUUID()}`;
@@ -221,7 +221,7 @@ describe('a job (contract: jobs/jobs)', () => {
       }, [{ end_reason: 'client_gone', cost_nano: '0' }]);
     });
 
-    it('is the workspace’s own: nobody else is told of it, and the provider is not asked', async () => {
+    it('belongs to the workspace: others get not_found, and the provider is not asked', async () => {
       const owner = await own();
       const { jobId } = await begun(maker, owner, 'job_ms=0&tokens=5');
       await finished(maker, owner, jobId);

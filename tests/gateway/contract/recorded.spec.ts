@@ -121,7 +121,7 @@ describe.skipIf(exchanges.length === 0)('recorded traffic', () => {
     it.each(named(streams))('%s', (_file, exchange) => check(exchange, true));
   });
 
-  it('creates, shows and finishes a video, which costs what it is long', async () => {
+  it('creates, shows and finishes a video, charged by its length', async () => {
     const create = recorded(jobs.create);
     const created = await ask(questionOf(create));
     expectRelayed(created, create);

@@ -66,7 +66,7 @@ describe('the AI SDK', () => {
     await closeBalanced(stack);
   });
 
-  it('@ai-sdk/openai generates images, and the row tells their usage', async () => {
+  it('@ai-sdk/openai generates images, and the row has their usage', async () => {
     const model = createOpenAI({ baseURL: `${stack.url}/v1`, apiKey: key }).image('sandbox/picture');
     const { images, usage, responses } = await generateImage({
       model,
@@ -116,7 +116,7 @@ describe('the AI SDK', () => {
       await expectSame(step.response.headers, step.usage, streaming);
     });
 
-    it('shows what it thought before', async () => {
+    it('shows the reasoning that came before', async () => {
       const { reasoningText, finalStep } = await generateText({
         ...once,
         model: echo('sandbox/reasoner'),

@@ -91,7 +91,7 @@ describe('a key of a workspace (contract: control-plane/management-keys)', () =>
     expect(statuses).toEqual([200, 409, 409, 409, 409]);
   });
 
-  it('stands on one page of a list, which the next one follows', async () => {
+  it('appears on one page of a list, and the next page follows', async () => {
     const { keys, token } = await place();
     for (const name of ['web a', 'web b', 'web c']) await send(token, 'POST', keys, { name });
     const first = await send(token, 'GET', `${keys}?limit=2`);
@@ -125,7 +125,7 @@ describe('a key of a workspace (contract: control-plane/management-keys)', () =>
 });
 
 describe('whoever asks', () => {
-  it('is told what credential is missing or no good here', async () => {
+  it('learns which credential is missing or invalid here', async () => {
     const { keys, token, slug } = await place();
     const { key } = await stack.key(slug);
     expect(await send(null, 'GET', keys)).toMatchObject({
@@ -140,7 +140,7 @@ describe('whoever asks', () => {
     expect(models.status).toBe(401);
   });
 
-  it('is told which roles may, when theirs may not', async () => {
+  it('learns which roles may, when theirs may not', async () => {
     const { keys, token } = await place('viewer');
     expect((await send(token, 'GET', keys)).status).toBe(200);
     const refused = await send(token, 'POST', keys, { name: 'web' });
@@ -151,7 +151,7 @@ describe('whoever asks', () => {
     });
   });
 
-  it('finds nothing of another workspace, by its slug or by the ids of its things', async () => {
+  it('finds nothing of another workspace, neither by its slug nor by ids of what it owns', async () => {
     const [own, other] = [await place(), await place()];
     const { id } = await stack.key(other.slug);
     for (const path of [other.keys, `${other.keys}/${id}`, `${own.keys}/${id}`]) {
@@ -271,7 +271,7 @@ describe('a request that cannot be read', () => {
     expect(await stack.db.prisma.apiKey.count({ where: { workspaceId: id } })).toBe(0);
   });
 
-  it('is told what there is instead, for a wrong method or address', async () => {
+  it('learns what exists instead of a wrong method or address', async () => {
     const { keys, token } = await place();
     const wrong = await send(token, 'DELETE', keys);
     expect(wrong).toMatchObject({ status: 405, body: { error: { code: 'method_not_allowed' } } });

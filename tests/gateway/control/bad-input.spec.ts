@@ -93,7 +93,7 @@ describe.each(operations)('bad input of $name', (operation) => {
   const fieldOf = (name: string) =>
     Object.hasOwn(operation.fields, name) ? operation.fields[name] : undefined;
 
-  it('is refused by the name of its field, and changes nothing', async () => {
+  it('is refused with the name of its field, and changes nothing', async () => {
     const host = controlHost(db);
     const actor = { kind: 'operator', name: 'test', address: null } as const;
     const { input } = await sampleOf(host, operation, slug);

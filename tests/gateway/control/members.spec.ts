@@ -137,7 +137,7 @@ describe('members of a workspace (contract: control-plane/members)', () => {
     }
   });
 
-  it('take the keys that they made out of service when they leave, and every process learns of it', async () => {
+  it('disable the keys that they made when they leave, in every process', async () => {
     const { id, slug, owner, other } = await newWorkspace();
     const { key } = await createKeyAs(db, other.id, { workspace: slug, name: 'theirs' });
     const changes = async () =>

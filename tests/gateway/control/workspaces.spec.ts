@@ -162,7 +162,7 @@ describe('a workspace', () => {
     await expect(set({ name: 'Still ours' })).rejects.toThrow('suspended');
   });
 
-  it('stands on a page of all of them, found by a part of its name', async () => {
+  it('appears on a page of all workspaces, found by a part of its name', async () => {
     for (const n of [1, 2, 3]) await newWorkspace({ name: `Paged ${n}` });
     const list = (page: Record<string, unknown>) =>
       operate(db, operations.listAllWorkspaces, { search: 'PAGED', ...page });
@@ -186,7 +186,7 @@ describe('a workspace', () => {
     expect(await where()).toEqual({ slug: null });
   });
 
-  it('has an audit trail: what differed, by whom, of this workspace alone, a page at a time', async () => {
+  it('has an audit log of its own: what changed and who changed it, page by page', async () => {
     const [one, other] = [await newWorkspace({ name: 'Trail' }), await newWorkspace({ name: 'Trail' })];
     await setWorkspace(db, { workspace: one.slug, rpm: 5 });
     await setWorkspace(db, { workspace: one.slug, rpm: 5 });

@@ -47,7 +47,7 @@ describe('an existing DATA_DIR (contract: durability/private-files)', { timeout:
     await second.close();
   });
 
-  it('is left as it is when it holds what is not ours, of which only our entries are closed', () => {
+  it('stays as it is when it contains other files; only the gateway’s own entries are made private', () => {
     const dir = existing(0o755);
     writeFileSync(join(dir, 'notes.txt'), '');
     chmodSync(join(dir, 'notes.txt'), 0o644);

@@ -96,7 +96,7 @@ describe('the usage of a stored response that is told after its call was charged
     expect(before - (await balanceOf(customer.workspaceId))).toBe(FAIR_NANO);
   });
 
-  it('gives back what the estimate was too much', async () => {
+  it('refunds what the estimate had overcharged', async () => {
     const customer = await createCustomer(db.pool);
     const before = await balanceOf(customer.workspaceId);
     const call = estimated(customer, 9_000);
@@ -151,7 +151,7 @@ describe('the usage of a stored response that is told after its call was charged
     expect(await amounts(call.id)).toEqual([300_000n - 1_000_000n]);
   });
 
-  it('is bounded by what its model can do, and tells the operator so', async () => {
+  it('is bounded by what its model can do, and the operator is told', async () => {
     const customer = await createCustomer(db.pool);
     const call = estimated(customer, 300);
     await post(call);
@@ -202,7 +202,7 @@ describe('the usage of a stored response that is told after its call was charged
     expect(await amounts(call.id)).toEqual([]);
   });
 
-  it('is settled although an older report fails each time, which is told and tried again later', async () => {
+  it('is settled although an older report fails each time; that one is logged and retried later', async () => {
     const customer = await createCustomer(db.pool);
     const [damaged, sound] = [estimated(customer, 300), estimated(customer, 300)];
     await store().settle(madeBy(damaged), report, Date.now());

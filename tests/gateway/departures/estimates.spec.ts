@@ -38,7 +38,7 @@ async function own(credit = '100', concurrency?: number) {
 const within = (holds: readonly Departure[]) => holds.filter((one) => one.chargedNano > one.holdNano);
 
 describe('clients that leave a model which reasons out of sight (contract: money/hidden-reasoning)', () => {
-  it('pay, where the provider stops then, what it would bill, on average within a quarter', async () => {
+  it('pay, where the provider then stops, what it would bill, on average within a quarter', async () => {
     const { key } = await own();
     await observe(stack, key, 'test/thinks-aborted', paced);
     const left = await inTurns(40, 20, (index) =>
@@ -55,7 +55,7 @@ describe('clients that leave a model which reasons out of sight (contract: money
     expect(chargedShare(left)).toBeLessThan(1.25);
   });
 
-  it('pay, where the provider works on, exactly what it reports', async () => {
+  it('pay, where the provider continues, exactly what it reports', async () => {
     const { key } = await own();
     const left = await inTurns(12, 12, (index) =>
       depart(stack, key, ways[index % ways.length] as Way, {
@@ -107,7 +107,7 @@ describe('clients that leave a model which reasons out of sight (contract: money
     expect(within([left])).toEqual([]);
   });
 
-  it('pay nothing where the provider fails while their answer is read on', async () => {
+  it('pay nothing where the provider fails while their answer is drained', async () => {
     const { slug, key } = await own();
     await setPolicy(stack.db, { workspace: slug, policy: { timeouts: { firstByteWholeMs: 500 } } });
     await stack.announce();

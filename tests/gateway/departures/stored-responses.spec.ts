@@ -63,7 +63,7 @@ describe('a stored response whose client left', () => {
     expect(await adjustmentsOf(id)).toHaveLength(1);
   });
 
-  it('gets back what its estimate was too much', async () => {
+  it('is refunded what its estimate had overcharged', async () => {
     const { key } = await own();
     const model = 'test/thinks-instant';
     // At once: the offer then looks faster than it is.

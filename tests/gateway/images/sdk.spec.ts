@@ -33,7 +33,7 @@ describe('pictures with the official openai SDK', () => {
   }
 
   describe.concurrent('generated', () => {
-    it('come whole, and cost what their tokens cost, text and image apart', async () => {
+    it('arrive whole, and cost what their tokens cost, text and image priced separately', async () => {
       const answer = await client.images.generate({
         model,
         prompt: 'a fox [[picture?text=31]]',
@@ -110,7 +110,7 @@ describe('pictures with the official openai SDK', () => {
       expect(call).toMatchObject({ operation: 'images.edit', streamed: false });
     });
 
-    it('from several files and a mask, which go up byte for byte with only the model renamed', async () => {
+    it('from several files and a mask, which are forwarded byte for byte with only the model renamed', async () => {
       const files = [await pictureFile('a.png', 70_001), await pictureFile('b.png', 65_536)];
       const mask = await pictureFile('mask.png', 5);
       const mark = randomUUID();
@@ -183,7 +183,7 @@ describe('pictures with the official openai SDK', () => {
   });
 
   describe.concurrent('refused', () => {
-    it('by the gateway: a model that nobody has, twice the same field, a field that is none', async () => {
+    it('by the gateway: an unknown model, a repeated field, an invalid field', async () => {
       const image = await pictureFile('a.png', 10);
       const failures = await Promise.all(
         [

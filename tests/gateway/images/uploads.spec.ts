@@ -79,7 +79,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     await eventually(() => [spooled().length, openUploads()], [0, 0]);
   }
 
-  it('lies in a file that only its user can read, and goes up whole with its exact length', async () => {
+  it('is stored in a file that only its user can read, and forwarded whole with its exact length', async () => {
     let during: (readonly [number, number])[] = [];
     let got = { bytes: 0, length: '', type: '', coding: '' };
     provider.script = async (request, response) => {
@@ -181,7 +181,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     await expectNothingLeft();
   });
 
-  it('that its client leaves behind is gone from the disk, and was sent to nobody', async () => {
+  it('whose client disconnects while sending is deleted from the disk, and never forwarded', async () => {
     let asked = 0;
     provider.script = () => {
       asked += 1;
@@ -192,7 +192,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     expect(asked).toBe(0);
   });
 
-  it('whose client leaves while it goes up ends there and then', async () => {
+  it('whose client disconnects while it is being forwarded ends at once', async () => {
     let began = () => {};
     const underway = new Promise<void>((resolve) => {
       began = resolve;

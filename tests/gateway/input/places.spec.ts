@@ -72,7 +72,7 @@ async function hold(key: string, framing: 'length' | 'chunks', code: string) {
 }
 
 describe('a call with a large body (contract: body/large-first)', () => {
-  it('holds its slot while its body comes, however its length is told, and until its client leaves', async () => {
+  it('holds its slot while its body arrives, with or without Content-Length, and until its client disconnects', async () => {
     const { key } = await gateway.key({ concurrency: 1 });
     for (const framing of ['length', 'chunks'] as const) {
       const first = await hold(key, framing, 'api_key_concurrency_exceeded');

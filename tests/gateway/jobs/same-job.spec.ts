@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 describe('a create call that its provider answers with a job that is open already', () => {
-  it('is no other job: it is held once and charged once, whoever opens it at the same time', async () => {
+  it('opens no second job: it is held once and charged once, even if two open it at the same time', async () => {
     const job = await stage.begin(await stage.customer());
     const again = Array.from({ length: 4 }, () => ({ ...job, callId: newId() }));
     const opened = again.map((one, index) => (index % 2 ? stage.first : stage.second).jobs.open(one));

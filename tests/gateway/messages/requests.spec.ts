@@ -117,7 +117,7 @@ describe('a request of the messages family', () => {
   describe.concurrent('that names further models (contract: admission/nested-models)', () => {
     const advisor = (model: unknown) => ({ tools: [{ type: 'advisor_20260301', name: 'advisor', model }] });
 
-    it('has each replaced by the provider’s name and pays its price for what it did', async () => {
+    it('has each replaced by the provider’s name, and is charged each one’s price for what it did', async () => {
       const asked = await askMessages(stack.url, await newKey(), advisor('sandbox/mini'));
       expect(await receivedOf(stack, asked)).toMatchObject(advisor('mini'));
       const answer = record(jsonOf(asked.answer)) as {
@@ -238,7 +238,7 @@ describe('a request of the messages family', () => {
     });
   });
 
-  it('is charged for the searches that the provider ran, told at the end of its stream', async () => {
+  it('is charged for the searches that the provider ran, reported at the end of its stream', async () => {
     const asked = await askMessages(stack.url, await newKey(), {
       model: 'sandbox/priced-cache',
       stream: true,

@@ -50,7 +50,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     expect(await outcomesOf(elsewhere(owner), uses)).toEqual(allAre(uses, '200'));
   });
 
-  it('is nobody else’s, whatever is asked of it, and no provider is asked', async () => {
+  it('is not found by others in any operation, and no provider is asked', async () => {
     const uses = [...readsOf(kept), ...endsOf(kept)];
     const ids = Object.values(kept).map((name) => name.split('/').at(-1) ?? '');
     const before = await Promise.all(ids.map(asksFor));
@@ -59,7 +59,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     expect(await Promise.all(ids.map(asksFor))).toEqual(before);
   });
 
-  it('is nobody’s where no operation makes it: a context cache of the operator’s account', async () => {
+  it('is not found at all where no operation creates it: a context cache of the operator’s account', async () => {
     const cached_content = 'cachedContents/of-the-operator';
     const chat = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Go on' }] };
     const uses = [
@@ -130,7 +130,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     });
   });
 
-  it('is shown in the lists of nobody else', async () => {
+  it('is shown in no list of others', async () => {
     expect((await tell(owner, 'GET', '/v1/videos')).body.data).toEqual(
       expect.arrayContaining([expect.objectContaining({ id: kept.video })]),
     );

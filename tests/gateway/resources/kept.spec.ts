@@ -85,7 +85,7 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
     expect(findIn(there, resource)).toEqual(resource);
   });
 
-  it('is nobody else’s, nor of another kind', async () => {
+  it('is found neither by others nor as another kind', async () => {
     const [owner, other] = [await createCustomer(pool), await createCustomer(pool)];
     const here = startProcess();
     const resource = responseOf(owner);
@@ -134,7 +134,7 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
     expect(ended.rows).toEqual([{ end_reason: 'interrupted' }]);
   });
 
-  it('learns later what its call used, in memory and in the database', async () => {
+  it('is updated later with what its call used, in memory and in the database', async () => {
     const customer = await createCustomer(pool);
     const [here, there] = [startProcess(), startProcess()];
     const resource = responseOf(customer);
@@ -177,7 +177,7 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
     expect(await findIn(startProcess(), drained)).toBeNull();
   });
 
-  it('tells what a background response used once its job has ended', async () => {
+  it('shows what a background response used once its job has ended', async () => {
     const customer = await createCustomer(pool);
     const resource = responseOf(customer, { job: true });
     const here = startProcess();
@@ -266,7 +266,7 @@ describe('the entry that keeps it', () => {
     ]);
   });
 
-  it('of a workspace that is gone keeps nothing else from the database', async () => {
+  it('of a deleted workspace does not keep anything else from the database', async () => {
     const customer = await createCustomer(pool);
     const reports: (string | null)[] = [];
     const dir = newDirectory();

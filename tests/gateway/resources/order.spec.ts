@@ -71,7 +71,7 @@ describe('the order of checks on what a provider keeps', () => {
     expect(shortOf(await remix(theirs, kept.video))).toEqual([404, 'not_found']);
   });
 
-  it('puts what a body continues behind model and budget and before funds', async () => {
+  it('checks what a body continues after model and budget and before funds', async () => {
     const bound = await keyed({ models: ['sandbox/echo'], maxOutputTokens: 100 });
     const unknown = { previous_response_id: 'resp_none' };
     const outcomes = [

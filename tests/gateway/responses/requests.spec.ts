@@ -57,7 +57,7 @@ describe('a request for a response', () => {
   });
 
   describe.concurrent('is charged', () => {
-    it('for what it read from the cache and wrote to it, at their own prices', async () => {
+    it('for cache reads and writes, at their own prices', async () => {
       const model = 'sandbox/priced-cache';
       const say = `${'cached prefix '.repeat(400)}${workspace}`;
       const one = await askResponses(stack.url, await newKey(), { model, say });
@@ -100,7 +100,7 @@ describe('a request for a response', () => {
       );
     });
 
-    it('for what was told of a response that its budget cut short', async () => {
+    it('for the reported usage of a response that its budget cut short', async () => {
       const asked = await ask({ directive: 'echo?tokens=90', max_output_tokens: 16 });
       expect(jsonOf(asked.answer)).toMatchObject({ status: 'incomplete', usage: { output_tokens: 16 } });
       const call = await stack.call(asked.id);

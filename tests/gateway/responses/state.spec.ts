@@ -135,7 +135,7 @@ describe('what a provider keeps of responses', () => {
     });
   });
 
-  it('is read byte for byte as the provider tells it, and costs nothing', async () => {
+  it('is returned byte for byte as the provider sends it, and costs nothing', async () => {
     const { response } = await made();
     const target = `/v1/responses/${response.id}?include%5B%5D=message.output_text.logprobs`;
     const read = await ask(stack.url, 'GET', target, bearer(key));

@@ -99,7 +99,7 @@ describe('a policy in force', () => {
     expect(headerOf(answer, 'x-attempts')).toBe('1');
   });
 
-  it('that leaves no offer is a 502 that says so', async () => {
+  it('that excludes every offer is a 502 that says so', async () => {
     const { slug, key } = await workspaceWithKey();
     await givePolicy(stack, slug, { maxPrice: { input: '0.5' } });
     const { answer } = await askChat(stack.url, key, { model: 'policy/own' });
@@ -163,7 +163,7 @@ describe('a roll-back (contract: routing/policy)', () => {
     ]);
   });
 
-  it('of a first version leaves the empty policy, of one model its default', async () => {
+  it('of a first version restores the empty policy, or the default for a model', async () => {
     const { slug, key } = await workspaceWithKey();
     await givePolicy(stack, slug, { order: [second] });
     await givePolicy(stack, slug, { order: [third] }, 'policy/own');
@@ -205,7 +205,7 @@ describe('route explain', () => {
     expect(await answerer(key)).toBe('third policy/own');
   });
 
-  it('reads what the request asks for out of a body', async () => {
+  it('reads what the request asks for from a body', async () => {
     const { slug } = await stack.workspace();
     await givePolicy(stack, slug, { fallbackModels: ['policy/other'] });
     const parts = [{ type: 'image_url', image_url: { url: 'https://images.test/a.png' } }];
@@ -216,7 +216,7 @@ describe('route explain', () => {
     ]);
   });
 
-  it('knows from the running gateway what its breakers have set aside, and says when none runs', async () => {
+  it('asks the running gateway which offers are set aside, and says when none is running', async () => {
     const { slug, key } = await workspaceWithKey();
     await addChains(stack, { 'policy/broken': ['fault/status-500', 'echo'] });
     expect((await explain(slug, 'policy/broken')).candidates.map((one) => placeIn(one.provider))).toEqual([

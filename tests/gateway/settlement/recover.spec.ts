@@ -83,7 +83,7 @@ async function expectSound(): Promise<void> {
 }
 
 describe('recovery after a kill (contract: durability/recovery, money/interrupted)', () => {
-  it('posts what had ended, and ends what was open by its last checkpoint, never above its hold', async () => {
+  it('posts ended calls, and ends open ones at their last checkpoint, never above their hold', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const ended = callOf(customer, { costNano: 11n });
@@ -184,7 +184,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     expect(readdirSync(dir)).toHaveLength(1);
   });
 
-  it('tells which calls were admitted in the last minute, with the estimate where none was metered', async () => {
+  it('lists the calls admitted in the last minute, with the estimate where no usage was metered', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const nowMs = Date.now();
@@ -241,7 +241,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     await expectSound();
   });
 
-  it('ends what two dead owners left, each by its own journal', async () => {
+  it('ends the calls of two dead owners, each by its own journal', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const calls = Array.from({ length: 4 }, () => callOf(customer, { costNano: 10n }));
@@ -257,7 +257,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     await expectSound();
   });
 
-  it('reports and keeps a record of another version for the next start, and posts what stands around it', async () => {
+  it('reports a record of another version and keeps it for the next start, and posts the records around it', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const call = callOf(customer, { costNano: 10n });
@@ -333,7 +333,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     expect(await spentBy(customer)).toBe(34n);
   });
 
-  it('keeps what the database refuses for the next start, and posts it once it is taken', async () => {
+  it('keeps what the database rejects for the next start, and posts it once it is accepted', async () => {
     const customer = { workspaceId: newId(), keyId: newId() };
     const dir = newDirectory();
     const orphan = callOf(customer, { costNano: 10n });

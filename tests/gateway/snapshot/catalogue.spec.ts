@@ -85,7 +85,7 @@ function load(key: Uint8Array | null = sealingKey, reports: unknown[] = []) {
 }
 
 describe('the catalogue in force (contract: durability/snapshot)', () => {
-  it('tells ready, missing and invalid addresses apart and why, without their text', async () => {
+  it('distinguishes ready, missing and invalid addresses and says why, without quoting them', async () => {
     const { providers } = await load();
     const addresses = providers.get('a')?.families;
     expect(addresses?.get('chat')).toMatchObject({ state: 'ready', url: new URL('https://a.example/v1') });

@@ -94,7 +94,7 @@ describe('a change made elsewhere', () => {
     await node.close();
   });
 
-  it('ends what was remembered as unknown when the key is made', async () => {
+  it('forgets that a key was unknown when it is created', async () => {
     const node = await startNode();
     const { slug } = await createWorkspace(db, { name: 'Unknown' });
     const secret = makeKey();

@@ -58,7 +58,7 @@ describe('a long request (contract: body/sent-in-pieces)', () => {
     },
   );
 
-  it('costs nothing when its client leaves before the provider took all of it', async () => {
+  it('costs nothing when its client disconnects before the provider has received all of it', async () => {
     const name = randomUUID();
     const begun = new Promise<void>((resolve) => provider.onBeginning(name, () => resolve()));
     const { key, workspaceId } = await own();
@@ -71,7 +71,7 @@ describe('a long request (contract: body/sent-in-pieces)', () => {
     await eventually(find, [call]);
   });
 
-  it('that is answered before it was read leaves nothing in the way of the next one', async () => {
+  it('that is answered before it was read does not block the next one', async () => {
     const [early, next] = [randomUUID(), randomUUID()];
     provider.onBeginning(early, (socket) => {
       socket.write(wholeAnswer('413 Too Large', '{"error":{"message":"too large"}}'));

@@ -117,7 +117,7 @@ describe('long-running predictions', () => {
     expect((await bytesOf(part)).equals(filmOf(100_000, 200_000))).toBe(true);
   });
 
-  it('what was filtered or failed costs nothing, a silent request its usual length', async () => {
+  it('filtered and failed videos cost nothing, a request without a length costs the default length', async () => {
     const own = await openStudio(stack);
     const cost = async (directive: string, parameters: object = {}) => {
       const { name, callId } = await predict(own, directive, parameters);

@@ -110,7 +110,7 @@ describe('the official openai SDK’s videos', () => {
     expect(page.has_more).toBe(true);
   });
 
-  it('deletes: afterwards nobody finds it, and what it cost stays charged', async () => {
+  it('deletes: afterwards it is not found, and its charge stays', async () => {
     const studio = await openStudio(stack);
     const { data: video } = await create(studio, undefined, '4');
     expect(await studio.client.videos.delete(video.id)).toMatchObject({ id: video.id, deleted: true });
@@ -121,7 +121,7 @@ describe('the official openai SDK’s videos', () => {
     expect(await accountOf(stack, studio.workspaceId)).toEqual({ held: 0n, spent: dollars('0.4') });
   });
 
-  it('a running job that is deleted is charged its hold, one that still waits nothing', async () => {
+  it('a running job that is deleted is charged its hold, a queued one nothing', async () => {
     const studio = await openStudio(stack);
     const waiting = (await create(studio, 'film?job_ms=60000')).data;
     const running = (await create(studio, 'film?job=never&job_ms=200')).data;

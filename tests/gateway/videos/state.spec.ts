@@ -85,7 +85,7 @@ describe('what a provider keeps of videos', () => {
   });
 
   describe.concurrent('goes where it is kept (contract: jobs/pinning)', () => {
-    it('a create call falls back as any other; what it made stays at who made it', async () => {
+    it('a create call falls back like any other; what it made stays at its provider', async () => {
       const made = await create(studio, { model: 'test/film-falls-back', seconds: 8 });
       expect([made.status, made.headers.get('x-answered-provider'), made.headers.get('x-attempts')]).toEqual([
         200,
@@ -117,7 +117,7 @@ describe('what a provider keeps of videos', () => {
   });
 
   describe.concurrent('and money', () => {
-    it('is not needed to fetch what was paid for', async () => {
+    it('is not required to fetch what was paid for', async () => {
       const poor = await openStudio(stack, { credit: '0.5' });
       const made = await create(poor, { seconds: '8', size: '1280x720' });
       await settled(stack, made.callId);
@@ -129,7 +129,7 @@ describe('what a provider keeps of videos', () => {
       expect((await post(poor, `${path}/remix`, { prompt: 'x' })).code).toBe('insufficient_balance');
     });
 
-    it('is held at the most that a silent request may cost, and charged at what was made', async () => {
+    it('is held at the most that a request without a length may cost, and charged by the video', async () => {
       const own = await openStudio(stack);
       const slow = promptOf('film?job=never&job_ms=100');
       const silent = await create(own, { prompt: slow, seconds: null });

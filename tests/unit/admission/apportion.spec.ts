@@ -46,7 +46,7 @@ const ask = (wants: readonly Want[], part: Partial<FundAsk> = {}): FundAsk => ({
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n);
 
 describe('what is free, shared out among those who wait (contract: money/lease-size, money/lease-floor)', () => {
-  it('passes what is free by less than the one crossing hold, whatever is asked', () => {
+  it('exceeds what is free by less than one crossing hold, whatever is requested', () => {
     fc.assert(
       fc.property(
         fc.bigInt(-100n, 100_000n),
@@ -112,7 +112,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
     });
   });
 
-  it('takes the own unspent lease back on the second look, and leases nothing then', () => {
+  it('returns its own unspent lease on the second look, and then leases nothing', () => {
     const own = purse(100n, { ownNano: 100n });
     const first = apportion(ask([want(30n)]), own, new Map(), 1);
     expect(first.verdicts[0]?.kind).toBe('short');
@@ -122,7 +122,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
     expect(second.grants.size).toBe(0);
   });
 
-  it('enlarges a lease by exactly what a running hold lacks, floor or not', () => {
+  it('enlarges a lease by exactly what a running hold lacks, with or without a floor', () => {
     const workspace = purse(50n);
     const grow = want(40n, { mode: 'grow-lease', mustFit: true });
     const asked = ask([grow], { workspace: state({ peakNano: 40n }) });

@@ -56,7 +56,7 @@ describe('model and budget (contract: admission/model, admission/output-budget)'
   const models = new Map([['a/known', {}]]) as unknown as Catalogue['models'];
   const catalogue: Catalogue = { models, providers: new Map() };
 
-  it('tells an unknown model from one outside the scope', () => {
+  it('distinguishes an unknown model from one outside the scope', () => {
     const scoped = withKey({ models: new Set(['a/other']) });
     expect(checkModel('a/known', withKey({}), catalogue)).toBeNull();
     expect(checkModel('a/known', scoped, catalogue)).toMatchObject({
@@ -92,7 +92,7 @@ describe('model and budget (contract: admission/model, admission/output-budget)'
     },
   );
 
-  it('asks nothing of an operation without a budget of text', () => {
+  it('ignores operations without a text budget', () => {
     const { budgeted: _, ...pictures } = operation;
     const ask = { budget: null, choices: 10, operation: pictures };
     expect(checkBudget(ask, withKey({ maxOutputTokens: 5 }).key)).toBeNull();
@@ -172,7 +172,7 @@ describe('limits that are reached (contract: limits/order, limits/retry-after)',
     expect(decideLimits(noWaits, waits({ tpmMs: 1_000 }))?.retryAfterSeconds).toBe(1);
   });
 
-  it('names no time for a full concurrency limit, and refuses nothing that fits', () => {
+  it('gives no time for a full concurrency limit, and refuses nothing that fits', () => {
     expect(decideLimits(waits({ concurrencyFull: true }), noWaits)?.retryAfterSeconds).toBeUndefined();
     expect(decideLimits(waits({}), waits({}))).toBeNull();
   });

@@ -144,7 +144,7 @@ describe('a sliding window (contract: limits/rpm, limits/tpm-oversized)', () => 
     expect(window.totalAt(60_650)).toBe(0);
   });
 
-  it('books nothing for no weight, and a slot from 1 on', () => {
+  it('books nothing for weight 0, and a slot from 1 on', () => {
     const window = new SlidingWindow(10);
     expect([window.book(0, 0), window.book(-1, 0)]).toEqual([-1, -1]);
     expect(window.totalAt(0)).toBe(0);
@@ -166,7 +166,7 @@ describe('a sliding window (contract: limits/rpm, limits/tpm-oversized)', () => 
     expect(window.totalAt(60_199)).toBe(0);
   });
 
-  it('takes nothing back for a slot that has left or never was, and no more than was booked', () => {
+  it('gives nothing back for a slot that has expired or never existed, and never more than was booked', () => {
     const window = new SlidingWindow(100);
     const first = window.book(10, 0);
     const second = window.book(10, 30_000);

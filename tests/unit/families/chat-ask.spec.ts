@@ -133,7 +133,7 @@ describe('what a chat input weighs', () => {
     expect(weight.textBytes).toBe(weight.bytes - 2 * 4022 - 4000 - 4022 - 4028);
   });
 
-  it('takes text for text, whatever stands beside it', () => {
+  it('counts text as text, whatever surrounds it', () => {
     const pretended = { type: 'text', text: `data:image/png;base64,${base64}`, format: 'image/png' };
     const weight = weightOf([pretended]);
     expect(weight.textBytes).toBe(weight.bytes);

@@ -13,7 +13,7 @@ function sent(body: string, offer: OfferFacts, injectBudget: number | null = nul
 const sameName = makeOffer({ upstreamModel: 'm' });
 
 describe('the body that travels upstream (contract: body/replaced)', () => {
-  it('is the client’s own when nothing must differ', () => {
+  it('is the client’s own when nothing has to change', () => {
     const body = ' { "temperature":1.0, "model" : "m", "x":{"model":"m"} , "big":1E+2 } ';
     expect(sent(body, sameName)).toBe(body);
     const ask = askChat(body);

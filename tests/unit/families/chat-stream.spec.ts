@@ -18,7 +18,7 @@ const usage = (prompt_tokens: number) => ({
 });
 
 describe('a chat stream', () => {
-  it('has the usage that was told last, wherever it stood', () => {
+  it('has the usage that was reported last, wherever it appeared', () => {
     const { say, input } = reader();
     expect(input()).toBeUndefined();
     say({ choices: [], usage: null });
@@ -40,7 +40,7 @@ describe('a chat stream', () => {
     expect(stream.report()?.serviceTier).toBe('flex');
   });
 
-  it('gives the same report until something new is told', () => {
+  it('returns the same report until something new arrives', () => {
     const { say, stream } = reader();
     say({ choices: [], usage: usage(3) });
     const first = stream.report();
@@ -48,7 +48,7 @@ describe('a chat stream', () => {
     expect(stream.report()).toBe(first);
   });
 
-  it('is finished by [DONE], or when every choice ended and usage was told', () => {
+  it('is finished by [DONE], or when every choice has ended and usage was reported', () => {
     const done = reader();
     done.say({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
     expect(done.stream.finished()).toBe(false);

@@ -46,7 +46,7 @@ describe('the usage of a chat answer', () => {
     expect(read({ prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 })?.usage.output).toBe(74);
   });
 
-  it('counts audio that stands beside the prompt as input, not as output', () => {
+  it('counts audio next to the prompt as input, not as output', () => {
     const usage = { prompt_tokens: 9, completion_tokens: 201, total_tokens: 585 };
     expect(read({ ...usage, prompt_tokens_details: { audio_tokens: 375, cached_tokens: 0 } })?.usage).toEqual(
       usageOf({ input: 384, audioInput: 375, output: 201 }),
@@ -70,7 +70,7 @@ describe('the usage of a chat answer', () => {
     expect(report?.flags).toEqual(['usage_inconsistent']);
   });
 
-  it('is unknown, not zero, when nothing is told', () => {
+  it('is unknown, not zero, when nothing is reported', () => {
     for (const nothing of [undefined, null, {}, [], 5, { prompt_tokens: null }])
       expect(read(nothing)).toBeNull();
     for (const answer of [null, 'text', [], {}]) expect(chat.readUsage(ask, answer)).toBeNull();

@@ -7,7 +7,7 @@ const textAfter = (body: string, edits: readonly Edit[]) =>
   Buffer.from(applyEdits(Buffer.from(body), edits)).toString();
 
 describe('edits of a body (contract: body/checked-is-sent)', () => {
-  it('leave it alone when there are none, without a copy', () => {
+  it('return the same body when there are none, without a copy', () => {
     const body = Buffer.from('{}');
     expect(applyEdits(body, [])).toBe(body);
   });
@@ -28,14 +28,14 @@ describe('edits of a body (contract: body/checked-is-sent)', () => {
     expect(textAfter('{}', [insertMember({ end: 2, empty: true }, 'b', '2')])).toBe('{"b":2}');
   });
 
-  it('leave the memory of the body alone, wherever in a larger one it stands', () => {
+  it('do not change the memory of the body, wherever it is in a larger buffer', () => {
     const memory = Buffer.from('__abcdef__');
     const body = new Uint8Array(memory.buffer, memory.byteOffset + 2, 6);
     expect(Buffer.from(applyEdits(body, [{ start: 2, end: 3, text: 'é' }])).toString()).toBe('abédef');
     expect(memory.toString()).toBe('__abcdef__');
   });
 
-  it('may not overlap or leave the body', () => {
+  it('may neither overlap nor reach outside the body', () => {
     const body = Buffer.from('abcdef');
     const overlapping = [
       { start: 0, end: 3, text: '' },
@@ -45,7 +45,7 @@ describe('edits of a body (contract: body/checked-is-sent)', () => {
     expect(() => applyEdits(body, [{ start: 5, end: 7, text: '' }])).toThrow(RangeError);
   });
 
-  it('give what splicing the text from behind gives', () => {
+  it('give the same result as splicing the text from the end', () => {
     const edits = fc
       .uniqueArray(fc.nat(60), { maxLength: 10 })
       .map((bounds) => bounds.sort((a, b) => a - b))

@@ -90,7 +90,7 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
   const entryOf = (model: ModelFacts) =>
     modelsAnswer(operation('models.read', 'v1'), { model: model.id }, {}, '', [model]);
 
-  it('tells the price of the first offer in dollars per token or unit, exact to the last digit', () => {
+  it('shows the price of the first offer in dollars per token or unit, exact to the last digit', () => {
     const price = readFilePrice({
       input: '2',
       cachedInput: '0.000000001',
@@ -114,7 +114,7 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
     });
   });
 
-  it('writes nothing for what the catalogue does not know, and 0 for what is free', () => {
+  it('omits what the catalogue does not know, and shows 0 for what is free', () => {
     const free = makeOffer({ price: { id: 'p', price: readFilePrice({ input: '0' }) } });
     const model = makeModel({
       contextTokens: 0,

@@ -34,7 +34,7 @@ describe('a body that is scanned in slices (contract: body/slices)', () => {
     { requiredKeys: [] },
   );
 
-  it('gives what the whole gives, wherever it is cut', async () => {
+  it('gives the same result as the whole, wherever it is cut', async () => {
     const run = fc.asyncProperty(
       body,
       fc.constantFrom('', ' ', '\t\n  '),
@@ -47,7 +47,7 @@ describe('a body that is scanned in slices (contract: body/slices)', () => {
     await fc.assert(run, { numRuns: 300 });
   });
 
-  it('is refused for what the whole is refused for', async () => {
+  it('is refused for the same reasons as the whole', async () => {
     const run = fc.asyncProperty(
       body,
       fc.nat(),
@@ -63,7 +63,7 @@ describe('a body that is scanned in slices (contract: body/slices)', () => {
     await fc.assert(run, { numRuns: 500 });
   });
 
-  it('lets others go on between any two slices, whatever stands in it', async () => {
+  it('lets others run between any two slices, whatever it contains', async () => {
     const bytes = 4 * 1024 * 1024;
     const fillings = ['{},', '"a":1,'.slice(4), '[[]],', 'a', 'QUJD', ' '];
     for (const filling of fillings) {

@@ -42,7 +42,7 @@ describe('a body is read once, byte by byte (contract: body/one-pass)', () => {
     expect(result.found.has('model')).toBe(false);
   });
 
-  it('tells each element of an array apart, after what it read in it and what of that is kept', () => {
+  it('keeps the elements of an array apart, with what was read in each and kept of it', () => {
     const elements: FieldSpec = {
       input: {
         elements: (found) => found.filter(({ value }) => value !== 'no'),
@@ -63,13 +63,13 @@ describe('a body is read once, byte by byte (contract: body/one-pass)', () => {
     ]);
   });
 
-  it('takes null as absent but tells where it stands', () => {
+  it('treats null as absent but reports its place', () => {
     const result = read('{"max_tokens": null,"model":"m"}');
     expect(result.found.has('max_tokens')).toBe(false);
     expect(result.nulls.get('max_tokens')).toMatchObject({ start: 15, end: 19, type: 'null' });
   });
 
-  it('tells an empty object from one with members', () => {
+  it('distinguishes an empty object from one with members', () => {
     expect(read('{"stream_options": { } }').found.get('stream_options')?.empty).toBe(true);
     expect(read('{"stream_options":{"a":1}}').found.get('stream_options')?.empty).toBe(false);
     expect(read(' {\n} ').root).toEqual({ start: 1, end: 4, empty: true });
@@ -106,7 +106,7 @@ describe('a guarded name stands once (contract: body/guarded-names)', () => {
     expect(faultOf(body)).toMatch(/occurs twice; send it once/);
   });
 
-  it('may stand again in another object', () => {
+  it('may occur again in another object', () => {
     expect(read('{"model":"a","metadata":{"model":"x","model":"y"}}').found.get('model')?.value).toBe('a');
     expect(read('{"fallbacks":[{"model":"a"},{"model":"b"}]}').collected).toHaveLength(2);
   });
@@ -174,7 +174,7 @@ describe('a body that is not strict JSON is refused with the place (contract: bo
     }
   });
 
-  it('takes what JSON allows: lone surrogate escapes, huge numbers, DEL, U+2028', () => {
+  it('accepts what JSON allows: lone surrogate escapes, huge numbers, DEL, U+2028', () => {
     expect(faultOf('{"a":"\\ud800","b":1e999,"c":-0.0E-7,"d":"\u007f\u2028","e":"\\/"}')).toBe('none');
     expect(read('{"max_tokens":1e999}').found.get('max_tokens')?.value).toBe(Number.POSITIVE_INFINITY);
     expect(read('{"max_tokens":0.1e1}').found.get('max_tokens')?.value).toBe(1);

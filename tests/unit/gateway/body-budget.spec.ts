@@ -26,7 +26,7 @@ function grow(share: BodyShare, bytes: number): { granted: boolean } {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the budget of large bodies (contract: body/budget)', () => {
-  it('gives one key a quarter for what it is receiving, and what came whole counts for it no more', async () => {
+  it('gives one key a quarter for what it is receiving; completed bodies no longer count for it', async () => {
     const budget = createBodyBudget(total);
     const [first, second] = [budget.open('key', 10 * mebibyte), budget.open('key', 10 * mebibyte)];
     expect(grow(first, 10 * mebibyte).granted).toBe(true);
@@ -38,7 +38,7 @@ describe('the budget of large bodies (contract: body/budget)', () => {
     expect(waiting.granted).toBe(true);
   });
 
-  it('leaves an eighth to bodies of up to 1 MiB', () => {
+  it('reserves an eighth for bodies of up to 1 MiB', () => {
     const budget = createBodyBudget(total);
     for (let key = 0; key < 7; key++) {
       const share = budget.open(`key${key}`, 8 * mebibyte);
@@ -124,7 +124,7 @@ describe('growth that waits for room', () => {
     bytes,
   });
 
-  it('is tried once per key, or once in all, while thousands that hold nothing want as much', () => {
+  it('is tried once per key, or once in all, while thousands that hold nothing want the same', () => {
     const waiting = Array.from({ length: 4_000 }, (_, index) => wanting(`key${index % 4}`, 0, 5, 9));
     const triesOf = (lack: 'key' | 'whole') => {
       let tries = 0;

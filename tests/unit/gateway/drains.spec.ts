@@ -28,7 +28,7 @@ it('a process has 256 of them', () => {
   expect(begun.filter((one) => one !== null)).toHaveLength(256);
 });
 
-it('what must be heard out is, however many there are, and counts', () => {
+it('mandatory drains always run, however many there are, and count', () => {
   const drains = createDrains(1);
   expect(drains.begin('key', 1, true, () => {})).not.toBeNull();
   expect(drains.begin('key', 1, true, () => {})).not.toBeNull();

@@ -22,7 +22,7 @@ function bounded(said: UsageReport, choices = 1, tools = false, of = model) {
 }
 
 describe('usage beyond what the model can do (contract: money/usage-bounds)', () => {
-  it('stands at the context for input and at the maximum × n for output, each with a tenth more', () => {
+  it('is bounded by the context for input and by the maximum × n for output, each plus a tenth', () => {
     const said = report({ input: 1e12, output: 1e12 });
     expect(bounded(said, 2)).toEqual({
       usage: usageOf({ input: 1_100, output: 220 }),
@@ -76,7 +76,7 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
     expect(bounded(report({ images: 1e6 }), 1, false, drawing).usage.images).toBe(10_000);
   });
 
-  it('counts figures that are negative or no whole number as nothing', () => {
+  it('counts figures that are negative or not whole as 0', () => {
     const said = report({ input: -5, output: 1.5, reasoning: Number.NaN });
     expect(bounded(said)).toEqual({ usage: usageOf({}), flags: ['usage_negative'] });
   });
@@ -94,7 +94,7 @@ describe('what counts beyond the call log (contract: money/usage-bounds)', () =>
     expect(charged(said)).toBe(said.usage);
   });
 
-  it('is what was charged where a figure was bounded, nested models included', () => {
+  it('is what was charged where a figure was reduced, nested models included', () => {
     const nested = [{ upstreamModel: 'x', usage: usageOf({ input: 10, output: 20 }) }];
     const metered = charged(report({ input: 1e12, cachedInput: 100, output: 50, reasoning: 40 }, { nested }));
     expect(metered).toEqual(usageOf({ input: 1_010, cachedInput: 100, output: 70, reasoning: 40 }));

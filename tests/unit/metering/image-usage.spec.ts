@@ -28,13 +28,13 @@ function charge(report: UsageReport, own: Price) {
 }
 
 describe('pictures (contract: families/image-tokens)', () => {
-  it('are paid by the token where tokens were told and have a price, and then not by the piece', () => {
+  it('are charged by token where tokens were reported and have a price, and then not by the piece', () => {
     const tokensNano = 100n * 5_000n + 1_000n * 40_000n;
     expect(charge(told, byToken)).toMatchObject({ costNano: tokensNano, flags: [] });
     expect(charge(told, both).costNano).toBe(tokensNano);
   });
 
-  it('are paid by the piece where only pieces have a price, or only pieces were told', () => {
+  it('are charged by the piece where only pieces have a price, or only pieces were reported', () => {
     expect(charge(told, byPiece).costNano).toBe(80_000_000n);
     expect(charge(counted, byPiece)).toMatchObject({ costNano: 80_000_000n, flags: [] });
     expect(charge(counted, both).costNano).toBe(80_000_000n);
@@ -47,7 +47,7 @@ describe('pictures (contract: families/image-tokens)', () => {
     expect(paidOnce(report, byToken, new Map([['draws', byPiece]])).nested[0]?.usage.images).toBe(2);
   });
 
-  it('leave what has none of them as it is', () => {
+  it('do not change a report without images', () => {
     const plain = reportOf({ input: 5, output: 5 });
     expect(paidOnce(plain, byToken, new Map())).toBe(plain);
   });
@@ -96,7 +96,7 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
     );
   });
 
-  it('takes what is left open for the largest, and knows partial images, frames and vector graphics', () => {
+  it('assumes the largest for what is left open, and counts partial images, frames and vector graphics', () => {
     expect(output({})).toBe(6_240 + 512);
     expect(output({ size: 'auto', quality: 'auto' })).toBe(6_240 + 512);
     expect(output({ partial_images: 3 }) - output({})).toBe(300);
@@ -114,7 +114,7 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
     expect(estimate(ask, [silent], null, true, 0).inputTokens).toBe(ask.weight.textBytes);
   });
 
-  it('covers what the pictures that come in cost', () => {
+  it('covers the cost of input images', () => {
     const base = { input: 5n * dollar, imageInput: 10n * dollar };
     const edit = askImages({ model: 'm', images: [{ file_id: 'a' }, { file_id: 'b' }] }, 'images.edit');
     const { holdNano, inputTokens } = estimate(edit, [target(base)], null, false, 0);

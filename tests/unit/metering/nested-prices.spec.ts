@@ -27,7 +27,7 @@ describe('the price of a nested model (contract: money/nested-models)', () => {
     expect(nestedPrices(reportOf('mini-pro', 'mini-', 'mini2', 'pictures'), known)).toEqual(new Map());
   });
 
-  it('is remembered by a job under both of its names, and nothing else of its facts is taken for one', () => {
+  it('is stored with a job under both of its names, and no other fact is mistaken for one', () => {
     const price = { id: 'version-1', price: priced(3n), effectiveMs: 0 };
     const facts = nestedFacts(new Map([['v/pictures', { upstreamModel: 'mini', price }]]));
     expect(nestedVersions({ imageModel: 'v/pictures', seconds: 8, ...facts })).toEqual([

@@ -30,7 +30,7 @@ async function scanned(
 }
 
 describe('a multipart body (contract: body/multipart)', () => {
-  it('gives the values of its text parts and where they stand', async () => {
+  it('gives the values of its text parts with their places', async () => {
     const body = formOf('b', usual);
     const scan = await scanned([body]);
     const values = [...scan.found].map(([path, { value, start, end }]) => [
@@ -106,7 +106,7 @@ describe('a multipart body (contract: body/multipart)', () => {
     expect(scan.found.get(part.name)?.value).toBe(value);
   });
 
-  it('passes what the gateway does not read: long texts, other charsets, lists, any names', async () => {
+  it('accepts what the gateway does not read: long texts, other charsets, lists, any names', async () => {
     const scan = await scanned([
       formOf('b', [
         { name: 'prompt', value: 'x'.repeat(70_000) },

@@ -50,7 +50,7 @@ describe('the room of uploads', () => {
     await expect(reader.next()).rejects.toThrow('removed');
   });
 
-  it('deletes at its start what no living process owns', () => {
+  it('deletes at the start what no living process owns', () => {
     const place = join(folder, 'left');
     openSpoolRoom(place, mebibyte);
     for (const name of [`${process.pid}-a`, '999999999-b', 'c', `${process.ppid}-d`]) {

@@ -18,17 +18,20 @@ function masked(text: string, pieceBytes: number, secret = credential): string {
 describe('the credential in an answer that is not 2xx (contract: request/masked-credential)', () => {
   const sizes = [1, 2, 7, credential.length - 1, credential.length, 1_000];
 
-  it.each(sizes)('is overwritten wherever it stands, in pieces of %i bytes', (size) => {
+  it.each(sizes)('is overwritten wherever it occurs, in pieces of %i bytes', (size) => {
     const text = (secret: string) => `${secret} é {"error":"Bearer ${secret}"} sk-live ${secret}${secret}`;
     expect(masked(text(credential), size)).toBe(text(stars));
   });
 
-  it.each(sizes)('leaves every other byte, beginnings of it included, in pieces of %i bytes', (size) => {
-    const text = `sk-live/0123 ${credential.slice(0, -1)} ${credential.slice(1)} ${credential.slice(0, 20)}`;
-    expect(masked(text, size)).toBe(text);
-  });
+  it.each(sizes)(
+    'changes no other byte, also not where only its beginning occurs, in pieces of %i bytes',
+    (size) => {
+      const text = `sk-live/0123 ${credential.slice(0, -1)} ${credential.slice(1)} ${credential.slice(0, 20)}`;
+      expect(masked(text, size)).toBe(text);
+    },
+  );
 
-  it('is found as JSON, a URL and base64 write it, whatever stands around it', () => {
+  it('is found in its JSON, URL and base64 forms, whatever surrounds it', () => {
     expect(masked(`"${credential.replace('/', '\\/')}"`, 5)).toBe(`"${'*'.repeat(credential.length + 1)}"`);
     expect(masked(`?key=${encodeURIComponent(credential)}&a`, 5)).toMatch(/^\?key=\*+&a$/);
     for (const before of ['', 'a', 'ab', 'abc', 'Bearer ']) {
@@ -49,7 +52,7 @@ describe('the credential in an answer that is not 2xx (contract: request/masked-
     expect(mask?.end()).toHaveLength(0);
   });
 
-  it('is looked for only from 16 bytes on: a short one stands in ordinary text', () => {
+  it('is searched for only from 16 bytes on: a short one occurs in ordinary text', () => {
     expect(masked('the secret is secret', 3, 'secret')).toBe('the secret is secret');
     expect(masked('0123456789abcdef', 3, '0123456789abcdef')).toBe('*'.repeat(16));
   });

@@ -73,7 +73,7 @@ describe('a weighted draw (contract: routing/weights)', () => {
     );
   });
 
-  it('leaves the named ones of `order` in front and takes the place of `sort`', () => {
+  it('keeps the providers of `order` in front and replaces `sort`', () => {
     const offers = ['a', 'b', 'c', 'd'].map((id) => offerAt(id));
     const policy: Policy = { order: ['d'], weights: { a: 1_000_000 }, sort: 'price' };
     const found = plan({ ...inputOf({ policy }), catalogue: catalogueOf(modelOf('m', offers)) });

@@ -100,7 +100,7 @@ describe('an ask', () => {
     expect(resolveNames(ask, 'chat', snapshotOf(), catalogue)).toBe(ask);
   });
 
-  it('is of the slug, keeps the name as sent, and goes up under the name of the provider', () => {
+  it('uses the slug, keeps the name as sent, and is forwarded under the provider’s name', () => {
     const ask = askChat({ model: 'opus', messages: [] });
     const named = resolveNames(ask, 'chat', snapshotOf(), catalogue);
     if ('code' in named) throw new Error(named.message);

@@ -81,14 +81,14 @@ describe('step 1 leaves out (contract: routing/available-offers, routing/max-pri
     expect(order(inputOf({ policy }))).toEqual(expected);
   });
 
-  it('what costs more than `maxPrice`, for input and output apart, and keeps what costs just that', () => {
+  it('what costs more than `maxPrice`, for input and output separately, and keeps what costs exactly that', () => {
     const catalogue = priced(['a', '5', '20'], ['b', '5.000000001', '1'], ['c', '1', '20.5']);
     expect(order(inputOf({ catalogue, policy: { maxPrice: { input: '5', output: '20' } } }))).toEqual([
       'm@a',
     ]);
   });
 
-  it('what a context tier makes dearer than `maxPrice` for a request of that size', () => {
+  it('what a context tier makes more expensive than `maxPrice` for a request of that size', () => {
     const price = { ...usd('1', '4'), tiers: [{ aboveInputTokens: 100, rates: { input: 9_000_000_000n } }] };
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', { price: { id: 'p', price } })]));
     const policy = { maxPrice: { input: '5' } };

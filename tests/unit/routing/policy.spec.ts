@@ -14,7 +14,7 @@ describe('a policy of one model (contract: routing/policy)', () => {
     });
   });
 
-  it('stands for that model alone', () => {
+  it('applies to that model only', () => {
     const policies = new Map<string, Policy>([
       ['', standard],
       ['m', { sort: 'latency' }],

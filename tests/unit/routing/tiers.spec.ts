@@ -56,7 +56,7 @@ describe('a request that asks for a service tier (contract: money/tier-asked)', 
     ]);
   });
 
-  it('is refused where no offer prices it, and told the tiers there are', () => {
+  it('is refused where no offer prices it, and the message lists the tiers', () => {
     const { targets, failure } = plan(inputFor({ service_tier: 'scale' }, offers));
     expect(targets).toEqual([]);
     expect(failure).toEqual({
@@ -65,7 +65,7 @@ describe('a request that asks for a service tier (contract: money/tier-asked)', 
     });
   });
 
-  it('is told to leave it out where there is none', () => {
+  it('is asked to omit it where there are no tiers', () => {
     const { failure } = plan(inputFor({ speed: 'fast' }, [tiered('plain', [])]));
     expect(failure?.code).toBe('model_not_allowed');
     expect(failure?.message).toContain('has no service tier "fast" here; leave service_tier and speed out');

@@ -61,7 +61,7 @@ describe('an id (contract: request/request-id, request/no-request-id)', () => {
     expect(idTimeMs(must(idsAt({ now }).newId()))).toBe(now);
   });
 
-  it('has a stand-in that differs each time', () => {
+  it('has a fallback that differs each time', () => {
     const ids = idsAt({ now: 0 });
     expect(ids.fallbackId()).not.toBe(ids.fallbackId());
   });

@@ -93,7 +93,7 @@ describe('a sealed secret', () => {
     for (const [text, other, context] of wrong) expect(() => open(text, other, context)).toThrow(/secret/);
   });
 
-  it('takes 32 bytes of key as hex or base64 and nothing else', () => {
+  it('accepts 32 bytes of key as hex or base64 and nothing else', () => {
     expect(readSealingKey(key.toString('hex'))).toEqual(key);
     expect(readSealingKey(key.toString('base64'))).toEqual(key);
     expect(() => readSealingKey('short')).toThrow(/32 bytes/);

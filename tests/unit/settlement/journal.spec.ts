@@ -291,7 +291,7 @@ describe('the journal (contract: durability/journal)', () => {
     await journal.close();
   });
 
-  it('goes on when an old file cannot be deleted, and loses count of nothing', async () => {
+  it('continues when an old file cannot be deleted, and counts correctly', async () => {
     const dir = newDirectory();
     const journal = openJournal(dir, newId(), { ...neverFails, rotateBytes: 1 });
     const calls = Array.from({ length: 3 }, () => callOf(customer));
@@ -332,7 +332,7 @@ describe('the journal (contract: durability/journal)', () => {
     }
     const waiting = (journal: OwnJournal) => journal.next(100).map((entry) => entry.callId);
 
-    it('rejects an append and keeps nothing of it, so that whoever is refused is not charged', async () => {
+    it('rejects an append and keeps nothing of it, so that a refused call is not charged', async () => {
       const { journal, call, failures } = await fullDisk();
       await expect(journal.append(closeOf(call))).rejects.toThrow('ENOENT');
       await expect(journal.append(openOf(callOf(customer)))).rejects.toThrow('ENOENT');
@@ -341,7 +341,7 @@ describe('the journal (contract: durability/journal)', () => {
       await journal.close().catch(() => {});
     });
 
-    it('has for the drain what it was told to remember, and of refused calls as many as memory takes', async () => {
+    it('hands the drain what it was told to remember, and as many refused calls as fit in memory', async () => {
       const { journal, call } = await fullDisk(3);
       await expect(journal.append(closeOf(call))).rejects.toThrow('ENOENT');
       journal.remember(closeOf({ ...call, status: 500, costNano: 0n }));

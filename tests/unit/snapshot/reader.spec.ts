@@ -251,7 +251,7 @@ describe('a database that does not answer (contract: authentication/database-awa
     expect(reader.read(makeKey())).toMatchObject({ retryAfterSeconds: 1 });
   });
 
-  it('leaves what is in memory in service for 15 minutes after the last sign of life', async () => {
+  it('keeps serving what is in memory for 15 minutes after the database last answered', async () => {
     const { reader, next, learn } = controlled();
     const secret = makeKey();
     await learn(secret, snapshot('k'));
@@ -294,7 +294,7 @@ describe('look-ups of keys that are not in memory (contract: authentication/look
     expect(codeOf(reader.read(makeKey()))).toBe('a promise');
   });
 
-  it('leave room for keys that exist when a flood of made-up ones comes', async () => {
+  it('leave room for existing keys in a flood of forged ones', async () => {
     const existing = Array.from({ length: 51 }, () => makeKey());
     const hashes = new Set(existing.map((key) => hashKey(key, 'pepper').toString('hex')));
     const isKnown = (hash: Uint8Array) => hashes.has(Buffer.from(hash).toString('hex'));

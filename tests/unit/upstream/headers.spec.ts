@@ -21,7 +21,7 @@ function sent(
 }
 
 describe('what travels to a provider (contract: body/headers, body/idempotency-key)', () => {
-  it('is the allowed headers, our credential and identity encoding, and nothing else', () => {
+  it('is the allowed headers, the operator’s credential and identity encoding, and nothing else', () => {
     const got = sent({
       authorization: 'Bearer mg_client',
       'x-api-key': 'mg_client',
@@ -114,7 +114,7 @@ describe('what travels to the client (contract: request/answer-headers)', () => 
     ]);
   });
 
-  it('tells no length of a stream, and not how its provider would have it buffered', () => {
+  it('omits the length of a stream and the provider’s buffering header', () => {
     const provider = {
       'content-type': 'text/event-stream',
       'content-length': '9',

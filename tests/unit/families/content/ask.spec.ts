@@ -29,7 +29,7 @@ describe('the paths of the generate-content family (contract: families/prefixes)
     }
   });
 
-  it('leave the models lists as they were', () => {
+  it('do not affect the models lists', () => {
     expect(match('GET', '/v1/models/vendor/name')).toMatchObject({ operation: { name: 'models.read' } });
     expect(match('POST', '/v1/models')).toMatchObject({ code: 'method_not_allowed', allow: 'GET' });
     expect(match('GET', '/v1beta/models/a:generateContent')).toMatchObject({
@@ -142,13 +142,13 @@ describe('a fault of the operator (contract: families/operator-fault)', () => {
     },
   };
 
-  it('is what this family says with 400, in an object or in an array', () => {
+  it('is what this family reports with 400, in an object or in an array', () => {
     expect(generateContent.isOperatorFault(400, invalid)).toBe(true);
     expect(generateContent.isOperatorFault(400, [invalid])).toBe(true);
     for (const status of [401, 402, 403]) expect(generateContent.isOperatorFault(status, null)).toBe(true);
   });
 
-  it('is not what the client got wrong', () => {
+  it('is not an error of the client', () => {
     const other = { error: { code: 400, message: 'Unknown name "x".', status: 'INVALID_ARGUMENT' } };
     expect(generateContent.isOperatorFault(400, other)).toBe(false);
     expect(generateContent.isOperatorFault(404, invalid)).toBe(false);

@@ -29,7 +29,7 @@ describe('the request that travels upstream (contract: families/path-model)', ()
     expect(pathOf(name, verb)).toBe(path);
   });
 
-  it('is the client’s own body when nothing must differ', () => {
+  it('is the client’s own body when nothing has to change', () => {
     const body =
       ' { "contents":[ {"parts":[{"text":"a","model":"b"}]} ], "generationConfig" : {"topK":1.0} } ';
     expect(sent(body)).toBe(body);

@@ -53,7 +53,7 @@ describe('a long-running operation', () => {
     });
   });
 
-  it('costs nothing when all was filtered', () => {
+  it('costs nothing when everything was filtered', () => {
     const filtered = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['unsafe'] };
     for (const response of [{ generateVideoResponse: filtered }, {}]) {
       const sight = read(doneWith(response));

@@ -25,7 +25,7 @@ describe('the usage of a generate-content answer', () => {
     });
   });
 
-  it('carves modalities out of input and output; what details leave out is text', () => {
+  it('takes modalities out of input and output; what the details omit is text', () => {
     const report = read({
       promptTokenCount: 1000,
       cachedContentTokenCount: 300,
@@ -61,7 +61,7 @@ describe('the usage of a generate-content answer', () => {
     );
   });
 
-  it('reads modalities that are told by number', () => {
+  it('reads modalities given as numbers', () => {
     const details = [
       { modality: 2, tokenCount: 3 },
       { modality: 4, tokenCount: 4 },
@@ -132,7 +132,7 @@ describe('the usage of a generate-content answer', () => {
     expect(read(total)?.flags).toEqual(['usage_inconsistent']);
   });
 
-  it('is unknown, not zero, when nothing is told', () => {
+  it('is unknown, not zero, when nothing is reported', () => {
     for (const nothing of [
       undefined,
       null,

@@ -129,7 +129,7 @@ describe('an edit in parts', () => {
     },
   );
 
-  it('goes up as it came where the provider has the same name', async () => {
+  it('is forwarded unchanged where the provider uses the same name', async () => {
     const scanned = await upload(parts);
     const edits = images.edits(askUpload(scanned), makeOffer({ upstreamModel: 'v/m' }), null);
     expect(edits).toEqual([]);

@@ -42,12 +42,12 @@ describe('a stream of images', () => {
     expect(readerOf({ n: 2 }, [null, '[DONE]']).finished()).toBe(true);
   });
 
-  it('knows edits by their own names, and events that only their name tells', () => {
+  it('recognises edits by their own names, and events by their name alone', () => {
     expect(readerOf({}, ['image_edit.completed', { b64_json: 'A', usage }]).report()?.usage.images).toBe(1);
     expect(readerOf({}, [null, { type: 'image_edit.completed', usage }]).report()?.usage.input).toBe(50);
   });
 
-  it('tells nothing before its first image, but counts what its partial ones cost', () => {
+  it('reports nothing before its first image, but counts what partial images cost', () => {
     const reader = readerOf({}, partial, partial);
     expect([reader.report(), reader.finished(), reader.outputBytes()]).toEqual([null, false, 800]);
   });
@@ -68,7 +68,7 @@ describe('a stream of images', () => {
     expect(readerOf({}, partial, ['x', { error: null }]).failed()).toBe(false);
   });
 
-  it('reports what came so far and not what comes later', () => {
+  it('reports what has arrived so far and nothing later', () => {
     const reader = readerOf({ n: 2 }, completed());
     const first = reader.report();
     reader.event('x', JSON.stringify(completed()[1]));

@@ -43,7 +43,7 @@ describe('what a messages body asks for (contract: admission/nested-budgets)', (
     expect(budgetToInject(askMessages({ model: 'm', fallbacks, max_tokens: 40 }), 50, model)).toBeNull();
   });
 
-  it('names its nested models where they stand', () => {
+  it('gives its nested models with their places', () => {
     const body = `{"tools":[{"model":"a"},{"name":"model"}],"model":"m","fallbacks":[ {"model" : "b/c"},{"model":null}]}`;
     const { nested, scan } = askMessages(body);
     expect(nested?.map(({ slug, at }) => [slug, scan.body.subarray(at.start, at.end).toString()])).toEqual([
@@ -129,7 +129,7 @@ describe('the messages body that travels upstream (contract: body/replaced)', ()
     return Buffer.from(applyEdits(ask.scan.body, edits)).toString();
   };
 
-  it('is the client’s own when nothing must differ', () => {
+  it('is the client’s own when nothing has to change', () => {
     const body = '{ "max_tokens":1e2,"model":"m" ,"system":[{"model":"m"}]}';
     expect(sent(body, 'm')).toBe(body);
   });

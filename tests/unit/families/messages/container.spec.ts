@@ -24,7 +24,7 @@ describe('a container, with all that earlier calls left there,', () => {
     expect(isRefusal(readMessages({ ...said, container }))).toBe(true);
   });
 
-  it('is looked for in answers where one may come to be, and in no others', () => {
+  it('is searched for only in answers that may create one', () => {
     expect(askMessages({ ...said, tools }).shows).toBeUndefined();
     expect(askMessages({ ...said, container: { skills: [] } }).shows).toBeUndefined();
     expect(askMessages(said).shows).toBe(false);

@@ -82,7 +82,7 @@ describe('the usage of a whole message (contract: families/cache-writes)', () =>
     expect(askMessages({ model: 'm', inference_geo: 'global' }).serviceTier).toBeNull();
   });
 
-  it('takes the speed that was asked for where the answer says nothing of it', () => {
+  it('uses the requested speed where the answer names none', () => {
     const fast = askMessages({ model: 'm', speed: 'fast' });
     expect(read({ input_tokens: 1, service_tier: 'standard' }, fast)?.serviceTier).toBe('fast');
     expect(read({ input_tokens: 1, speed: 'standard' }, fast)?.serviceTier).toBe('standard');
@@ -95,7 +95,7 @@ describe('the usage of a whole message (contract: families/cache-writes)', () =>
     });
   });
 
-  it('is unknown, not zero, when nothing is told', () => {
+  it('is unknown, not zero, when nothing is reported', () => {
     for (const nothing of [undefined, null, {}, [], 5, { input_tokens: null, service_tier: 'standard' }])
       expect(read(nothing)).toBeNull();
     expect(messages.readUsage(ask, { input_tokens: 43 })).toBeNull();
@@ -123,7 +123,7 @@ describe('passes of a call (contract: families/iterations)', () => {
     expect(report?.nested).toEqual([]);
   });
 
-  it('of an advisor stand under the advisor’s model, all of them together', () => {
+  it('of an advisor are summed under the advisor’s model', () => {
     const report = read({
       input_tokens: 100,
       output_tokens: 20,
@@ -138,7 +138,7 @@ describe('passes of a call (contract: families/iterations)', () => {
     expect(report && totalUsage(report)).toEqual(usageOf({ input: 2_200, output: 110 }));
   });
 
-  it('of a fallback that served move to it, thinking included; one that declined costs nothing', () => {
+  it('of a fallback that answered move to it, thinking included; one that declined costs nothing', () => {
     const report = read({
       input_tokens: 412,
       cache_read_input_tokens: 0,

@@ -154,7 +154,7 @@ describe('what a request continues (contract: jobs/pinning)', () => {
     expect(askResponse({ model: 'm', tools: fresh })).not.toHaveProperty('references');
   });
 
-  it('is named a thousand times at most; of what may be unknown the rest is passed over', () => {
+  it('may be named a thousand times at most; beyond that, what may be unknown is skipped', () => {
     const many = (fields: object) => Array.from({ length: 1_001 }, (_, at) => ({ ...fields, id: `x_${at}` }));
     const refused = readResponse({ model: 'm', input: many({}) });
     expect(refused).toMatchObject({ code: 'invalid_body', message: expect.stringContaining('1000') });
@@ -167,7 +167,7 @@ describe('what a request continues (contract: jobs/pinning)', () => {
     });
   });
 
-  it('names each item once, as the stricter of what stands in it', () => {
+  it('names each item once, by the stricter reading of its content', () => {
     const sealed = { type: 'reasoning', id: 'rs_1', encrypted_content: 'g' };
     const input = [sealed, { id: 'rs_1' }, sealed, { role: 'user', content: 'hi' }, { id: 'rs_2' }];
     expect(askResponse({ model: 'm', input }).references).toEqual([
@@ -227,7 +227,7 @@ describe('the body that travels upstream', () => {
     return Buffer.from(applyEdits(ask.scan.body, [...own, ...nestedEdits(ask, offers)])).toString();
   };
 
-  it('is the client’s own when nothing must differ', () => {
+  it('is the client’s own when nothing has to change', () => {
     const body = '{ "max_output_tokens":1e2,"model":"m" ,"input":[{"content":"model"}], "x":1.0}';
     expect(sent(body, 'm')).toBe(body);
   });
@@ -263,14 +263,14 @@ describe('the operations', () => {
     expect(responses.upstreamPath(ask, makeOffer())).toBe(upstream);
   });
 
-  it('go up with the id encoded, whatever it holds', () => {
+  it('are forwarded with the id encoded, whatever it contains', () => {
     const ask = askStored('responses.retrieve', 'a?b#c %/..');
     expect(responses.upstreamPath(ask, makeOffer())).toBe('/responses/a%3Fb%23c%20%25%2F..');
     const poll = responses.jobs?.pollPath({ id: 'a?b/c', upstreamModel: 'm' });
     expect(poll).toBe('/responses/a%3Fb%2Fc');
   });
 
-  it('go up with the operator’s credential as a bearer', () => {
+  it('are forwarded with the operator’s credential as bearer token', () => {
     expect(responses.credentialHeader('s')).toEqual(['authorization', 'Bearer s']);
   });
 

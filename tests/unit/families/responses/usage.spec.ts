@@ -36,7 +36,7 @@ describe('the usage of a response', () => {
     });
   });
 
-  it('is unknown, not zero, when nothing is told', () => {
+  it('is unknown, not zero, when nothing is reported', () => {
     for (const nothing of [undefined, null, {}, [], 5, { input_tokens: null }]) {
       expect(read({ usage: nothing })).toBeNull();
     }
@@ -88,7 +88,7 @@ describe('an image tool', () => {
     });
   });
 
-  it('has what was cached beside its input', () => {
+  it('counts cached tokens separately from its input', () => {
     const cached = {
       cached_tokens: 30,
       cached_tokens_details: { cached_image_tokens: 20, cached_text_tokens: 10 },
@@ -97,7 +97,7 @@ describe('an image tool', () => {
     expect(read(answer)?.nested[0]?.usage).toMatchObject({ input: 70, cachedInput: 30, imageInput: 40 });
   });
 
-  it('makes nothing but image where the answer does not divide it', () => {
+  it('counts all output as image where the answer does not divide it', () => {
     const { output_tokens_details: _gone, ...undivided } = image_gen;
     const nested = read({ usage, tool_usage: { image_gen: undivided } })?.nested;
     expect(nested?.[0]?.usage).toMatchObject({ output: 280, imageOutput: 280 });
@@ -109,13 +109,13 @@ describe('an image tool', () => {
     expect(read(drawn)?.nested[0]?.upstreamModel).toBe('gpt-image-2');
   });
 
-  it('that did nothing is not told', () => {
+  it('that did nothing is not listed', () => {
     const zero = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
     expect(read({ usage, tool_usage: { image_gen: zero }, tools })?.nested).toEqual([]);
     expect(read({ usage, tools })?.nested).toEqual([]);
   });
 
-  it('is counted in pictures where no tokens are told', () => {
+  it('is counted in images where no tokens are reported', () => {
     const { tool_usage: _gone, ...older } = drawn;
     expect(read({ ...older, tools })?.nested).toEqual([
       { upstreamModel: 'images-1', usage: usageOf({ images: 1 }) },
@@ -179,7 +179,7 @@ describe('what an answer shows', () => {
     ]);
   });
 
-  it('is nothing in an error or in nonsense', () => {
+  it('is 0 in an error or in malformed answers', () => {
     for (const odd of [null, 5, [], {}, { error: { message: 'x' }, id: 'resp_1' }])
       expect(shown(odd)).toEqual([]);
   });
@@ -198,7 +198,7 @@ describe('a job', () => {
     expect(sight({ object: 'response', status, usage: null })).toEqual({ state, report: null, view: null });
   });
 
-  it('has its usage once it is told, its image tool’s by the name that was asked for', () => {
+  it('has its usage once it is reported, its image tool’s under the requested name', () => {
     const image_gen = { input_tokens: 1, output_tokens: 2 };
     const done = { object: 'response', status: 'completed', usage, tool_usage: { image_gen } };
     expect(sight(done, { imageModel: 'v/images' })).toMatchObject({

@@ -62,7 +62,7 @@ describe('a video job (contract: families/video-lengths)', () => {
     expect(seconds({ ...video, seconds: '8.2' })).toBe(9);
   });
 
-  it('that does not say how long it is is charged by what was asked for, else by the default', () => {
+  it('that does not give its length is charged by the requested one, else by the default', () => {
     const { seconds: _, size: __, ...silent } = video;
     expect(read(silent, { seconds: 12, size: '1024x1792' })?.report).toMatchObject({
       usage: { videoSeconds: 12 },
@@ -81,7 +81,7 @@ describe('a video job (contract: families/video-lengths)', () => {
     expect(seconds({ ...video, seconds: -8 }, { seconds: 4 })).toBe(4);
   });
 
-  it('tells a remix how long and large it is: what was made before what was asked for', () => {
+  it('gives a remix its length and size: those of the video, else those requested', () => {
     const made = (facts: JobFacts, view: object) => videos.jobs?.made?.(facts, { ...view });
     expect(made({ seconds: 4, size: '720x1280' }, video)).toEqual({ seconds: 8, size: '1280x720' });
     expect(made({ seconds: 4 }, { id: 'video_1' })).toEqual({ seconds: 4 });
