@@ -73,7 +73,7 @@ interface Tried {
 }
 
 /**
- * Tries the targets in order until one gives an answer that is the client's to see (decisions §12). A
+ * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target). A
  * target that the breaker has set aside since the plan was made waits until the others were tried; one
  * whose retry budget is used up is left out. When the chain is used up, the last attempt that got an
  * HTTP answer is the answer.

@@ -49,7 +49,7 @@ const counters: readonly Counter[] = [
     })),
 ];
 
-describe('a count costs nothing', () => {
+describe('a count costs nothing (contract: families/counting)', () => {
   let stack: Stack;
   let poor: { id: string; slug: string };
   beforeAll(async () => {
