@@ -9,7 +9,7 @@ export interface Pending {
 
 type Given = Pick<Env, 'workers' | 'redis' | 'github' | 'google' | 'smtpUrl' | 'stripe' | 'allowSignUp'>;
 
-/** The settings among those given that change nothing yet: whoever sets one must not believe otherwise. */
+/** The given settings that have no effect in this version: the start warns about them. */
 export function pendingSettings(env: Given): readonly Pending[] {
   const found: (Pending | false)[] = [
     env.workers > 1 && { setting: 'WORKERS', instead: 'one process runs, whatever it says' },

@@ -90,7 +90,7 @@ export interface Coordinator {
   recall(kind: 'workspace' | 'key', subjectId: string): void;
   /** Whether new calls may be admitted at all: false while the journal or the money store is lost. */
   ready(): boolean;
-  /** Stops admission at once and for good with this reason: the process is stopping. */
+  /** Stops admission at once and permanently, with this reason: the process is stopping. */
   halt(reason: string): void;
   /** Stops admission at once with this reason, until `resume`: the disk refuses the journal. */
   suspend(reason: string): void;

@@ -68,7 +68,7 @@ export function estimate(
   };
 }
 
-/** The dearest rates that the call may come to be charged at, nano-dollars per million units. */
+/** The highest rates that the call may be charged at, nano-dollars per million units. */
 class Dearest {
   input = 0n;
   image = 0n;

@@ -5,7 +5,7 @@ import type { FundAnswer, FundAsk, LeaseRef } from '#lib/admission/money-store';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 
-/** A server that is gone without a word is given up after this; the connection is then closed. */
+/** A server that does not answer is given up after this; the connection is then closed. */
 const QUERY_MS = 4_000;
 
 /**

@@ -21,7 +21,7 @@ export interface TendParts {
   report(error: unknown): void;
 }
 
-/** The housekeeping of a second: heartbeat, what is held, recalls, idle leases, dead owners. */
+/** Runs once a second: heartbeat, totals of holds, recalls, idle leases, dead owners. */
 export async function tend(parts: TendParts): Promise<void> {
   try {
     const { owner, clock, money, limits, unwanted } = parts;

@@ -35,7 +35,7 @@ function valueText(value: unknown): string {
   return printable(String(value));
 }
 
-/** Names and models come from strangers: as text, what would steer the terminal is written out. */
+/** Names and models are untrusted: control characters, which would steer the terminal, are written out. */
 function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,

@@ -11,7 +11,7 @@ export interface Pace {
 
 /**
  * Counts exact times, so that no minute of any start holds more than `most`. Keys without a request in the
- * last minute are forgotten; only keys that were found good are counted, so strangers cannot fill it.
+ * last minute are forgotten; only valid keys are counted, so that invalid ones cannot fill it.
  */
 export function createPace(most: number): Pace {
   // In the order of the last admitted request: those at the front are the first to be forgotten.

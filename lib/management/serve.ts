@@ -83,7 +83,7 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer>
   return json(operation.kind === 'create' ? 201 : 200, output, etag === null ? {} : { etag });
 }
 
-/** The description of the API, for whoever asks: it needs no credential. */
+/** The description of the API; it needs no credential. */
 function documentAnswer(method: string): Answer {
   if (method !== 'GET') {
     throw new Denied(refusal('method_not_allowed', 'This address takes GET; send that.', { allow: 'GET' }));

@@ -4,7 +4,7 @@ import type { FamilyId } from '#lib/snapshot/snapshot';
 /** Longest id that is kept, characters: it stands in a key of the database. */
 const mostId = 512;
 
-/** Whether the database can hold it: providers' ids are data of strangers. */
+/** Whether the database can hold it: ids of providers are untrusted data. */
 export function isStorable({ id }: { readonly id: string }): boolean {
   return id.length > 0 && id.length <= mostId && !id.includes('\u0000') && id.isWellFormed();
 }

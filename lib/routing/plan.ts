@@ -135,7 +135,7 @@ function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly Of
   return [...offers.filter((offer) => !isOpen(offer)), ...offers.filter(isOpen)];
 }
 
-/** What `exclude` has let through has all that an attempt needs; null never comes to be. */
+/** What `exclude` has let through has all that an attempt needs, so null is unreachable. */
 export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
   const model = input.catalogue.models.get(offer.modelId);
   const address = offer.provider.families.get(input.family);

@@ -9,8 +9,8 @@ const socketName = /^\d{1,10}\.sock$/;
 const answerWithinMs = 200;
 
 /**
- * Listens on `dataDir`/run/<pid>.sock for a word that something changed (contract: durability/announcement).
- * @param onPoll polls the change feed; whoever announced waits for it, at most 200 ms.
+ * Listens on `dataDir`/run/<pid>.sock for the message that something changed (contract: durability/announcement).
+ * @param onPoll polls the change feed; the sender waits for it, at most 200 ms.
  * @param answers to other words: what `askProcesses` gets for them.
  * @returns a stop function, which removes the socket. Where no socket can be made, listening is left out:
  * the feed still polls every second.

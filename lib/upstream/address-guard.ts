@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Addresses of this machine, of its neighbours, and of nobody: no stranger may send the gateway there. */
+/** Addresses of this machine, of private networks, and reserved ones: nobody outside may direct the gateway there. */
 const inside = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -50,7 +50,7 @@ class PrivateAddress extends Error {
   readonly code = 'REDIRECT_REFUSED';
 }
 
-/** Resolves names for connections to strangers: what is looked up is what is connected to. */
+/** Resolves names for connections to untrusted hosts: the address that was checked is the one connected to. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {
     const [first] = found ?? [];

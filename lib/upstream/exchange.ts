@@ -159,7 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     if (this.#settle === null) this.#waitForMore();
   }
 
-  /** Ends the exchange; its reader or `ready` learns of `error`. */
+  /** Ends the exchange; its reader or `ready` receives `error`. */
   abort(error: Error): void {
     if (this.#ended || this.#failure) return;
     if (this.#controller) this.#controller.abort(error);

@@ -1,7 +1,7 @@
 import type { HeldLease, LeaseKind, LeaseState } from '#lib/admission/money-store';
 
 const MINUTE_MS = 60_000;
-/** After a recall nothing is leased for this long: the money is for whoever asked. */
+/** After a recall nothing is leased for this long: the money is for the process that recalled it. */
 const RECALL_PAUSE_MS = 2_000;
 /** A lease that could not be enlarged is not asked for again before this. */
 const REFUSED_PAUSE_MS = 1_000;

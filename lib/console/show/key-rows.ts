@@ -37,7 +37,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
   };
 }
 
-/** How a key stands, in a word. */
+/** The state of a key as one word. */
 export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
 
 /** In the order in which the gateway checks them (contract: admission/order). */

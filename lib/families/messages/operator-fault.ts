@@ -1,7 +1,7 @@
 import { objectIn, textIn } from '#lib/families/reading/json';
 import { namesInvalidKey } from '#lib/families/reading/operator-fault';
 
-/** Error types that speak of the account, whatever the status they come with. */
+/** Error types that concern the account, whatever status they come with. */
 const accountTypes = new Set(['authentication_error', 'billing_error', 'permission_error']);
 
 /** `details.error_code` of a limit or a state of the account. */

@@ -51,7 +51,7 @@ export async function findOwned(
   }
 }
 
-/** 404: whether it never was, is gone, or is another workspace's is nobody's to know. */
+/** 404, which does not reveal whether it never existed, is gone, or belongs to another workspace. */
 export function unknown(kind: ResourceKind): Refusal {
   return refusal(
     'not_found',
