@@ -1,4 +1,4 @@
-/** Pages that are shown without a session. */
+/** Pages that are shown without a session (contract: operations/console-addresses). */
 export const publicPages: readonly string[] = ['/sign-in'];
 
 /** First segments of the pages whose forms are sent without a session: signing in and up, resets, invitations. */

@@ -1,6 +1,6 @@
 /**
- * What the pipeline sees of a connection: neither Next nor Node's HTTP objects. The node lane and the
- * web lane each make one `Arrival` and one `Reply` per request.
+ * What the pipeline sees of a connection (contract: durability/lanes): neither Next nor Node's HTTP objects. The node
+ * lane and the web lane each make one `Arrival` and one `Reply` per request.
  */
 export interface Arrival {
   readonly method: string;

@@ -79,7 +79,10 @@ export interface UsageReport {
   readonly flags: readonly string[];
 }
 
-/** reported: by the provider. estimated: counted by us. none: nothing was used or seen. */
+/**
+ * reported: by the provider. estimated: by the gateway. none: nothing was used or seen
+ * (contract: call-log/usage-source).
+ */
 export type UsageSource = 'reported' | 'estimated' | 'none';
 
 export const noUsage: Readonly<Usage> = Object.freeze({

@@ -1,7 +1,7 @@
 import { type Env, publicUrl } from '#lib/env';
 import type { FirstRun } from '#prisma/seed';
 
-/** What a start prints: where everything is, and on the first run how to make the first call. */
+/** What a start prints: addresses, and on the first run how to make the first call (contract: operations/start). */
 export function welcome(env: Env, firstRun: FirstRun | null): string {
   const url = publicUrl(env, env.port);
   const lines = ['', `  Model Gateway is ready.`, `  Console   ${url}`, `  Base URL  ${url}/v1`];

@@ -76,7 +76,7 @@ interface Tried {
  * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target). A
  * target that the breaker has set aside since the plan was made waits until the others were tried; one
  * whose retry budget is used up is left out. When the chain is used up, the last attempt that got an
- * HTTP answer is the answer.
+ * HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte).
  * @returns null when no attempt got an HTTP answer.
  */
 export async function attempt(deps: AttemptDeps, run: AttemptRun): Promise<Answer | null> {
@@ -224,6 +224,7 @@ function recordAttempt(
     startMs: Math.round(beganMono - run.startMono),
     durationMs: Math.round(endMono - beganMono),
     upstreamRequestId: providerRequestId(exchange.headers, target.credential),
+    // The provider may have done the work (contract: routing/possible-duplicate).
     possibleDuplicate: error === 'first_byte_timeout',
   };
 }
