@@ -38,7 +38,7 @@ export interface Applied {
 
 /**
  * Makes the database say what the catalogue says: declarative and idempotent. A changed price is a new
- * version, so calls keep the one they were admitted under (decisions §6).
+ * version, so calls keep the one they were admitted under (contract: money/price-versions).
  * @param tx holds the lock on the table `provider`, because two at once would both see a price as new; whoever
  * opened it publishes the change.
  * @throws FileRefused for what only the database shows (an unknown provider, a family it lacks);

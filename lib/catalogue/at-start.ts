@@ -22,7 +22,7 @@ const MOST_NAMED = 10;
 
 /**
  * Tells what the database lacks of the catalogue that comes with this version, with the command that takes it
- * over; the embedded default takes over what is new by itself (operations.md "Catalogue file"). It never fails:
+ * over; the embedded default takes over what is new by itself (contract: operations/catalogue-start). It never fails:
  * an installation must start with the catalogue that it has.
  */
 export async function meetCatalogue(start: CatalogueStart): Promise<void> {

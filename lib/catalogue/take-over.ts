@@ -31,7 +31,7 @@ type Taken = Readonly<Record<string, string>>;
 
 /**
  * Brings new providers, models and offers of the shipped files, and what has changed in them since they were
- * taken over last, into the database (operations.md "Catalogue file"). What the operator has changed stays:
+ * taken over last, into the database (contract: operations/catalogue-start). What the operator has changed stays:
  * providers, withdrawn offers, and entries that the files give as they did then.
  * @throws FileRefused when the files are wrong; Error of the database or the disk.
  */

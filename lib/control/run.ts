@@ -25,7 +25,10 @@ export interface ControlHost {
   health?(): Promise<LiveHealth>;
   /** Where it keeps its journal, if it has one. */
   readonly journalDir?: string;
-  /** Has the gateway processes of this machine read what was just committed (decisions §9); they read it within a second anyway. */
+  /**
+   * Has the gateway processes of this machine read what was just committed
+   * (contract: authentication/change-in-force); they read it within a second anyway.
+   */
   changed(): Promise<void> | void;
 }
 

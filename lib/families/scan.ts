@@ -1,6 +1,6 @@
 /**
- * The one pass over a JSON body: validates it (strict JSON, strict UTF-8, at most 512 levels) and yields
- * the byte range of every value that the gateway reads. What was checked is what is sent (decisions §4).
+ * The one pass over a JSON body: validates it (strict JSON, strict UTF-8, at most 512 levels) and yields the byte
+ * range of every value that the gateway reads. What was checked is what is sent (contract: body/checked-is-sent).
  * What it keeps is bounded whatever stands in the body (`scan/collection`).
  */
 import type { Scan } from '#lib/families/scan/shape';

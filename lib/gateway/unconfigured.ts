@@ -15,7 +15,7 @@ let made: Runtime | undefined;
 
 /**
  * The runtime of a host that has none: every request gets an id and the refusal that names its cause
- * (decisions §3, `resolver_not_configured`).
+ * (contract: authentication/resolver).
  */
 export function unconfiguredRuntime(): Runtime {
   if (made) return made;

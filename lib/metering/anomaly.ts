@@ -34,8 +34,9 @@ interface Limits {
 }
 
 /**
- * The report to charge by (decisions §6): figures above what the model can produce are reduced to that, negative or
- * fractional ones to 0. The given report is not changed: the call log keeps what the provider reported.
+ * The report to charge by (contract: money/usage-bounds): figures above what the model can produce are reduced to
+ * that, negative or fractional ones to 0. The given report is not changed: the call log keeps what the provider
+ * reported.
  * @param choices `n` of the request.
  * @param serverTools the request declares tools that the provider runs, so the model may read many times.
  */
@@ -146,8 +147,8 @@ interface Charged {
 }
 
 /**
- * The usage that counts outside the call log (TPM, hourly sums, the offer's speed): the charged quantities if a reported
- * figure was reduced; else what the provider reported (decisions §6).
+ * The usage that counts outside the call log (TPM, hourly sums, the offer's speed): the charged quantities if a
+ * reported figure was reduced; else what the provider reported (contract: money/usage-bounds).
  */
 export function meteredUsage({ usage, lines, flags }: Charged): Usage {
   if (flags.length === 0 || !flags.includes('usage_anomaly')) return usage;

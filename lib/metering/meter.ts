@@ -6,7 +6,7 @@ export interface Meter {
   push(chunk: Uint8Array): void;
   /** The answer is over, well or not. */
   end(): void;
-  /** The usage as far as the answer told it; null: not a word. Flags are those of the report. */
+  /** The usage as far as the answer has reported it; null: nothing so far. Flags are those of the report. */
   report(): UsageReport | null;
   /** UTF-8 bytes of output seen: the ground of an estimate. */
   outputBytes(): number;

@@ -8,7 +8,7 @@ import {
   untried,
 } from '#lib/routing/health';
 
-/** Failures in a row that set an offer aside, and for how long (decisions §12). */
+/** Failures in a row that set an offer aside, and for how long (contract: routing/breaker). */
 const FAILURES = 5;
 const ASIDE_MS = 10_000;
 const MOST_ASIDE_MS = 300_000;

@@ -49,7 +49,7 @@ export type OfferState = 'in service' | 'set aside' | 'probing';
 
 /**
  * probing: its time aside is over, and the attempt that is under way, or else the next one, decides
- * (decisions §12).
+ * (contract: routing/breaker, routing/further-fallbacks).
  */
 export function offerState(
   { openUntilMs, tripped, probing }: Pick<OfferHealth, 'openUntilMs' | 'tripped' | 'probing'>,

@@ -5,7 +5,7 @@ import { codeOf, findChain, findCircles, listFiles, missing, readSources } from 
 const sources = readSources();
 const all = [...sources.values()];
 
-/** Who may import whom (architecture §4): through any number of files, type-only imports apart. */
+/** Who may import whom (docs/architecture.md): through any number of files, type-only imports apart. */
 const rooms = [
   {
     name: 'the pure core',

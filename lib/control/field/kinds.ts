@@ -75,7 +75,7 @@ export function pattern(facts: FieldFacts, form: RegExp, message: string): Field
   return make('text', { placeholder: 'TEXT', ...facts }, z.string(message).trim().regex(form, message));
 }
 
-/** A limit or maximum: a positive whole number, or null for none; 0 is refused (decisions §8). */
+/** A limit or maximum: a positive whole number, or null for none; 0 is refused (contract: limits/positive). */
 export function limit(facts: FieldFacts): Field<number | null, true> {
   const message = `a limit is a whole number from 1 to ${largestInt}`;
   const schema = z.int(message).min(1, message).max(largestInt, message).nullable();

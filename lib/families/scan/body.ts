@@ -19,7 +19,7 @@ export type ScanTurn = (leftBytes: number) => Promise<void>;
 /**
  * Validates a request body and finds the values that the gateway reads, in one pass without recursion:
  * strict JSON (RFC 8259) in strict UTF-8, an object of at most 512 levels, each guarded name once
- * (decisions §4).
+ * (contract: body/one-pass).
  * @returns byte ranges and values; or one sentence that names the byte and what to change.
  */
 export function scan(body: Uint8Array, spec: FieldSpec): Scan | ScanFault {

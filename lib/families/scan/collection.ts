@@ -1,6 +1,6 @@
 import type { Found } from '#lib/families/scan/shape';
 
-/** Most array values kept from one body (decisions §4). */
+/** Most array values kept from one body (contract: body/one-pass). */
 const MAX_KEPT_VALUES = 50_000;
 /** Limit of their text, in UTF-16 units; a string takes up to two bytes for each. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;

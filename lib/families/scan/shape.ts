@@ -17,7 +17,7 @@ export interface FieldRule {
   readonly elements?: (found: readonly Found[]) => readonly Found[];
   /** Under `each`, collects only strings that match, because a body may hold millions of others. */
   readonly only?: RegExp;
-  /** Guards a name under `each` too: a nested model name may stand once in its element (decisions §4). */
+  /** Guards a name under `each` too: a nested model name may stand once in its element (contract: body/guarded-names). */
   readonly guarded?: boolean;
   /**
    * What the text of a multipart part of this name is read as; absent: a text. `file`: the object itself

@@ -48,6 +48,7 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
   });
 }
 
+/** The headers of an answer that a provider gave (contract: request/answering-headers). */
 function answerHeaders(call: Call, { exchange, target }: Answer, streamed: boolean): HeaderList {
   // No content has no length either.
   const headers = headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential);

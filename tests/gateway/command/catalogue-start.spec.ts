@@ -90,7 +90,7 @@ async function offered(): Promise<Record<string, string>> {
 
 const tiered = '{ input: "2", serviceTiers: { priority: { input: "4" } } }';
 
-describe('a start of the embedded default', () => {
+describe('a start of the embedded default (contract: operations/catalogue-start)', () => {
   it('takes over models, prices and tiers that are new in its files', async () => {
     await apply(yaml({ a: '{ input: "1" }', b: '{ input: "2" }' }));
     ship({ a: '{ input: "1.5" }', b: tiered, c: '{ input: "3" }' });

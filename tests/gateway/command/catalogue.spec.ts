@@ -85,7 +85,7 @@ async function inForce() {
   return catalogue.models.get(`${own}/model`)?.offers ?? [];
 }
 
-describe('catalogue apply', () => {
+describe('catalogue apply (contract: operations/catalogue-apply)', () => {
   it('says what it adds, and no change the second time', async () => {
     const path = write(yaml());
     const first = await gateway.run('catalogue', 'apply', path);

@@ -123,7 +123,7 @@ function relay(
   return { bytes, known };
 }
 
-describe('a stream is relayed and metered in the same way wherever it is cut', () => {
+describe('a stream is relayed and metered in the same way wherever it is cut (contract: families/usage-readers)', () => {
   let provider: Sandbox;
   beforeAll(async () => {
     provider = await startSandbox();

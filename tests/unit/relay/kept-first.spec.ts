@@ -115,7 +115,7 @@ const created = event('response.created', {
 const delta = event('response.output_text.delta', { item_id: 'msg_1', delta: 'hello' });
 const added = event('response.output_item.added', { item: { type: 'message', id: 'msg_1', content: [] } });
 
-describe('a stream', () => {
+describe('a stream (contract: jobs/recorded-first)', () => {
   it('waits with an event that shows an id, and with all behind it, until the id is kept', async () => {
     const stream = relayed(true);
     stream.data(created);
@@ -207,7 +207,7 @@ describe('a stream', () => {
   });
 });
 
-describe('a whole answer', () => {
+describe('a whole answer (contract: jobs/recorded-first)', () => {
   const answer = JSON.stringify({
     id: 'resp_1',
     object: 'response',

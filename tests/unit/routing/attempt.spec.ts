@@ -86,7 +86,7 @@ function trip(place: string, nowMs = Date.now()): void {
   }
 }
 
-describe('trying targets in order', () => {
+describe('trying targets in order (contract: routing/next-target, routing/chain-used-up)', () => {
   it('ends at the first answer that is the client’s', async () => {
     const { body, records } = await run([targetAt('a', 500), targetAt('b', 404), targetAt('c', 200)]);
     expect(body).toBe('b');
@@ -187,7 +187,7 @@ describe('the breaker between plan and attempt', () => {
   });
 });
 
-describe('the retry budget', () => {
+describe('the retry budget (contract: routing/further-fallbacks)', () => {
   it('never holds a first fallback back, and leaves further ones out where it is used up', async () => {
     for (let at = 0; at < 10; at += 1) {
       health.begin('m@b', Date.now(), true);

@@ -24,7 +24,7 @@ function succeed(health: Health, nowMs: number, firstByteMs = 100): void {
   running.over();
 }
 
-describe('the breaker', () => {
+describe('the breaker (contract: routing/breaker)', () => {
   it('sets an offer aside for 10 s after the fifth failure in a row', () => {
     const health = createHealth();
     fail(health, 4, t0);
@@ -117,7 +117,7 @@ describe('the breaker', () => {
   });
 });
 
-describe('the retry budget', () => {
+describe('the retry budget (contract: routing/further-fallbacks)', () => {
   it('allows ten further fallbacks at once, and one more as soon as one is over', () => {
     const health = createHealth();
     const running = Array.from({ length: 10 }, () => begin(health, t0, true));

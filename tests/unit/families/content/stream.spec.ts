@@ -153,7 +153,7 @@ describe('a stream of the generate-content family', () => {
   });
 });
 
-describe('a streamed array', () => {
+describe('a streamed array (contract: families/streams)', () => {
   const read = (text: string) =>
     facts(meterAll(createMeter(generateContent, streamAsk, json), [Buffer.from(text)]));
 
