@@ -4,7 +4,8 @@ import { type Check, keptFrom, priced } from '#lib/billing/job-checks';
 const charged = `
   SELECT c.id, c.workspace_id, c.key_id, coalesce(j.cost_nano, c.cost_nano) AS cost_nano,
     coalesce(j.hold_nano, c.hold_nano) AS hold_nano, coalesce(j.over_hold_nano, c.over_hold_nano) AS over_hold_nano,
-    coalesce(j.usage_source, c.usage_source) AS usage_source
+    coalesce(j.usage_source, c.usage_source) AS usage_source,
+    CASE WHEN j.lost_at IS NOT NULL AND j.cost_nano <> 0 THEN c.id || ':retrieved' ELSE c.id::text END AS ref
   FROM call c LEFT JOIN job j ON j.call_id = c.id`;
 
 /** The money of estimated calls whose stored responses told their usage later (decisions §6 "What is charged"). */
@@ -13,16 +14,17 @@ export const adjustmentChecks: readonly Check[] = [
     name: 'each adjustment that moved money has one ledger line of that amount, workspace and key',
     sql: `SELECT a.call_id AS call, a.amount_nano::text AS amount, (-l.amount_nano)::text AS posted
       FROM adjustment a LEFT JOIN (${charged}) AS c ON c.id = a.call_id
-      LEFT JOIN ledger_line l ON l.kind = 'adjustment' AND l.ref = a.call_id::text
+      LEFT JOIN ledger_line l ON l.kind = 'adjustment' AND l.ref = coalesce(c.ref, a.call_id::text)
       WHERE a.amount_nano <> 0 AND (l.id IS NULL OR l.amount_nano <> -a.amount_nano
-        OR l.workspace_id <> a.workspace_id OR l.key_id IS DISTINCT FROM c.key_id)`,
+        OR l.workspace_id <> a.workspace_id OR l.key_id IS DISTINCT FROM coalesce(c.key_id, l.key_id))`,
   },
   {
-    name: 'each ledger line that adjusts a call has its adjustment',
+    name: 'each ledger line that adjusts a call has its adjustment, or its job that was given up',
     sql: `SELECT l.ref AS call, l.amount_nano::text AS amount
-      FROM ledger_line l LEFT JOIN adjustment a ON a.call_id::text = l.ref
+      FROM ledger_line l LEFT JOIN adjustment a ON a.call_id::text = split_part(l.ref, ':', 1)
+      LEFT JOIN job j ON j.call_id::text = l.ref AND j.lost_at IS NOT NULL AND j.cost_nano <> 0
       WHERE l.kind = 'adjustment' AND l.key_id IS NOT NULL AND l.ref >= ${keptFrom}::text
-        AND (a.call_id IS NULL OR a.amount_nano = 0)`,
+        AND j.call_id IS NULL AND (a.call_id IS NULL OR a.amount_nano = 0)`,
   },
   {
     name: 'an adjusted call costs in all what its lines come to, or its hold where that is less',

@@ -1,5 +1,6 @@
 import { adjustmentChecks } from '#lib/billing/adjustment-checks';
 import { type Check, jobChecks, keptFrom } from '#lib/billing/job-checks';
+import { usageChecks } from '#lib/billing/usage-checks';
 import { LONGEST_SLUG } from '#lib/schemas/catalogue';
 
 /** The moment of an id (UUIDv7). */
@@ -18,6 +19,7 @@ const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', '
 
 /** Everything about money and logs that the database alone can show. */
 export const checks: readonly Check[] = [
+  ...usageChecks,
   ...jobChecks,
   ...adjustmentChecks,
   {
@@ -25,29 +27,6 @@ export const checks: readonly Check[] = [
     sql: `SELECT w.id AS workspace, w.balance_nano::text AS balance, coalesce(sum(l.amount_nano), 0)::text AS ledger
       FROM workspace w LEFT JOIN ledger_line l ON l.workspace_id = w.id
       GROUP BY w.id HAVING w.balance_nano <> coalesce(sum(l.amount_nano), 0)`,
-  },
-  {
-    name: 'each call with a charge has one ledger line of that amount, workspace and key',
-    sql: `SELECT c.id AS call, c.cost_nano::text AS cost, (-l.amount_nano)::text AS posted
-      FROM call c LEFT JOIN ledger_line l ON l.kind = 'call' AND l.id = c.id
-      WHERE c.cost_nano <> 0 AND (l.id IS NULL OR l.amount_nano <> -c.cost_nano
-        OR l.workspace_id <> c.workspace_id OR l.key_id IS DISTINCT FROM c.key_id)`,
-  },
-  {
-    name: 'each ledger line of a call has its call',
-    sql: `SELECT l.ref AS call, l.amount_nano::text AS amount
-      FROM ledger_line l LEFT JOIN call c ON c.id = l.id
-      WHERE l.kind = 'call' AND l.id >= ${keptFrom} AND (c.id IS NULL OR c.cost_nano = 0 OR l.ref <> l.id::text)`,
-  },
-  {
-    name: 'calls only ever take money',
-    sql: `SELECT id AS line, amount_nano::text AS amount FROM ledger_line WHERE kind = 'call' AND amount_nano >= 0`,
-  },
-  {
-    name: 'the spend of each key is the sum of its ledger lines',
-    sql: `SELECT k.id AS key, k.spent_nano::text AS spent, coalesce(-sum(l.amount_nano), 0)::text AS ledger
-      FROM api_key k LEFT JOIN ledger_line l ON l.key_id = k.id
-      GROUP BY k.id HAVING k.spent_nano <> coalesce(-sum(l.amount_nano), 0)`,
   },
   {
     name: 'a key whose spend reached its quota carries the flag, unless it was changed by hand',
@@ -70,9 +49,12 @@ export const checks: readonly Check[] = [
         GROUP BY 1, 2
       )
       SELECT key_id AS key, minute, said.spent_nano::text AS said, done.spent_nano::text AS charged
-      FROM said FULL JOIN done USING (key_id, minute)
+      FROM said FULL JOIN done USING (key_id, minute) LEFT JOIN api_key k ON k.id = key_id
+      LEFT JOIN (SELECT workspace_id, max(deleted_to::text) AS id FROM ledger_check GROUP BY 1) AS deleted
+        ON deleted.workspace_id = k.workspace_id
       WHERE said.spent_nano IS DISTINCT FROM done.spent_nano
-        AND minute > ${timeOf(keptFrom)} + interval '1 hour'`,
+        AND minute > ${timeOf(keptFrom)} + interval '1 hour'
+        AND (deleted.id IS NULL OR minute > ${timeOf('deleted.id')} + interval '1 hour')`,
   },
   {
     // Hours of before count a claimed figure as it was claimed, today's as it was charged.

@@ -19,17 +19,11 @@ export const priced = (lines: string) => `
 /** The money of jobs (decisions §11 "Jobs"). */
 export const jobChecks: readonly Check[] = [
   {
-    name: 'each job with a charge is settled and has one ledger line of that amount, workspace and key',
+    name: 'each job with a charge is settled, and has a ledger line of its own if it was given up before',
     sql: `SELECT j.call_id AS job, j.cost_nano::text AS cost, (-l.amount_nano)::text AS posted
-      FROM job j LEFT JOIN ledger_line l ON l.kind = 'job' AND l.ref = j.call_id::text
-      WHERE j.cost_nano <> 0 AND (l.id IS NULL OR j.settled_at IS NULL OR l.amount_nano <> -j.cost_nano
-        OR l.workspace_id <> j.workspace_id OR l.key_id IS DISTINCT FROM j.key_id)`,
-  },
-  {
-    name: 'each ledger line of a job takes money and has its job',
-    sql: `SELECT l.ref AS job, l.amount_nano::text AS amount
-      FROM ledger_line l LEFT JOIN job j ON j.call_id::text = l.ref
-      WHERE l.kind = 'job' AND l.ref >= ${keptFrom}::text AND (j.call_id IS NULL OR j.cost_nano = 0 OR l.amount_nano >= 0)`,
+      FROM job j LEFT JOIN ledger_line l ON l.kind = 'adjustment' AND l.ref = j.call_id::text AND j.lost_at IS NOT NULL
+      WHERE j.cost_nano <> 0 AND (j.settled_at IS NULL OR (j.lost_at IS NOT NULL
+        AND (l.amount_nano, l.workspace_id, l.key_id) IS DISTINCT FROM (-j.cost_nano, j.workspace_id, j.key_id)))`,
   },
   {
     name: 'a hold without a process belongs to a job that is not settled, and is what the job holds',

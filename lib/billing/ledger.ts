@@ -1,25 +1,27 @@
 import type { Change, SqlRunner } from '#lib/data/change';
 
-/** Why money moved. `call` and `job` lines are written by their settlements alone. */
-export type LineKind = 'credit' | 'topup' | 'refund' | 'dispute';
+/** Why money moved by itself. Lines of `usage` are written by `postUsage` alone. */
+export type LineKind = 'top_up' | 'promo' | 'refund' | 'dispute' | 'adjustment';
 
-/** A posting from outside of the call path: top-up, refund, dispute, correction. */
+/** A posting beside the usage of a quarter: top-up, refund, dispute, correction. */
 export interface Posting {
   readonly workspaceId: string;
   readonly kind: LineKind;
-  /** What it stands for (a payment intent, a command): one line per kind and ref, however often posted. */
+  /** What it stands for (a payment intent, a command, a call): one line per kind and ref, however often posted. */
   readonly ref: string;
   /** Below zero takes money; the balance may become negative. */
   readonly amountNano: bigint;
   readonly reason: string | null;
+  /** Of a call that is adjusted: its key. */
+  readonly keyId?: string;
 }
 
 /** The line and its effect in one statement: neither can be without the other. */
 const post = `
   WITH line AS (
-    INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, reason)
-    VALUES (gen_random_uuid(), $1::uuid, $2, $3, $4::bigint, $5)
-    ON CONFLICT (kind, ref) WHERE kind <> 'call' DO NOTHING RETURNING workspace_id, amount_nano
+    INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, reason, key_id)
+    VALUES (gen_random_uuid(), $1::uuid, $2, $3, $4::bigint, $5, $6::uuid)
+    ON CONFLICT (kind, ref) WHERE kind <> 'usage' DO NOTHING RETURNING workspace_id, amount_nano
   )
   UPDATE workspace w SET balance_nano = w.balance_nano + line.amount_nano
   FROM line WHERE w.id = line.workspace_id`;
@@ -36,11 +38,21 @@ const recall = `
  * @throws Error of the database: no such workspace, no connection.
  */
 export async function postLine(tx: SqlRunner, posting: Posting): Promise<readonly Change[] | null> {
-  const { workspaceId, kind, ref, amountNano, reason } = posting;
-  const posted = await tx.query(post, [workspaceId, kind, ref, `${amountNano}`, reason]);
-  if (rowsTouched(posted) === 0) return null;
+  if (!(await insertLine(tx, posting))) return null;
+  const { workspaceId, amountNano } = posting;
   const changed: Change = { kind: 'workspace', subject: workspaceId };
   return amountNano < 0n ? [changed, await recallLeases(tx, workspaceId)] : [changed];
+}
+
+/**
+ * The line and the balance alone, for settlements, which recall leases after their keys are locked.
+ * @returns false when a line of this kind and ref stands already.
+ * @throws Error of the database.
+ */
+export async function insertLine(tx: SqlRunner, posting: Posting): Promise<boolean> {
+  const { workspaceId, kind, ref, amountNano, reason, keyId = null } = posting;
+  const posted = await tx.query(post, [workspaceId, kind, ref, `${amountNano}`, reason, keyId]);
+  return rowsTouched(posted) > 0;
 }
 
 /**

@@ -9,6 +9,16 @@ export interface Verification {
   readonly checks: readonly { readonly name: string; readonly rows: readonly unknown[] }[];
   /** What calls and jobs were charged above their holds, all together: the bound of the overshoot (decisions §6). */
   readonly overHoldNano: bigint;
+  /** Calls and jobs with a charge that retention has deleted; null: none. */
+  readonly deleted: Deleted | null;
+}
+
+/** What agreed with the ledger when it was deleted, but for the quarters that a check shows. */
+export interface Deleted {
+  /** When the last of them was settled. */
+  readonly until: Date;
+  readonly calls: bigint;
+  readonly spentNano: bigint;
 }
 
 /** Checks every invariant of money and logs, beside a running gateway too. @throws Error of the database. */
@@ -27,6 +37,13 @@ export async function checkLedger(query: Query): Promise<Verification> {
      FROM (SELECT over_hold_nano FROM call UNION ALL SELECT over_hold_nano FROM job
        UNION ALL SELECT over_hold_nano FROM adjustment) AS charged`,
   );
+  const [gone] = await query<{ until: Date | null; calls: string; spent: string }>(
+    `SELECT max(to_at) AS until, coalesce(sum(calls), 0)::text AS calls, coalesce(sum(spent_nano), 0)::text AS spent
+     FROM ledger_check`,
+  );
+  const deleted = gone?.until
+    ? { until: gone.until, calls: BigInt(gone.calls), spentNano: BigInt(gone.spent) }
+    : null;
   const ok = found.every((check) => check.rows.length === 0);
-  return { ok, checks: found, overHoldNano: BigInt(over?.sum ?? '0') };
+  return { ok, checks: found, overHoldNano: BigInt(over?.sum ?? '0'), deleted };
 }

@@ -44,7 +44,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
   }
 
   async function settleSeen(callId: string, sight: JobSight): Promise<void> {
-    count(await store.settle(callId, { kind: 'seen', sight }, clock.now()));
+    count(await store.settle(callId, { kind: 'seen', sight }));
   }
 
   /** A job without an end: by its age it is asked for again, lost or given up. */
@@ -52,7 +52,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     const nowMs = clock.now();
     const patience = patienceWith(job, nowMs);
     if (patience.kind === 'give-up') {
-      count(await store.settle(job.callId, { kind: 'given-up' }, nowMs));
+      count(await store.settle(job.callId, { kind: 'given-up' }));
       return;
     }
     const { nextPollAtMs } = patience;
@@ -67,7 +67,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     } else if (polled.kind === 'missing') {
       const misses = job.misses + 1;
       if (misses < MOST_MISSES) await wait(job, { misses });
-      else count(await store.settle(job.callId, { kind: 'gone' }, clock.now()));
+      else count(await store.settle(job.callId, { kind: 'gone' }));
     } else if (isEnd(polled.sight.state)) await settleSeen(job.callId, polled.sight);
     else await wait(job, { sight: polled.sight, misses: 0 });
   }
@@ -134,7 +134,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
         if (!sight) await store.markRemoved(callId, clock.now());
         if (job.settled) return;
         if (sight && !isEnd(sight.state)) await store.note(callId, { sight });
-        else count(await store.settle(callId, { kind: 'removed', before, sight }, clock.now()));
+        else count(await store.settle(callId, { kind: 'removed', before, sight }));
       }),
 
     async made(callId) {

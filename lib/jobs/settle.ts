@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { recallLeases } from '#lib/billing/ledger';
+import { insertLine, recallLeases } from '#lib/billing/ledger';
+import { postUsage } from '#lib/billing/usage';
 import { type Change, publish, type SqlRunner } from '#lib/data/change';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/jobs/end';
 import type { JobFacts, JobState } from '#lib/jobs/job';
@@ -11,7 +12,7 @@ import { meteredUsage } from '#lib/metering/anomaly';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
 import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
-import { addSums, auditExhausted, chargeKeys, chargeWorkspaces } from '#lib/settlement/settle';
+import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
 
 interface LockedJob {
   readonly workspace_id: string;
@@ -40,20 +41,17 @@ const lockJob = `
 
 const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPDATE';
 
-const insertLine = `
-  INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
-  VALUES (gen_random_uuid(), $1, 'job', $2, $3, $4) ON CONFLICT (kind, ref) WHERE kind <> 'call' DO NOTHING`;
-
+/** Cut to the precision of the column, not rounded: it lies in the quarter of the line that the charge is posted to. */
 const endJob = `
-  UPDATE job SET settled_at = $2, next_poll_at = NULL, state = $3, cost_nano = $4, over_hold_nano = $5, usage = $6,
-    usage_source = $7, lines = $8, flags = flags || $9::text[], view = coalesce($10::jsonb, view)
+  UPDATE job SET settled_at = date_trunc('milliseconds', now()), next_poll_at = NULL, state = $2, cost_nano = $3,
+    over_hold_nano = $4, usage = $5, usage_source = $6, lines = $7, flags = flags || $8::text[],
+    view = coalesce($9::jsonb, view)
   WHERE call_id = $1`;
 
 /**
  * Ends a job once: its charge, the ledger, balance, key, sums and its hold in one transaction. Locks stand
- * in the order of every settlement: job, workspace, key, leases, hold, sums, change feed. A job whose
- * row says that it was settled, or whose line stands in the ledger, is charged nothing more.
- * @param atMs now, ms since the epoch.
+ * in the order of every settlement: job, workspace with its lines, key, leases, hold, sums, change feed. A job
+ * whose row says that it was settled is charged nothing more.
  * @param charged hears of an end that has flags, once it is written.
  * @throws when the database cannot be asked, after some tries.
  */
@@ -61,7 +59,6 @@ export async function settleJob(
   pool: Pool,
   callId: string,
   ending: Ending,
-  atMs: number,
   charged: (charge: FlaggedCharge) => void,
 ): Promise<Settled> {
   const { settled, flagged } = await repeatable(pool, async (client): Promise<Ended> => {
@@ -71,13 +68,11 @@ export async function settleJob(
     const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [job.workspace_id]);
     const nestedPrices = await readNested(client, job.facts);
     const end = endOf(ending, { ...termsOf(job, workspace.rows[0]?.strict === true), nestedPrices });
-    const fresh = end.costNano === 0n || (await insertLineOf(client, callId, job, end));
-    const changes = fresh && end.costNano > 0n ? await charge(client, job, end) : [];
+    const changes = end.costNano > 0n ? await charge(client, callId, job, end) : [];
     await client.query('DELETE FROM hold WHERE call_id = $1', [callId]);
-    if (fresh) await addSums(client, sumsOf(job, end));
+    if (changes) await addSums(client, sumsOf(job, end));
     await client.query(endJob, [
       callId,
-      new Date(atMs),
       end.state,
       `${end.costNano}`,
       `${end.overHoldNano}`,
@@ -87,7 +82,7 @@ export async function settleJob(
       end.flags,
       viewOf(ending),
     ]);
-    await publish(runnerOf(client), changes);
+    await publish(runnerOf(client), changes ?? []);
     const flagged = end.flags.length > 0 ? flaggedBy(callId, job, end) : null;
     return { settled: end.costNano > 0n ? 'charged' : 'released', flagged };
   });
@@ -105,27 +100,23 @@ function flaggedBy(callId: string, { provider_id, model_id }: LockedJob, end: Jo
   return { callId, provider: provider_id, model: model_id, flags, usage, serviceTier };
 }
 
-/** @returns false when its line stands already: the money has moved, whatever the job's row says. */
-async function insertLineOf(
-  client: PoolClient,
-  callId: string,
-  { workspace_id, key_id }: LockedJob,
-  { costNano }: JobEnd,
-): Promise<boolean> {
-  const line = await client.query(insertLine, [workspace_id, callId, `${-costNano}`, key_id]);
-  return line.rowCount === 1;
-}
+const lateLine = { kind: 'adjustment', reason: 'a job that was given up, and ended later' } as const;
 
-/** @returns what the processes must be told of. */
-async function charge(client: PoolClient, job: LockedJob, end: JobEnd): Promise<Change[]> {
+/** @returns what the processes must be told of; null when its line stands already: the money has moved. */
+async function charge(client: PoolClient, callId: string, job: LockedJob, end: JobEnd): Promise<Change[] | null> {
   const { workspace_id: workspaceId, key_id: keyId } = job;
   const { costNano: spentNano } = end;
-  await chargeWorkspaces(client, { workspaces: [{ id: workspaceId, spentNano }] });
+  const tx = runnerOf(client);
+  // Its usage was given up once, and others may have reckoned with that: the charge stands by itself.
+  if (!job.lost_at) await postUsage(tx, [{ id: workspaceId, spentNano, calls: 1 }]);
+  else {
+    const line = { ...lateLine, workspaceId, keyId, ref: callId, amountNano: -spentNano };
+    if (!(await insertLine(tx, line))) return null;
+  }
   const lastUsedMs = job.created_at.getTime();
   const exhausted = await chargeKeys(client, { keys: [{ id: keyId, spentNano, lastUsedMs }] });
   const heldNano = job.lost_at ? 0n : BigInt(job.hold_nano);
   const changes: Change[] = [];
-  const tx = runnerOf(client);
   // A charge takes the place of its hold: free money falls by what it exceeds that, and only then.
   if (spentNano > heldNano) {
     changes.push({ kind: 'workspace', subject: workspaceId });

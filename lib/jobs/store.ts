@@ -87,7 +87,7 @@ export function createJobStore(pool: Pool, charged: (charge: FlaggedCharge) => v
       return released.rowCount === 1;
     },
 
-    settle: (callId, ending, atMs) => settleJob(pool, callId, ending, atMs, charged),
+    settle: (callId, ending) => settleJob(pool, callId, ending, charged),
 
     async markRemoved(callId, atMs) {
       await query('UPDATE job SET deleted_at = coalesce(deleted_at, $2) WHERE call_id = $1', [

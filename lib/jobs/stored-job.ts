@@ -46,8 +46,8 @@ export interface JobStore {
   noteRemoving(callId: string, state: JobState): Promise<void>;
   /** Releases its hold without an end. */
   lose(callId: string, atMs: number, nextPollAtMs: number): Promise<boolean>;
-  /** Ends a job once: its charge and all effects in one transaction. */
-  settle(callId: string, ending: Ending, atMs: number): Promise<Settled>;
+  /** Ends a job once: its charge and all effects in one transaction, whose time by the database is its end. */
+  settle(callId: string, ending: Ending): Promise<Settled>;
   /** The client had it removed: lists no longer show it. */
   markRemoved(callId: string, atMs: number): Promise<void>;
   list(

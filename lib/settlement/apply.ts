@@ -7,8 +7,8 @@ const mostCounted = 1_000_000_000_000;
 
 /** What newly logged calls change, summed by row and in the order in which rows are locked. */
 export interface Effects {
-  /** Those with a charge. */
-  readonly workspaces: readonly { readonly id: string; readonly spentNano: bigint }[];
+  /** Those with a charge, and how many calls have one. */
+  readonly workspaces: readonly { readonly id: string; readonly spentNano: bigint; readonly calls: number }[];
   /** Those admitted; `lastUsedMs`: ms since the epoch. */
   readonly keys: readonly { readonly id: string; readonly spentNano: bigint; readonly lastUsedMs: number }[];
   /** What leases of the owner no longer need to cover. */
@@ -59,7 +59,7 @@ interface Place {
   readonly provider: string | null;
   readonly hour: UsageHour;
   key: (Sum & { readonly id: string; lastUsedMs: number }) | null;
-  workspace: (Sum & { readonly id: string }) | null;
+  workspace: (Sum & { readonly id: string; calls: number }) | null;
   minute: (Sum & { readonly keyId: string; readonly minuteMs: number }) | null;
   keyLease: LeaseSum | null;
   workspaceLease: LeaseSum | null;
@@ -70,7 +70,7 @@ interface Place {
  * admission (decisions §7). Each call must stand in `entries` once, and only when its row is new.
  */
 export function apply(entries: readonly SettledEntry[]): Effects {
-  const workspaces = new Map<string, Sum & { readonly id: string }>();
+  const workspaces = new Map<string, Sum & { readonly id: string; calls: number }>();
   const keys = new Map<string, Sum & { readonly id: string; lastUsedMs: number }>();
   const leases = new Map<string, LeaseSum>();
   const minutes = new Map<string, Sum & { readonly keyId: string; readonly minuteMs: number }>();
@@ -89,8 +89,9 @@ export function apply(entries: readonly SettledEntry[]): Effects {
       place.key.spentNano += costNano;
     }
     if (costNano > 0n) {
-      place.workspace ??= row(workspaces, workspaceId, () => ({ id: workspaceId, spentNano: 0n }));
+      place.workspace ??= row(workspaces, workspaceId, () => ({ id: workspaceId, spentNano: 0n, calls: 0 }));
       place.workspace.spentNano += costNano;
+      place.workspace.calls += 1;
       const { minuteMs: minute } = place;
       place.minute ??= row(minutes, `${keyId} ${minute}`, () => ({ keyId, minuteMs: minute, spentNano: 0n }));
       place.minute.spentNano += costNano;

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { postUsage } from '#lib/billing/usage';
 import { type Change, publish } from '#lib/data/change';
 import { keepResources } from '#lib/resources/insert';
 import { apply, type Effects } from '#lib/settlement/apply';
@@ -20,8 +21,8 @@ const limitMs = 20_000;
  * Brings ended calls to the database in one transaction: rows, ledger, balances, sums; and what providers
  * keep. What is there already changes nothing: it may be repeated with the same entries at any time.
  *
- * Locks are taken in one order everywhere: calls, resources, workspaces, keys, leases, holds, sums, change
- * feed; within each by id.
+ * Locks are taken in one order everywhere: calls, resources, workspaces with their lines, keys, leases, holds,
+ * sums, change feed; within each by id.
  * @param ownerId the process whose leases paid for the calls.
  * @throws Error of the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
  */
@@ -65,7 +66,7 @@ async function settleIn(
   const fresh = byId.size > 0 ? await insertNew(client, byId) : [];
   if (kept.length > 0) await keepResources(client, kept);
   const effects = apply(fresh);
-  await chargeWorkspaces(client, effects);
+  await postUsage(client, effects.workspaces);
   const exhausted = await chargeKeys(client, effects);
   await shrinkLeases(client, ownerId, effects);
   const funded = entries.filter((entry) => entry.kind === 'close' && entry.funding === 'row');
@@ -122,18 +123,6 @@ function rowWritten({ call }: CloseEntry | RefusedEntry): Pick<WrittenEntry, 'wr
 }
 
 const [openingBracket, comma, closingBracket] = [0x5b, 0x2c, 0x5d];
-
-/** Takes what was spent from the balances. */
-export async function chargeWorkspaces(
-  client: PoolClient,
-  { workspaces }: Pick<Effects, 'workspaces'>,
-): Promise<void> {
-  if (workspaces.length === 0) return;
-  const ids = workspaces.map((workspace) => workspace.id);
-  // One row needs no order.
-  if (ids.length > 1) await client.query(sql.lockWorkspaces, [ids]);
-  await client.query(sql.takeFromBalances, [ids, workspaces.map((workspace) => `${workspace.spentNano}`)]);
-}
 
 export interface LockedKey {
   readonly id: string;

@@ -41,8 +41,7 @@ const callNames = [...callColumns, ...Object.keys(filledColumns)].map(nameOf).jo
 const callValues = [...callColumns.map(nameOf), ...Object.values(filledColumns)].join(', ');
 
 /**
- * Calls and their ledger lines in one statement. Dedupes by primary key: only the rows that are new have
- * effects. A line's id is its call's: it is a function of what it pays for.
+ * Calls in one statement. Dedupes by primary key: only the rows that are new have effects.
  * $1: JSON array of rows; $2: how many.
  * Returns how many are new and, unless all are, which.
  */
@@ -50,21 +49,10 @@ export const insertCalls = `
   WITH fresh AS (
     INSERT INTO call (${callNames}) SELECT ${callValues}
     FROM json_to_recordset($1::json) AS r (${rowColumns}) ORDER BY id
-    ON CONFLICT (id) DO NOTHING RETURNING id, workspace_id, key_id, cost_nano
-  ), lines AS (
-    INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
-    SELECT id, workspace_id, 'call', id::text, -cost_nano, key_id FROM fresh WHERE cost_nano > 0
+    ON CONFLICT (id) DO NOTHING RETURNING id
   )
   SELECT count(*)::int AS fresh, CASE WHEN count(*) < $2::int THEN array_agg(id::text) END AS ids FROM fresh`;
 
-export const lockWorkspaces =
-  'SELECT id FROM workspace WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE';
-
-export const takeFromBalances = `
-  UPDATE workspace w SET balance_nano = w.balance_nano - r.spent
-  FROM unnest($1::uuid[], $2::bigint[]) AS r (id, spent) WHERE w.id = r.id`;
-
-/** Also tells which keys reach their quota with this settlement. */
 export const lockKeys = `
   SELECT k.id, k.workspace_id, k.quota_nano::text AS quota_nano, k.spent_nano::text AS spent_nano, k.quota_exhausted
   FROM api_key k WHERE k.id = ANY ($1::uuid[]) ORDER BY k.id FOR NO KEY UPDATE`;

@@ -13,8 +13,6 @@ export interface Booked {
   readonly endReason: string;
   readonly costNano: bigint;
   readonly holdNano: bigint;
-  /** Taken from the balance for it, one figure for each ledger line. */
-  readonly postedNano: readonly bigint[];
   /** Ids under which the provider answered it. */
   readonly upstreamIds: readonly string[];
 }
@@ -24,7 +22,6 @@ export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
   const { rows } = await stack.db.pool.query(
     `SELECT c.id, c.client_request_id, c.workspace_id, c.status, c.error_code, c.end_reason,
        c.cost_nano::text AS cost, c.hold_nano::text AS hold,
-       ARRAY(SELECT (-amount_nano)::text FROM ledger_line l WHERE l.kind = 'call' AND l.id = c.id) AS posted,
        ARRAY(SELECT a->>5 FROM json_array_elements(c.attempts) AS a WHERE a->>5 IS NOT NULL) AS upstream
      FROM call c`,
   );
@@ -40,7 +37,6 @@ export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
       endReason: row.end_reason,
       costNano: BigInt(row.cost),
       holdNano: BigInt(row.hold),
-      postedNano: row.posted.map(BigInt),
       upstreamIds: row.upstream,
     };
     booked.set(mark, [...(booked.get(mark) ?? []), one]);

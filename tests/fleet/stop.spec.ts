@@ -81,7 +81,6 @@ it('on SIGTERM no stream is cut, all settle, the leases go back, and the process
     expect(row).toMatchObject({
       id: one.id,
       costNano: request?.fairNano,
-      postedNano: [request?.fairNano],
       endReason: one.whole ? 'completed' : 'client_gone',
     });
   }

@@ -23,10 +23,10 @@ export function costOf(call: CallDetail): bigint {
   return parseUsd(call.cost);
 }
 
-/** The ledger lines of one call, nano-dollars. */
+/** What one call was charged, nano-dollars below 0; `ledger verify` binds it to the ledger. */
 export async function linesOf(stack: Stack, id: string): Promise<bigint[]> {
   const { rows } = await stack.db.pool.query<{ amount: string }>(
-    `SELECT amount_nano::text AS amount FROM ledger_line WHERE kind = 'call' AND id = $1`,
+    'SELECT (-cost_nano)::text AS amount FROM call WHERE id = $1 AND cost_nano <> 0',
     [id],
   );
   return rows.map((row) => BigInt(row.amount));

@@ -39,7 +39,7 @@ export async function createCustomer(
     balance,
   ]);
   await pool.query(
-    `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano) VALUES ($1, $2, 'credit', $3, $4)`,
+    `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano) VALUES ($1, $2, 'adjustment', $3, $4)`,
     [newId(), workspaceId, `opening ${workspaceId}`, balance],
   );
   await addKey(pool, workspaceId, keyId, given.quotaNano ?? null);

@@ -45,7 +45,7 @@ export const addCredit = create({
     const ref = newRowId();
     const changes = await postLine(
       { query: (text, values) => store.execute(text, values) },
-      { workspaceId, kind: 'credit', ref, amountNano, reason },
+      { workspaceId, kind: 'adjustment', ref, amountNano, reason },
     );
     const balance = formatUsd(afterNano);
     return {

@@ -29,6 +29,10 @@ export const listLedger = read({
 const verification = z.object({
   ok: z.boolean(),
   overHold: z.string().meta({ description: 'What charges exceeded their holds by, all together, dollars.' }),
+  deleted: z
+    .object({ until: z.iso.datetime(), calls: z.int(), spent: z.string() })
+    .nullable()
+    .meta({ description: 'Calls that retention has deleted; they agreed with the ledger when they went.' }),
   amountsOfRows: z.literal('nano-dollars'),
   checks: z.array(z.object({ name: z.string(), rows: z.array(z.unknown()) })),
   setAside: z
@@ -52,11 +56,12 @@ const verifyLedger = read({
   output: verification,
   http: [],
   line: {},
-  text: ({ checks, overHold, setAside }) =>
+  text: ({ checks, overHold, deleted, setAside }) =>
     [
       ...checks.map(({ name, rows }) => `${rows.length === 0 ? 'ok    ' : 'BROKEN'} ${name}`),
       ...checks.flatMap(({ name, rows }) => rows.map((row) => `  ${name}: ${JSON.stringify(row)}`)),
       `charged above holds, all calls together: ${overHold} USD`,
+      ...(deleted ? [deletedLine(deleted)] : []),
       ...setAside.map(setAsideLine),
     ].join('\n'),
   failed: ({ ok, checks }) => {
@@ -64,16 +69,25 @@ const verifyLedger = read({
     return ok ? null : `${broken} of ${checks.length} invariants are broken`;
   },
   run: async ({ store, journalDir }) => {
-    const { ok, checks, overHoldNano } = await store.snapshot(checkLedger);
+    const { ok, checks, overHoldNano, deleted } = await store.snapshot(checkLedger);
     return {
       ok,
       overHold: formatUsd(overHoldNano),
+      deleted: deleted && {
+        until: deleted.until.toISOString(),
+        calls: Number(deleted.calls),
+        spent: formatUsd(deleted.spentNano),
+      },
       amountsOfRows: 'nano-dollars' as const,
       checks: checks.map(({ name, rows }) => ({ name, rows: [...rows] })),
       setAside: journalDir === null ? [] : listSetAside(journalDir),
     };
   },
 });
+
+function deletedLine({ until, calls, spent }: { until: string; calls: number; spent: string }): string {
+  return `deleted from the log, settled until ${until}: ${calls} calls of ${spent} USD, checked before they went`;
+}
 
 /** What the books of this machine lack: nothing in them is wrong, but a call may not have been charged. */
 function setAsideLine({ kind, file, callId, record }: SetAside): string {

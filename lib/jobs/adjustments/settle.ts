@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
-import { recallLeases } from '#lib/billing/ledger';
-import { type Change, publish } from '#lib/data/change';
+import { insertLine, recallLeases } from '#lib/billing/ledger';
+import { type Change, publish, type SqlRunner } from '#lib/data/change';
 import { endOf, type JobEnd } from '#lib/jobs/end';
 import { jsonText } from '#lib/jobs/json-text';
 import { meteredUsage, type UsageBounds } from '#lib/metering/anomaly';
@@ -10,7 +10,7 @@ import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
 import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
 import type { CostLine } from '#lib/settlement/entry';
-import { addSums, auditExhausted, chargeKeys, chargeWorkspaces } from '#lib/settlement/settle';
+import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
 
 /** Prices of what a provider offers, by the provider's names: reports may name nested models. */
 export type PricesOf = (providerId: string) => readonly NamedPrice[];
@@ -23,7 +23,7 @@ const lockAdjustment = `
  */
 const findCharged = `
   SELECT c.workspace_id, c.key_id,
-    j.call_id IS NULL OR j.settled_at IS NOT NULL AS settled,
+    j.call_id IS NULL OR j.settled_at IS NOT NULL AS settled, j.lost_at IS NOT NULL AND j.cost_nano <> 0 AS late,
     coalesce(j.provider_id, c.provider) AS provider, coalesce(j.model_id, c.answering_model) AS model,
     coalesce(j.created_at, c.at) AS at, coalesce(j.usage_source, c.usage_source) AS usage_source,
     coalesce(j.usage::json, c.usage) AS usage, coalesce(j.cost_nano, c.cost_nano)::text AS cost,
@@ -39,11 +39,6 @@ const findCharged = `
 
 const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPDATE';
 
-const insertLine = `
-  INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, reason, key_id)
-  VALUES (gen_random_uuid(), $1, 'adjustment', $2, $3, 'usage of a stored response, retrieved later', $4)
-  ON CONFLICT (kind, ref) WHERE kind <> 'call' DO NOTHING`;
-
 const endAdjustment = `
   UPDATE adjustment SET settled_at = $2, usage = $3, lines = $4, flags = $5, cost_nano = $6, amount_nano = $7,
     over_hold_nano = $8, more_input = $9, more_cached = $10, more_output = $11
@@ -53,6 +48,8 @@ interface Charged {
   readonly workspace_id: string;
   readonly key_id: string;
   readonly settled: boolean;
+  /** A job that was charged after it was given up: an adjustment has its id as the ref already. */
+  readonly late: boolean;
   readonly provider: string | null;
   readonly model: string | null;
   readonly at: Date;
@@ -111,7 +108,7 @@ export async function settleAdjustment(
     },
   );
   const amountNano = end.costNano - BigInt(charged.cost);
-  const fresh = amountNano !== 0n && (await insertLineOf(client, callId, charged, amountNano));
+  const fresh = amountNano !== 0n && (await post(client, callId, charged, amountNano));
   const changes = fresh ? await move(client, charged, amountNano) : [];
   const more = moreTokens(charged, end);
   if (fresh || amountNano === 0n) await addSums(client, sumsOf(charged, more, amountNano));
@@ -128,7 +125,7 @@ export async function settleAdjustment(
     more.cachedTokens,
     more.outputTokens,
   ]);
-  await publish({ query: (text, values) => client.query(text, values) }, changes);
+  await publish(runnerOf(client), changes);
   if (end.flags.length === 0) return silent;
   const { flags, usage, serviceTier } = end;
   const [provider, model] = [charged.provider ?? '', charged.model ?? ''];
@@ -137,25 +134,32 @@ export async function settleAdjustment(
 
 const silent = { flagged: null };
 
-/** @returns false when the ledger line exists already, so that the money has been moved before. */
-async function insertLineOf(
-  client: PoolClient,
-  callId: string,
-  { workspace_id, key_id }: Charged,
-  amountNano: bigint,
-): Promise<boolean> {
-  const line = await client.query(insertLine, [workspace_id, callId, `${-amountNano}`, key_id]);
-  return line.rowCount === 1;
+/**
+ * The line and the balance.
+ * @returns false when the ledger line exists already, so that the money has been moved before.
+ */
+function post(client: PoolClient, callId: string, charged: Charged, amountNano: bigint): Promise<boolean> {
+  return insertLine(runnerOf(client), {
+    workspaceId: charged.workspace_id,
+    keyId: charged.key_id,
+    kind: 'adjustment',
+    ref: charged.late ? `${callId}:retrieved` : callId,
+    amountNano: -amountNano,
+    reason: 'usage of a stored response, retrieved later',
+  });
 }
 
-/** Charges or refunds the difference. @returns the changes to publish. */
+function runnerOf(client: PoolClient): SqlRunner {
+  return { query: (text, values) => client.query(text, values) };
+}
+
+/** Charges the key, or gives back, and recalls leases. @returns the changes to publish. */
 async function move(client: PoolClient, charged: Charged, spentNano: bigint): Promise<Change[]> {
   const { workspace_id: workspaceId, key_id: keyId } = charged;
-  await chargeWorkspaces(client, { workspaces: [{ id: workspaceId, spentNano }] });
   const lastUsedMs = charged.at.getTime();
   const exhausted = await chargeKeys(client, { keys: [{ id: keyId, spentNano, lastUsedMs }] });
   const changes: Change[] = [{ kind: 'workspace', subject: workspaceId }];
-  const tx = { query: (text: string, values?: unknown[]) => client.query(text, values) };
+  const tx = runnerOf(client);
   // The free balance falls, so leases are recalled as after any debit.
   if (spentNano > 0n) {
     changes.push(await recallLeases(tx, keyId, 'key'), await recallLeases(tx, workspaceId));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postUsage } from '#lib/billing/usage';
 import { listLedger } from '#lib/control/ledger/operations';
 import { type Db, openDb } from '#lib/data/db';
 import { addCredit, operate } from '#tests/support/control/operate';
@@ -32,22 +33,16 @@ type Page = Awaited<ReturnType<typeof ledgerOf>>;
 const ledgerOf = (workspace: string, page: Record<string, unknown> = {}) =>
   operate(db, listLedger, { workspace, ...page });
 
-/** A line as settlements write it. */
-async function settle(workspaceId: string, kind: 'call' | 'job', amountNano: bigint): Promise<void> {
-  await db.pool.query(
-    `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano)
-     SELECT id, $1, $2, id::text, $3 FROM gen_random_uuid() AS id`,
-    [workspaceId, kind, `${amountNano}`],
-  );
-}
+/** What calls cost that are settled now. */
+const settle = (id: string, spentNano: bigint, calls: number) =>
+  postUsage(db.pool, [{ id, spentNano, calls }]);
 
 describe('the ledger of a workspace', () => {
   it('is listed from its oldest line on, with the balance after each, page by page', async () => {
     const { id, slug } = await newWorkspace();
+    await settle(id, 250_000_000n, 3);
     for (const amount of ['10', '-1', '0.5'])
       await addCredit(db, { workspace: slug, amount, reason: 'test' });
-    await settle(id, 'call', -250_000_000n);
-    await settle(id, 'job', -1n);
     const all: Page['data'] = [];
     let after: string | null = null;
     do {
@@ -58,13 +53,16 @@ describe('the ledger of a workspace', () => {
       all.push(...page.data);
       after = page.next;
     } while (after !== null);
+    // Usage stands at the start of its quarter of an hour.
     expect(all.map(({ kind, amount, balance, calls }) => ({ kind, amount, balance, calls }))).toEqual([
-      { kind: 'adjustment', amount: '10', balance: '10', calls: null },
-      { kind: 'adjustment', amount: '-1', balance: '9', calls: null },
-      { kind: 'adjustment', amount: '0.5', balance: '9.5', calls: null },
-      { kind: 'usage', amount: '-0.25', balance: '9.25', calls: 1 },
-      { kind: 'usage', amount: '-0.000000001', balance: '9.249999999', calls: 1 },
+      { kind: 'usage', amount: '-0.25', balance: '-0.25', calls: 3 },
+      { kind: 'adjustment', amount: '10', balance: '9.75', calls: null },
+      { kind: 'adjustment', amount: '-1', balance: '8.75', calls: null },
+      { kind: 'adjustment', amount: '0.5', balance: '9.25', calls: null },
     ]);
+    const [usage] = all;
+    expect(usage).toMatchObject({ at: usage?.ref.replace('Z', '.000Z'), reason: null });
+    expect(Date.parse(usage?.at ?? '') % 900_000).toBe(0);
     expect((await ledgerOf(slug)).data).toEqual(all);
   });
 
@@ -72,7 +70,7 @@ describe('the ledger of a workspace', () => {
     const { id, slug } = await newWorkspace();
     await db.pool.query(
       `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, at)
-       SELECT gen_random_uuid(), $1, 'topup', gen_random_uuid()::text, n * 1000000000::bigint, '2026-01-01'::timestamptz + n * interval '1 day'
+       SELECT gen_random_uuid(), $1, 'top_up', gen_random_uuid()::text, n * 1000000000::bigint, '2026-01-01'::timestamptz + n * interval '1 day'
        FROM generate_series(1, 4) AS n`,
       [id],
     );
@@ -93,7 +91,7 @@ describe('the ledger of a workspace', () => {
     expect((await ledgerOf(one.slug, { after: next })).data).toEqual([]);
   });
 
-  it.each(['nonsense', '1.2.3', '1.00000000-0000-0000-0000-00000000000g.5', '9'.repeat(400)])(
+  it.each(['nonsense', '1.2.3', '1.00000000-0000-0000-0000-00000000000g', '9'.repeat(400)])(
     'refuses the place %j, which no page ended at',
     async (after) => {
       const { slug } = await newWorkspace();

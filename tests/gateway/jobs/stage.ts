@@ -170,7 +170,8 @@ export async function startStage(): Promise<Stage> {
     },
     async lines(job) {
       const { rows } = await db.pool.query(
-        `SELECT amount_nano::text AS amount FROM ledger_line WHERE kind = 'job' AND ref = $1`,
+        `SELECT (-cost_nano)::text AS amount FROM job WHERE call_id = $1 AND cost_nano <> 0 AND lost_at IS NULL
+         UNION ALL SELECT amount_nano::text FROM ledger_line WHERE kind = 'adjustment' AND ref = $1::text`,
         [job.callId],
       );
       return rows.map((row) => BigInt(row.amount));

@@ -240,7 +240,7 @@ describe('the sweeper', () => {
     const row = await stage.row(job);
     expect(row).toMatchObject({ settled: false, polls: 1 });
     expect(row.nextIn).toBeLessThanOrEqual(0);
-    await stage.first.store.settle(job.callId, { kind: 'gone' }, Date.now());
+    await stage.first.store.settle(job.callId, { kind: 'gone' });
   });
 
   it('lets no job wait for a provider that does not answer but its own', async () => {
@@ -265,7 +265,7 @@ describe('the sweeper', () => {
     const rows = await Promise.all(stuck.map((job) => stage.row(job)));
     expect(rows.filter((row) => row.polls === 1 && !row.settled)).toHaveLength(8);
     await Promise.all(sweeps.splice(0).map((one) => one.stop()));
-    for (const job of stuck) await stage.first.store.settle(job.callId, { kind: 'gone' }, Date.now());
+    for (const job of stuck) await stage.first.store.settle(job.callId, { kind: 'gone' });
   });
 
   it('asks at once for what a clock that ran ahead has put off', async () => {

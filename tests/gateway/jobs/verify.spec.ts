@@ -15,7 +15,9 @@ afterAll(async () => {
   await stage.close();
 });
 
-const charged = 'each job with a charge is settled and has one ledger line of that amount, workspace and key';
+const charged =
+  'each job with a charge is settled, and has a ledger line of its own if it was given up before';
+const posted = 'each usage line is what the calls and jobs cost that were settled in its quarter of an hour';
 const held = 'a hold without a process belongs to a job that is not settled, and is what the job holds';
 const asked = 'a job is asked for until it is settled, and ends in an end';
 
@@ -23,17 +25,23 @@ const asked = 'a job is asked for until it is settled, and ends in an end';
 const faults: readonly (readonly [what: string, check: string, of: 'settled' | 'open', sql: string])[] = [
   [
     'a charge that differs from its line',
-    charged,
+    posted,
     'settled',
     'UPDATE job SET cost_nano = cost_nano + 1 WHERE call_id = $1',
   ],
   ['a charge before its end', charged, 'open', 'UPDATE job SET cost_nano = 5 WHERE call_id = $1'],
   [
     'a line that no job explains',
-    'each ledger line of a job takes money and has its job',
+    'each ledger line that adjusts a call has its adjustment, or its job that was given up',
     'open',
-    `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano)
-     SELECT gen_random_uuid(), workspace_id, 'job', 'x', -1 FROM job WHERE call_id = $1`,
+    `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, key_id)
+     SELECT gen_random_uuid(), workspace_id, 'adjustment', call_id, -1, key_id FROM job WHERE call_id = $1`,
+  ],
+  [
+    'a late charge without its line',
+    charged,
+    'settled',
+    'UPDATE job SET lost_at = created_at WHERE call_id = $1',
   ],
   [
     'a hold that a settled job has left',

@@ -67,7 +67,8 @@ async function logged({ callId }: Made) {
 
 async function linesOf({ callId }: Made): Promise<string[]> {
   const { rows } = await gateway.db.pool.query(
-    'SELECT kind, amount_nano::text AS nano FROM ledger_line WHERE ref = $1',
+    `SELECT l.kind, sum(l.amount_nano)::text AS nano FROM ledger_line l JOIN job j USING (workspace_id)
+     WHERE j.call_id = $1 AND l.kind = 'usage' GROUP BY l.kind`,
     [callId],
   );
   return rows.map((row) => `${row.kind} ${row.nano}`);
@@ -79,7 +80,7 @@ async function moneyOf(client: Client) {
 }
 
 const settled = async (made: Made) => (await logged(made)).job?.settledAt !== null;
-const once = ['job -400000000'];
+const once = ['usage -400000000'];
 
 describe('a video job over the gateway', () => {
   it('holds its price until it completes, and is charged once when its client sees that', async () => {

@@ -34,10 +34,12 @@ describe('a response in the background', () => {
     await eventually(async () => (await stack.call(id)).job?.cost !== null, true, 15_000);
     return stack.call(id);
   };
-  /** Every line of the ledger that a call and its job have made. */
+  /** What a call and its job were charged, and how it was adjusted. */
   async function charges(id: string): Promise<bigint[]> {
     const { rows } = await stack.db.pool.query<{ amount: string }>(
-      'SELECT amount_nano::text AS amount FROM ledger_line WHERE ref = $1',
+      `SELECT (-cost_nano)::text AS amount FROM call WHERE id = $1 AND cost_nano <> 0
+       UNION ALL SELECT (-cost_nano)::text FROM job WHERE call_id = $1 AND cost_nano <> 0
+       UNION ALL SELECT amount_nano::text FROM ledger_line WHERE kind = 'adjustment' AND ref = $1::text`,
       [id],
     );
     return rows.map((row) => BigInt(row.amount));

@@ -189,7 +189,7 @@ describe('a client that sends X-No-Fallback: true', () => {
 it('a call that fell back is charged once in the whole ledger of its workspace', async () => {
   const { rows } = await stack.db.pool.query<{ calls: number; lines: number }>(
     `SELECT (SELECT count(*)::int FROM call WHERE workspace_id = $1 AND cost_nano > 0) AS calls,
-      (SELECT count(*)::int FROM ledger_line WHERE workspace_id = $1 AND kind = 'call') AS lines`,
+      (SELECT sum(calls)::int FROM ledger_line WHERE workspace_id = $1 AND kind = 'usage') AS lines`,
     [workspaceId],
   );
   expect(rows[0]?.lines).toBe(rows[0]?.calls);

@@ -103,11 +103,13 @@ describe('a drain', () => {
       status: 402,
       error_code: 'insufficient_balance',
     });
-    expect(await row(`SELECT * FROM ledger_line WHERE kind = 'call' AND id = $1`, [call.id])).toMatchObject({
-      amount_nano: '-123',
-      workspace_id: customer.workspaceId,
-      key_id: customer.keyId,
-    });
+    expect(
+      await row(
+        `SELECT l.* FROM ledger_line l JOIN call c USING (workspace_id)
+           WHERE l.kind = 'usage' AND l.at = ledger_quarter(c.settled_at) AND c.id = $1`,
+        [call.id],
+      ),
+    ).toMatchObject({ amount_nano: '-123', calls: 1, workspace_id: customer.workspaceId });
     expect(await balanceOf(customer.workspaceId)).toBe(999_999_999_877n);
     expect(
       await row('SELECT minute, spent_nano FROM spend_minute WHERE key_id = $1', [customer.keyId]),

@@ -27,6 +27,8 @@ interface Scene {
   readonly call: CallRecord;
 }
 
+const posted = 'each usage line is what the calls and jobs cost that were settled in its quarter of an hour';
+
 /** What goes wrong, and the check that must see it. */
 const faults: readonly (readonly [what: string, check: string, sql: (scene: Scene) => string])[] = [
   [
@@ -37,24 +39,33 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
   ],
   [
     'a charge that differs from its line',
-    'each call with a charge has one ledger line of that amount, workspace and key',
+    posted,
     ({ call }) => `UPDATE call SET cost_nano = cost_nano + 1 WHERE id = '${call.id}'`,
   ],
   [
     'a line whose call is gone',
-    'each ledger line of a call has its call',
+    posted,
     ({ call }) => `DELETE FROM call WHERE id = '${call.id}'`,
   ],
   [
-    'a call that gave money',
-    'calls only ever take money',
+    'a call that was settled in another quarter than its line says',
+    posted,
+    ({ call }) => `UPDATE call SET settled_at = settled_at - interval '1 day' WHERE id = '${call.id}'`,
+  ],
+  [
+    'a call that is gone without a trace',
+    'the usage lines of each workspace are what all its calls and jobs cost, deleted ones included',
+    ({ call }) => `DELETE FROM call WHERE id = '${call.id}'`,
+  ],
+  [
+    'a day whose sum has moved',
+    'the sum of each day of the ledger is that of its lines',
     ({ customer }) =>
-      `WITH made AS (SELECT gen_random_uuid() AS id) INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano)
-       SELECT id, '${customer.workspaceId}', 'call', id::text, 5 FROM made`,
+      `UPDATE ledger_day SET amount_nano = amount_nano + 1 WHERE workspace_id = '${customer.workspaceId}'`,
   ],
   [
     'a spend that the ledger does not show',
-    'the spend of each key is the sum of its ledger lines',
+    'the spend of each key is what its calls, jobs and adjustments cost, deleted ones included',
     ({ customer }) => `UPDATE api_key SET spent_nano = spent_nano - 1 WHERE id = '${customer.keyId}'`,
   ],
   [
@@ -169,17 +180,7 @@ describe('ledger verify', () => {
       const found = await verifyLedger({ pool: scratch });
       expect(found.ok).toBe(false);
       const broken = found.checks.find((one) => one.name === check);
-      expect(broken?.rows).toHaveLength(1);
+      expect(broken?.rows).not.toEqual([]);
     });
-  });
-
-  it('knows that retention drops calls but never ledger lines', async () => {
-    const customer = await createCustomer(pool);
-    const old = '01800000-0000-7000-8000-000000000001';
-    const call = callOf(customer, { id: old, atMs: 1_649_267_441_664 });
-    await settle(pool, newId(), [closeOf(call)]);
-    await pool.query('DELETE FROM call WHERE id = $1', [old]);
-    const found = await verifyLedger({ pool });
-    expect(found.checks.filter((check) => check.rows.length > 0)).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ export async function accountOf(stack: Stack, workspaceId: string): Promise<{ he
   const { rows } = await stack.db.pool.query<{ held: string; spent: string }>(
     `SELECT (SELECT coalesce(sum(amount_nano), 0)::text FROM hold WHERE workspace_id = $1) AS held,
       (SELECT coalesce(-sum(amount_nano), 0)::text FROM ledger_line
-        WHERE workspace_id = $1 AND kind IN ('call', 'job')) AS spent`,
+        WHERE workspace_id = $1 AND kind = 'usage') AS spent`,
     [workspaceId],
   );
   return { held: BigInt(rows[0]?.held ?? 0), spent: BigInt(rows[0]?.spent ?? 0) };
