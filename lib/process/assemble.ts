@@ -29,6 +29,7 @@ import { createHolders } from '#lib/routing/holders';
 import { hashKey, readSealingKey } from '#lib/secrets';
 import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
+import { endOwn } from '#lib/settlement/once/positions';
 import { recover } from '#lib/settlement/recover';
 import { countSetAside } from '#lib/settlement/set-aside';
 import { listenForPolls } from '#lib/snapshot/announce';
@@ -256,6 +257,8 @@ export async function assemble(
       await feed.close();
       await drain.drainNow().catch((error: unknown) => report(error, null));
       await drain.stop();
+      if (journal.open === 0 && journal.backlog === 0)
+        await endOwn(db.pool, ownerId).catch((error: unknown) => report(error, null));
       await coordinator.close();
       await journal.close();
       partitions.stop();

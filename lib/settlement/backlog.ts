@@ -134,7 +134,8 @@ export class Backlog {
     for (let size = chunkBytes; end === at; size *= 2) {
       const bytes = readBytes(file.path, at, Math.min(size, file.size - at));
       for (const record of readDrained(bytes)) {
-        if (record.entry) entries.push(record.entry);
+        const place = { file: file.number, end: at + record.end };
+        if (record.entry) entries.push({ ...record.entry, place });
         end = at + record.end;
       }
       if (end > at) break;

@@ -86,7 +86,7 @@ async function drainAll(options: DrainOptions): Promise<void> {
     const batch = journal.next(Math.min(batchSize, left));
     if (batch.length === 0) break;
     const unkept: unknown[] = [];
-    const settled = await settleIsolating(pool, journal.ownerId, batch, (entry, error) => {
+    const setAside = (entry: DrainedEntry, error: Error) => {
       report(error, entry.callId);
       try {
         journal.setAside(entry);
@@ -94,7 +94,9 @@ async function drainAll(options: DrainOptions): Promise<void> {
         // The disk refuses it, the database all the same takes the others.
         unkept.push(failure);
       }
-    });
+    };
+    const how = { own: true, passes: () => unkept.length === 0 };
+    const settled = await settleIsolating(pool, journal.ownerId, batch, setAside, how);
     if (unkept.length === 0) journal.drop(batch.length);
     left -= batch.length;
     onPosted(settled.flatMap(postedOf));

@@ -85,6 +85,13 @@ export interface CheckpointEntry {
   readonly call: CallRecord;
 }
 
+/** Where a record ends in the journal of its owner, which is read and drained from its first file on. */
+export interface Place {
+  readonly file: number;
+  /** Bytes from the file's beginning. */
+  readonly end: number;
+}
+
 /** The last act of an admitted call; written before the last byte of the answer goes out. */
 export interface CloseEntry {
   readonly kind: 'close';
@@ -92,6 +99,8 @@ export interface CloseEntry {
   readonly funding: Funding;
   readonly call: CallRecord;
   readonly written?: undefined;
+  /** Absent: it stands in no file, or was set aside. */
+  readonly place?: Place;
 }
 
 /** A call that was refused after its key resolved: a row of the log, no money. */
@@ -100,6 +109,7 @@ export interface RefusedEntry {
   readonly callId: string;
   readonly call: CallRecord;
   readonly written?: undefined;
+  readonly place?: Place;
 }
 
 /** What settlement counts of an ended call. */
@@ -131,14 +141,19 @@ export interface WrittenEntry {
   readonly written: Buffer;
   readonly start: number;
   readonly end: number;
+  readonly place?: Place;
 }
 
-/** @param written bytes that nobody changes before the entry is in the database. */
+/**
+ * @param written bytes that nobody changes before the entry is in the database.
+ * @param place absent: no file has it.
+ */
 export function writtenOf(
   entry: CloseEntry | RefusedEntry,
   written: Buffer,
   start: number,
   end: number,
+  place?: Place,
 ): WrittenEntry {
   const { kind, callId, call } = entry;
   const { id, workspaceId, keyId, atMs, requestedModel, answeringModel, provider } = call;
@@ -165,6 +180,7 @@ export function writtenOf(
     written,
     start,
     end,
+    ...(place && { place }),
   };
 }
 
@@ -178,6 +194,7 @@ export interface KeepEntry {
   readonly resources: readonly Resource[];
   /** Their rows as a JSON array, once the journal has written it: the drain sends the same bytes. */
   readonly row?: Uint8Array;
+  readonly place?: Place;
 }
 
 export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry | KeepEntry;

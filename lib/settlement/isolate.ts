@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { isRefusedData } from '#lib/data/database-errors';
 import type { DrainedEntry } from '#lib/settlement/entry';
-import { settle } from '#lib/settlement/settle';
+import { type Posting, settle } from '#lib/settlement/settle';
 
 /**
  * As `settle`, but entries that the database refuses for what they hold do not keep the others: they are
- * found by halves and given to `onRefused`.
+ * found by halves and given to `onRefused`, before what stands behind them is posted.
  * @returns the entries that stand in the database.
  * @throws Error when the database cannot be asked: then nothing is known about the entries.
  */
@@ -14,11 +14,12 @@ export async function settleIsolating(
   ownerId: string,
   entries: readonly DrainedEntry[],
   onRefused: (entry: DrainedEntry, error: Error) => void,
+  how: Posting,
 ): Promise<DrainedEntry[]> {
   const [only] = entries;
   if (!only) return [];
   try {
-    await settle(pool, ownerId, entries);
+    await settle(pool, ownerId, entries, how);
     return [...entries];
   } catch (error) {
     if (!isUnpostable(error)) throw error;
@@ -27,8 +28,8 @@ export async function settleIsolating(
       return [];
     }
     const half = Math.ceil(entries.length / 2);
-    const first = await settleIsolating(pool, ownerId, entries.slice(0, half), onRefused);
-    const second = await settleIsolating(pool, ownerId, entries.slice(half), onRefused);
+    const first = await settleIsolating(pool, ownerId, entries.slice(0, half), onRefused, how);
+    const second = await settleIsolating(pool, ownerId, entries.slice(half), onRefused, how);
     return [...first, ...second];
   }
 }

@@ -40,6 +40,8 @@ export interface OwnJournal extends Journal {
   readonly ownerId: string;
   /** Ended calls and kept resources that wait for the drain. */
   readonly backlog: number;
+  /** Calls that are open in its files. */
+  readonly open: number;
   /** The oldest of them, at most `limit`; they stay until `drop`. */
   next(limit: number): DrainedEntry[];
   /** The first `count` of `next` are in the database, or set aside. */
@@ -59,6 +61,8 @@ interface Written {
   readonly entry: Entry;
   readonly start: number;
   readonly end: number;
+  /** Where its record ends. */
+  readonly recordEnd: number;
 }
 
 /** A running call: what recovery would need of it. */
@@ -90,7 +94,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     if (closed) return Promise.reject(new Error('the journal is closed'));
     const payload = encodeEntry(entry);
     const start = buffer.add(payload);
-    tick.push({ entry, start, end: start + payload.row.length });
+    tick.push({ entry, start, end: start + payload.row.length, recordEnd: buffer.length });
     if (!waiting) {
       waiting = Promise.withResolvers<void>();
       // A refusal's append is awaited by nobody: its failure must not end the process.
@@ -151,7 +155,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     const { page, at: begin } = buffer.page();
     const held = backlog.holdsMore(entries.length, size);
     let ended = 0;
-    for (const { entry, start, end } of entries) {
+    for (const { entry, start, end, recordEnd } of entries) {
       if (entry.kind === 'open') {
         running.set(entry.callId, { file, open: entry, checkpoint: null });
         file.opens++;
@@ -165,11 +169,14 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       ended++;
       if (entry.kind === 'keep') {
         // Rare, and its reader knows no pages.
-        if (held)
-          settled.push({ ...entry, row: Buffer.from(page.bytes.subarray(begin + start, begin + end)) });
+        if (held) {
+          const row = Buffer.from(page.bytes.subarray(begin + start, begin + end));
+          settled.push({ ...entry, row, place: { file: file.number, end: at + recordEnd } });
+        }
         continue;
       }
-      if (held) settled.push(writtenOf(entry, page.bytes, begin + start, begin + end));
+      const place = { file: file.number, end: at + recordEnd };
+      if (held) settled.push(writtenOf(entry, page.bytes, begin + start, begin + end, place));
       leave(entry.callId);
     }
     if (held) backlog.add(file, settled, page, size);
@@ -217,6 +224,9 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     ownerId,
     get backlog() {
       return backlog.size;
+    },
+    get open() {
+      return running.size;
     },
     append,
     remember,

@@ -1,10 +1,23 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DrainedEntry, Entry } from '#lib/settlement/entry';
+import type { DrainedEntry, Entry, Place } from '#lib/settlement/entry';
+import { appendWhole } from '#lib/settlement/journal-files';
 import { encodeEntry } from '#lib/settlement/record/encode';
 import { recordsOf } from '#lib/settlement/record/frame';
 import { type Piece, readJournal } from '#lib/settlement/record/read';
 import { damageOf, keepDamage, replaceFile } from '#lib/settlement/set-aside';
+
+interface LeftFile {
+  readonly path: string;
+  /** null: of `.rejected.corrupt`, whose records were set aside. */
+  readonly number: number | null;
+}
+
+/** What was found, and where; null: among what was set aside. */
+export interface Found {
+  readonly entry: Entry;
+  readonly place: Place | null;
+}
 
 /**
  * What one dead process left in DATA_DIR/journal: `<owner id>-<n>.log` with its records, `<owner id>.rejected`
@@ -14,8 +27,10 @@ import { damageOf, keepDamage, replaceFile } from '#lib/settlement/set-aside';
  */
 export class Leftovers {
   readonly ownerId: string;
+  /** Bytes of the files that were read, by number. */
+  readonly sizes = new Map<number, number>();
   readonly #dir: string;
-  readonly #paths: readonly string[];
+  readonly #files: readonly LeftFile[];
   readonly #rejectedPath: string;
   /** Files that could not be read, which are kept. */
   readonly #unread = new Set<string>();
@@ -23,10 +38,10 @@ export class Leftovers {
   /** Whole records that this version cannot read. */
   #unreadable: Buffer[] = [];
 
-  constructor(dir: string, ownerId: string, paths: readonly string[]) {
+  constructor(dir: string, ownerId: string, files: readonly LeftFile[]) {
     this.#dir = dir;
     this.ownerId = ownerId;
-    this.#paths = paths;
+    this.#files = files;
     this.#rejectedPath = join(dir, `${ownerId}.rejected`);
   }
 
@@ -35,15 +50,18 @@ export class Leftovers {
    * @param report receives what cannot be read, and where it is kept.
    * @param nowMs ms since the epoch.
    */
-  *entries(report: (error: Error) => void, nowMs: number): Generator<Entry> {
+  *entries(report: (error: Error) => void, nowMs: number): Generator<Found> {
     // Rejected ends come last: the `open` of such a call may still stand in a file.
-    for (const path of [...this.#paths, this.#rejectedPath]) {
+    for (const { path, number } of [...this.#files, { path: this.#rejectedPath, number: null }]) {
       if (!existsSync(path)) continue;
       try {
+        const { size } = statSync(path);
         for (const piece of readJournal(path)) {
-          if (piece.kind === 'entry') yield piece.entry;
+          const place = number === null ? null : { file: number, end: piece.end };
+          if (piece.kind === 'entry') yield { entry: piece.entry, place };
           else this.#putAside(path, piece, report, nowMs);
         }
+        if (number !== null) this.sizes.set(number, size);
       } catch (error) {
         this.#unread.add(path);
         const why = error instanceof Error ? error.message : String(error);
@@ -52,11 +70,19 @@ export class Leftovers {
     }
   }
 
+  /**
+   * Keeps an entry that the database refuses in `<owner id>.rejected`, before its place in the journal is passed.
+   * @throws Error of the file system.
+   */
+  setAside(entry: DrainedEntry): void {
+    if (entry.place) appendWhole(this.#rejectedPath, recordsOf([encodeEntry(entry)]));
+  }
+
   /** Called when all readable entries are posted: keeps those that the database refused, and deletes the rest. */
   remove(refused: readonly DrainedEntry[]): void {
     keepDamage(this.#dir, this.ownerId, this.#damaged);
     if (!this.#unread.has(this.#rejectedPath)) replaceFile(this.#rejectedPath, this.#rejected(refused));
-    for (const path of this.#paths) if (!this.#unread.has(path)) rmSync(path);
+    for (const { path } of this.#files) if (!this.#unread.has(path)) rmSync(path);
   }
 
   #putAside(
@@ -93,23 +119,24 @@ export class Leftovers {
 
 /** The dead owners that left files in a journal directory; none when it does not exist. */
 export function listLeftovers(dir: string, alive: ReadonlySet<string>): Leftovers[] {
-  const files = new Map<string, { path: string; number: number }[]>();
+  const files = new Map<string, LeftFile[]>();
   for (const name of existsSync(dir) ? readdirSync(dir) : []) {
     const found = /^([0-9a-f-]{36})(?:-(\d+)\.log|\.rejected)(\.corrupt)?$/.exec(name);
     const [, ownerId = '', number] = found ?? [];
     if (!found || alive.has(ownerId)) continue;
-    const paths = files.get(ownerId) ?? [];
-    files.set(ownerId, paths);
+    const mine = files.get(ownerId) ?? [];
+    files.set(ownerId, mine);
     // `.rejected` is read after these files; `.rejected.corrupt` of an earlier version comes last among them.
-    if (!name.endsWith('.rejected'))
-      paths.push({ path: join(dir, name), number: Number(number ?? Infinity) });
+    if (name.endsWith('.rejected')) continue;
+    mine.push({ path: join(dir, name), number: number === undefined ? null : Number(number) });
   }
-  return [...files].map(([ownerId, found]) => {
-    const inOrder = found.sort((a, b) => a.number - b.number);
-    return new Leftovers(
-      dir,
-      ownerId,
-      inOrder.map(({ path }) => path),
-    );
-  });
+  const order = ({ number }: LeftFile) => number ?? Infinity;
+  return [...files].map(
+    ([ownerId, found]) =>
+      new Leftovers(
+        dir,
+        ownerId,
+        found.sort((a, b) => order(a) - order(b)),
+      ),
+  );
 }

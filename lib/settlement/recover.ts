@@ -1,8 +1,11 @@
 import type { Pool } from 'pg';
+import { idTimeMs } from '#lib/ids';
 import type { CheckpointEntry, DrainedEntry, OpenEntry } from '#lib/settlement/entry';
 import { interrupt } from '#lib/settlement/interrupt';
 import { settleIsolating } from '#lib/settlement/isolate';
 import { type Leftovers, listLeftovers } from '#lib/settlement/leftovers';
+import { endFiles, readPositions } from '#lib/settlement/once/positions';
+import { doubtfulOf } from '#lib/settlement/once/unposted';
 import { type Admission, listRecentAdmissions } from '#lib/settlement/recent';
 
 export interface RecoverOptions {
@@ -33,7 +36,7 @@ const batchSize = 1000;
 /**
  * Ends what dead processes left behind (architecture §3): their ended calls are posted in full, their
  * open ones end as `interrupted`, their leases and holds go, and last their files. Killed half-way, it
- * may run again: nothing is posted twice.
+ * may run again, and a file may come back at any time: nothing is posted twice (contract: money/once).
  * @throws Error when the database or the directory cannot be used; the files then stay.
  */
 export async function recover(options: RecoverOptions): Promise<Recovery> {
@@ -53,25 +56,33 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
 }
 
 async function recoverOwner({ pool, report, nowMs }: RecoverOptions, left: Leftovers) {
+  const { ownerId } = left;
+  const positions = await readPositions(pool, ownerId);
   const unended = new Map<string, { open: OpenEntry; checkpoint: CheckpointEntry | null }>();
   const refused: DrainedEntry[] = [];
   let batch: DrainedEntry[] = [];
   let settled = 0;
+  const refuse = (entry: DrainedEntry, error: Error) => {
+    left.setAside(entry);
+    refused.push(entry);
+    report(error, entry.callId);
+  };
   const post = async () => {
-    await settleIsolating(pool, left.ownerId, batch, (entry, error) => {
-      if (isCharged(error)) return;
-      refused.push(entry);
-      report(error, entry.callId);
-    });
+    const doubtful = await doubtfulOf(pool, ownerId, batch);
+    const isDoubtful = ({ callId }: DrainedEntry) => doubtful.has(callId.toLowerCase());
+    for (const entry of batch) if (isDoubtful(entry)) refuse(entry, mayBePosted());
+    const sure = batch.filter((entry) => !isDoubtful(entry));
+    await settleIsolating(pool, ownerId, sure, refuse, byFinder);
     batch = [];
   };
-  for (const entry of left.entries((error) => report(error, null), nowMs)) {
-    if (entry.kind === 'open') unended.set(entry.callId, { open: entry, checkpoint: null });
-    else if (entry.kind === 'checkpoint') {
+  for (const { entry, place } of left.entries((error) => report(error, null), nowMs)) {
+    if (entry.kind === 'open') {
+      if (!place || !positions.hasEnded(place)) unended.set(entry.callId, { open: entry, checkpoint: null });
+    } else if (entry.kind === 'checkpoint') {
       const call = unended.get(entry.callId);
       if (call) call.checkpoint = entry;
     } else {
-      batch.push(entry);
+      if (!place || !positions.covers(place)) batch.push(place ? { ...entry, place } : entry);
       if (entry.kind !== 'keep') {
         unended.delete(entry.callId);
         settled += 1;
@@ -79,19 +90,30 @@ async function recoverOwner({ pool, report, nowMs }: RecoverOptions, left: Lefto
     }
     if (batch.length >= batchSize) await post();
   }
-  for (const { open, checkpoint } of unended.values()) {
-    batch.push(interrupt(open, checkpoint));
+  const reached = positions.areReached(left.sizes);
+  for (const [callId, { open, checkpoint }] of unended) {
+    if (!reached && idTimeMs(callId) < nowMs - leastKeptMs) {
+      unended.delete(callId);
+      report(mayBePosted(), callId);
+    } else batch.push(interrupt(open, checkpoint));
     if (batch.length >= batchSize) await post();
   }
   await post();
-  await closeOwner(pool, left.ownerId);
+  await endFiles(pool, ownerId, left.sizes);
+  await closeOwner(pool, ownerId);
   left.remove(refused);
   return { settled, interrupted: [...unended.values()].map(({ open }) => open) };
 }
 
-/** Its line stands in the ledger: it was posted, and retention has dropped its row since. */
-function isCharged(error: Error): boolean {
-  return 'code' in error && error.code === '23505' && 'table' in error && error.table === 'ledger_line';
+/** A younger call is in the log if it was posted: no workspace keeps less of it than a day. */
+const leastKeptMs = 24 * 3_600_000;
+
+const byFinder = { own: false, passes: () => true };
+
+function mayBePosted(): Error {
+  return new Error(
+    'the call may have been posted before retention deleted it, and its journal does not tell: it is not posted again',
+  );
 }
 
 /** Leases go with their owner; holds of jobs have none and stay. */

@@ -12,21 +12,39 @@ import type {
   SettledEntry,
   WrittenEntry,
 } from '#lib/settlement/entry';
+import { advance } from '#lib/settlement/once/positions';
+import { claimApart, unpostedOf } from '#lib/settlement/once/unposted';
 import * as sql from '#lib/settlement/statements';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
 const limitMs = 20_000;
 
+/** How entries are posted. */
+export interface Posting {
+  /** By the process that wrote their journal; else by one that found it, or a copy. */
+  readonly own: boolean;
+  /** Whether their places are passed: not when one before could be neither posted nor set aside. */
+  passes(): boolean;
+}
+
+const byOwner: Posting = { own: true, passes: () => true };
+
 /**
- * Brings ended calls to the database in one transaction: rows, ledger, balances, sums; and what providers
- * keep. What is there already changes nothing: it may be repeated with the same entries at any time.
+ * Brings ended calls to the database in one transaction: rows, ledger, balances, sums; what providers keep; and how
+ * far their journal is posted. What was posted before changes nothing: it may be repeated with the same entries at any
+ * time, for ever where their places are known (contract: money/once).
  *
- * Locks are taken in one order everywhere: calls, resources, workspaces with their lines, keys, leases, holds,
+ * Locks are taken in one order everywhere: journal positions, calls, resources, workspaces with their lines, keys, leases, holds,
  * sums, change feed; within each by id.
- * @param ownerId the process whose leases paid for the calls.
+ * @param ownerId the process whose leases paid for the calls, and whose journal they stand in.
  * @throws Error of the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
  */
-export async function settle(pool: Pool, ownerId: string, entries: readonly DrainedEntry[]): Promise<void> {
+export async function settle(
+  pool: Pool,
+  ownerId: string,
+  entries: readonly DrainedEntry[],
+  how: Posting = byOwner,
+): Promise<void> {
   const client = await pool.connect();
   let lost = false;
   // A server that went away without a word answers nothing: only closing the connection ends the wait.
@@ -36,7 +54,7 @@ export async function settle(pool: Pool, ownerId: string, entries: readonly Drai
   }, limitMs);
   try {
     await client.query(`BEGIN; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = '5s'`);
-    await settleIn(client, ownerId, entries);
+    await settleIn(client, ownerId, entries, how);
     await client.query('COMMIT');
     if (!lost) client.release();
   } catch (error) {
@@ -51,8 +69,11 @@ export async function settle(pool: Pool, ownerId: string, entries: readonly Drai
 async function settleIn(
   client: PoolClient,
   ownerId: string,
-  entries: readonly DrainedEntry[],
+  given: readonly DrainedEntry[],
+  { own, passes }: Posting,
 ): Promise<void> {
+  const entries = own ? given : await unpostedOf(client, ownerId, given);
+  if (passes()) await advance(client, ownerId, given, own);
   const byId = new Map<string, SettledEntry>();
   const kept: KeepEntry[] = [];
   for (const entry of entries) {
@@ -63,7 +84,8 @@ async function settleIn(
     const id = entry.call.id.toLowerCase();
     if (!byId.has(id)) byId.set(id, entry);
   }
-  const fresh = byId.size > 0 ? await insertNew(client, byId) : [];
+  const unclaimed = await claimApart(client, byId);
+  const fresh = unclaimed.size > 0 ? await insertNew(client, unclaimed) : [];
   if (kept.length > 0) await keepResources(client, kept);
   const effects = apply(fresh);
   await postUsage(client, effects.workspaces);

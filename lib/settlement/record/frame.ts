@@ -67,6 +67,11 @@ export class RecordBuffer {
     return this.#page.bytes.subarray(this.#begin, this.#end);
   }
 
+  /** How many bytes were added since the last `clear`. */
+  get length(): number {
+    return this.#end - this.#begin;
+  }
+
   clear(): void {
     this.#begin = this.#end;
   }
