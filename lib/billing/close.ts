@@ -58,7 +58,10 @@ const forgetWhole = `
  * that deletes these calls, of which none may be added meanwhile.
  * @throws Error of the database: the calls have to stay.
  */
-export async function closeCalls(client: PoolClient, { workspaceId, fromId, toId }: LeavingCalls): Promise<void> {
+export async function closeCalls(
+  client: PoolClient,
+  { workspaceId, fromId, toId }: LeavingCalls,
+): Promise<void> {
   await client.query(book(leavingCalls), [toId, fromId, workspaceId]);
   await client.query(forgetWhole);
 }

@@ -44,9 +44,5 @@ export async function postUsage(tx: SqlRunner, usage: readonly Usage[]): Promise
   const ids = usage.map(({ id }) => id);
   // One row needs no order.
   if (ids.length > 1) await tx.query(lockWorkspaces, [ids]);
-  await tx.query(post, [
-    ids,
-    usage.map(({ spentNano }) => `${spentNano}`),
-    usage.map(({ calls }) => calls),
-  ]);
+  await tx.query(post, [ids, usage.map(({ spentNano }) => `${spentNano}`), usage.map(({ calls }) => calls)]);
 }

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { closeCalls, deleteJobs } from '#lib/billing/close';
 import type { Clock } from '#lib/clock';
 import { lookAtClock, type SeenTime } from '#lib/data/seen-time';
 import { idFloor } from '#lib/ids';
@@ -87,15 +88,28 @@ export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: n
   for (const { name } of found.rows) {
     const startMs = startOf(name);
     if (startMs === null || startMs >= keepFromMs) continue;
-    await change(pool, (client) => client.query(`DROP TABLE IF EXISTS "${name}"`));
+    await change(pool, async (client) => {
+      await client.query(`LOCK TABLE "${name}" IN SHARE MODE`);
+      await closeCalls(client, {
+        workspaceId: null,
+        fromId: idFloor(startMs),
+        toId: idFloor(startMs + weekMs),
+      });
+      await client.query(`DROP TABLE IF EXISTS "${name}"`);
+    });
   }
-  await pool.query('DELETE FROM call_default WHERE id < $1::uuid', [idFloor(keepFromMs)]);
+  await change(pool, async (client) => {
+    await client.query('LOCK TABLE call_default IN SHARE MODE');
+    await closeCalls(client, { workspaceId: null, fromId: idFloor(0), toId: idFloor(keepFromMs) });
+    await client.query('DELETE FROM call_default WHERE id < $1::uuid', [idFloor(keepFromMs)]);
+  });
+  for (let more = true; more; )
+    await change(pool, async (client) => {
+      more = await deleteJobs(client, idFloor(keepFromMs), 5000);
+    });
   const daysAgo = (days: number) => new Date(nowMs - days * dayMs).toISOString();
   await pool.query('DELETE FROM spend_minute WHERE minute < $1::timestamptz', [daysAgo(spendDays)]);
   await pool.query('DELETE FROM resource WHERE created_at < $1::timestamptz', [daysAgo(resourceDays)]);
-  await pool.query('DELETE FROM job WHERE settled_at IS NOT NULL AND call_id < $1::uuid', [
-    idFloor(keepFromMs),
-  ]);
   await pool.query('DELETE FROM adjustment WHERE call_id < $1::uuid', [idFloor(keepFromMs)]);
 }
 

@@ -103,7 +103,12 @@ function flaggedBy(callId: string, { provider_id, model_id }: LockedJob, end: Jo
 const lateLine = { kind: 'adjustment', reason: 'a job that was given up, and ended later' } as const;
 
 /** @returns what the processes must be told of; null when its line stands already: the money has moved. */
-async function charge(client: PoolClient, callId: string, job: LockedJob, end: JobEnd): Promise<Change[] | null> {
+async function charge(
+  client: PoolClient,
+  callId: string,
+  job: LockedJob,
+  end: JobEnd,
+): Promise<Change[] | null> {
   const { workspace_id: workspaceId, key_id: keyId } = job;
   const { costNano: spentNano } = end;
   const tx = runnerOf(client);

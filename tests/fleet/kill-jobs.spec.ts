@@ -123,15 +123,8 @@ interface Booked {
 }
 
 async function readBooked(): Promise<Map<string, Booked>> {
-  const { rows } = await stack.db.pool.query(
-    'SELECT call_id, cost_nano::text AS cost, state FROM job',
-  );
-  return new Map(
-    rows.map((row) => [
-      row.call_id,
-      { cost: BigInt(row.cost), state: row.state },
-    ]),
-  );
+  const { rows } = await stack.db.pool.query('SELECT call_id, cost_nano::text AS cost, state FROM job');
+  return new Map(rows.map((row) => [row.call_id, { cost: BigInt(row.cost), state: row.state }]));
 }
 
 it(`settles every job once over ${kills} kills while they are created and polled`, {

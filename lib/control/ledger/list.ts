@@ -10,13 +10,17 @@ const dollars = (description: string) => z.string().meta({ description });
 /** A line as operations.md shows it ("ledger list"). */
 export const ledgerLine = z.object({
   id: z.uuid(),
-  at: z.iso.datetime().meta({ description: 'When it was posted; of usage, the start of its quarter of an hour.' }),
+  at: z.iso
+    .datetime()
+    .meta({ description: 'When it was posted; of usage, the start of its quarter of an hour.' }),
   kind: z.enum(['usage', 'top_up', 'promo', 'refund', 'dispute', 'adjustment']),
   amount: dollars('Dollars as a signed decimal string: a charge is negative.'),
   balance: dollars('The balance after this line.'),
   calls: z.int().nullable().meta({ description: 'Of usage: how many calls and jobs cost it.' }),
   reason: z.string().nullable(),
-  ref: z.string().meta({ description: 'What it stands for: a quarter of an hour, a call, a payment, a posting.' }),
+  ref: z
+    .string()
+    .meta({ description: 'What it stands for: a quarter of an hour, a call, a payment, a posting.' }),
 });
 type LedgerLine = z.output<typeof ledgerLine>;
 

@@ -104,11 +104,17 @@ const endFound = `
     ended = p.ended OR excluded.drained_to >= p.drained_to`;
 
 /** Everything in these files has been dealt with, calls that stood open included. @param sizes bytes by file number. */
-export async function endFiles(pool: Pool, ownerId: string, sizes: ReadonlyMap<number, number>): Promise<void> {
+export async function endFiles(
+  pool: Pool,
+  ownerId: string,
+  sizes: ReadonlyMap<number, number>,
+): Promise<void> {
   if (sizes.size > 0) await pool.query(endFound, [ownerId, [...sizes.keys()], [...sizes.values()]]);
 }
 
 /** The process that wrote the journal stops, and no call is open in it. */
 export async function endOwn(pool: Pool, ownerId: string): Promise<void> {
-  await pool.query('UPDATE journal_position SET ended = true WHERE owner_id = $1::uuid AND all_before', [ownerId]);
+  await pool.query('UPDATE journal_position SET ended = true WHERE owner_id = $1::uuid AND all_before', [
+    ownerId,
+  ]);
 }

@@ -65,12 +65,12 @@ it('jobs on the embedded database are taken by one process each and charged once
   ).flat();
   expect(taken.map((job) => job.callId).toSorted()).toEqual(made.map((job) => job.callId).toSorted());
   const settled = await Promise.all(
-    made.flatMap(({ callId }) =>
-      stores.map((store) => store.settle(callId, { kind: 'seen', sight: done })),
-    ),
+    made.flatMap(({ callId }) => stores.map((store) => store.settle(callId, { kind: 'seen', sight: done }))),
   );
   expect(settled.filter((one) => one === 'charged')).toHaveLength(12);
-  const { rows } = await db.pool.query(`SELECT sum(calls)::int AS calls FROM ledger_line WHERE kind = 'usage'`);
+  const { rows } = await db.pool.query(
+    `SELECT sum(calls)::int AS calls FROM ledger_line WHERE kind = 'usage'`,
+  );
   expect(rows).toEqual([{ calls: 12 }]);
   const { checks } = await verifyLedger(db);
   expect(checks.filter((check) => check.rows.length > 0)).toEqual([]);

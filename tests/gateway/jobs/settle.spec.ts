@@ -160,7 +160,7 @@ describe('a job that completes', () => {
   });
 });
 
-it('a settled job goes with the week of its create call, its ledger line stays', async () => {
+it('a settled job goes with the week of its create call, what it cost stays in the ledger', async () => {
   const old = '01800000-0000-7000-8000-000000000002';
   const newer = await stage.begin(await stage.customer(), 'job=never');
   const job = { ...newer, callId: old, id: 'video_old', createdAtMs: idTimeMs(old) };
@@ -172,7 +172,12 @@ it('a settled job goes with the week of its create call, its ledger line stays',
   await stage.first.jobs.saw(old, answer);
   await dropPartitions(stage.db.pool, Date.now(), 90);
   expect(await stage.first.store.find(old)).toBeNull();
-  expect(await stage.lines(job)).toEqual([-FILM_NANO]);
+  expect(await stage.broken()).toEqual([]);
+  const { rows } = await stage.db.pool.query(
+    `SELECT amount_nano::text AS amount, calls FROM ledger_line WHERE workspace_id = $1 AND kind = 'usage'`,
+    [job.workspaceId],
+  );
+  expect(rows).toEqual([{ amount: `${-FILM_NANO}`, calls: 1 }]);
 });
 
 it('a job that fails is released', async () => {

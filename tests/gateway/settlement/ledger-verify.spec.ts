@@ -42,11 +42,7 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     posted,
     ({ call }) => `UPDATE call SET cost_nano = cost_nano + 1 WHERE id = '${call.id}'`,
   ],
-  [
-    'a line whose call is gone',
-    posted,
-    ({ call }) => `DELETE FROM call WHERE id = '${call.id}'`,
-  ],
+  ['a line whose call is gone', posted, ({ call }) => `DELETE FROM call WHERE id = '${call.id}'`],
   [
     'a call that was settled in another quarter than its line says',
     posted,

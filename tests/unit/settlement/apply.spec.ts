@@ -18,8 +18,8 @@ describe('what newly logged calls change', () => {
       closeOf(callOf({ workspaceId: 'w2', keyId: 'k2' }, { atMs: noonMs, costNano: 1n }), 'row'),
     ]);
     expect(effects.workspaces).toEqual([
-      { id: 'w1', spentNano: 25n },
-      { id: 'w2', spentNano: 1n },
+      { id: 'w1', spentNano: 25n, calls: 2 },
+      { id: 'w2', spentNano: 1n, calls: 1 },
     ]);
     expect(effects.keys).toEqual([
       { id: 'k1', spentNano: 25n, lastUsedMs: noonMs + 61_000 },

@@ -26,5 +26,5 @@ it('what was set aside behind a write that the disk cut short can be read again'
     ...left.entries((error) => reports.push(error.message), 0),
   ]);
   expect(reports).toEqual([]);
-  expect(read.map((entry) => entry.callId)).toEqual([...kept, next.callId]);
+  expect(read.map(({ entry }) => entry.callId)).toEqual([...kept, next.callId]);
 });
