@@ -83,6 +83,30 @@ describe('the ledger of a workspace', () => {
     expect(next).toBeNull();
   });
 
+  it('shows balances that are exact on every page, also where usage grew since the last one', async () => {
+    const { id, slug } = await newWorkspace();
+    await settle(id, 1_000_000_000n, 1);
+    for (const amount of ['10', '20', '30']) await addCredit(db, { workspace: slug, amount, reason: 'test' });
+    const first = await ledgerOf(slug, { limit: 2 });
+    expect(first.data.map(({ balance }) => balance)).toEqual(['-1', '9']);
+    await settle(id, 2_000_000_000n, 5);
+    const { rows } = await db.pool.query<{ at: Date; balance: string }>(
+      `SELECT at, (sum(amount_nano) OVER (ORDER BY at, id) / 1000000000)::bigint::text AS balance FROM ledger_line
+       WHERE workspace_id = $1 ORDER BY at, id`,
+      [id],
+    );
+    const balances = rows.map(({ balance }) => balance);
+    const second = await ledgerOf(slug, { limit: 10, after: first.next ?? '' });
+    expect(second.data.map(({ balance }) => balance)).toEqual(balances.slice(2));
+    // From within a day, page by page.
+    const from = rows[2]?.at ?? new Date();
+    const begin = rows.findIndex(({ at }) => at >= from);
+    const page = await ledgerOf(slug, { from: from.toISOString(), limit: 1 });
+    expect(page.data[0]?.balance).toBe(balances[begin]);
+    const rest = await ledgerOf(slug, { from: from.toISOString(), limit: 5, after: page.next ?? '' });
+    expect(rest.data[0]?.balance).toBe(balances[begin + 1]);
+  });
+
   it('is empty for a workspace whose money never moved, and holds no line of another', async () => {
     const [one, other] = [await newWorkspace(), await newWorkspace()];
     await addCredit(db, { workspace: other.slug, amount: '1', reason: 'test' });
