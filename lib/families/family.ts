@@ -66,7 +66,7 @@ export interface Ask {
   /** Slugs that the name gives as fallbacks, in place of the policy's `fallbackModels`. */
   readonly chain?: readonly string[];
   readonly stream: boolean;
-  /** Largest output budget that the request names, tokens; null: silent. */
+  /** Largest output budget that the request names, tokens; null: none. */
   readonly budget: number | null;
   /** `budget` is of nested models alone: the request names none for its own. */
   readonly budgetIsNested?: true;
@@ -119,9 +119,9 @@ export interface Edit {
 export interface StreamReader {
   /** One SSE event: its `event:` name or null, its `data:` lines joined; or one element of a streamed array. */
   event(name: string | null, data: string): void;
-  /** The usage as far as the stream told it; the newest object wins, by the family's own rule. */
+  /** The usage as far as the stream has reported it; the newest object wins, by the family's own rule. */
   report(): UsageReport | null;
-  /** UTF-8 bytes of output (text, reasoning, tool arguments) seen so far: the estimate's ground. */
+  /** UTF-8 bytes of output (text, reasoning, tool arguments) seen so far: the basis of an estimate. */
   outputBytes(): number;
   /** The family's own end was seen (`[DONE]`, `message_stop`, a terminal response event). */
   finished(): boolean;
@@ -129,7 +129,7 @@ export interface StreamReader {
   failed(): boolean;
   /** Resources that the events so far have shown; absent: the family's streams show none. */
   shown?(): readonly ShownResource[];
-  /** The newest object of the stream that tells a job's state, parsed; absent: none. */
+  /** The newest object of the stream that shows a job's state, parsed; absent: none. */
   jobAnswer?(): unknown;
 }
 

@@ -51,7 +51,7 @@ const operations: readonly Operation[] = [
   },
 ];
 
-/** The asynchronous videos family: whatever makes a video answers with a job (protocols: videos). */
+/** The asynchronous videos family: whatever makes a video answers with a job (contract: jobs/jobs). */
 export const videos: Family = {
   id: 'videos',
   operations,

@@ -7,7 +7,7 @@ import type { Answer, Dialect } from '#lib/sandbox/dialect';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
-/** The chat family as api.openai.com speaks it (protocols: chat completions). */
+/** The chat family as api.openai.com speaks it. */
 export const chat: Dialect = {
   id: 'chat',
 

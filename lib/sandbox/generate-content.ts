@@ -19,7 +19,7 @@ const words: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** The generate-content family as generativelanguage.googleapis.com speaks it (protocols: Gemini). */
+/** The generate-content family as generativelanguage.googleapis.com speaks it. */
 export const generateContent: Dialect = {
   id: 'generate-content',
   keyHeader: 'x-goog-api-key',

@@ -15,7 +15,7 @@ import type { Behaviour, UsageFigures } from '#lib/sandbox/scenario/behaviour';
 import { findDirective, type ModelName, numberParam, parseName } from '#lib/sandbox/scenario/name';
 
 /**
- * The images family as api.openai.com speaks it (protocols: images). A name's parameters: `text=` tokens
+ * The images family as api.openai.com speaks it. A name's parameters: `text=` tokens
  * of text beside each image, `bytes=` of each picture. The model `print` reports no usage.
  */
 export const images: Dialect = {

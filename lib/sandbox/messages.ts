@@ -10,7 +10,7 @@ import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
 const countPath = '/messages/count_tokens';
 
-/** The messages family as api.anthropic.com speaks it (protocols: messages). */
+/** The messages family as api.anthropic.com speaks it. */
 export const messages: Dialect = {
   id: 'messages',
   keyHeader: 'x-api-key',

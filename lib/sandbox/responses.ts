@@ -3,7 +3,7 @@ import { openCreate } from '#lib/sandbox/responses/create';
 import { handlesStored, openStored } from '#lib/sandbox/responses/stored';
 import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
-/** The responses family as api.openai.com speaks it (protocols: responses). */
+/** The responses family as api.openai.com speaks it. */
 export const responses: Dialect = {
   id: 'responses',
 

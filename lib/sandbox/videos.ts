@@ -20,7 +20,7 @@ const usualMs = 1_000;
 const usualBytes = 100_000;
 
 /**
- * The videos family as api.openai.com spoke it (protocols: videos). A name's parameters: those of jobs,
+ * The videos family as api.openai.com spoke it. A name's parameters: those of jobs,
  * `bytes=` of the content and `made=` seconds where the video is not as long as it was asked for.
  */
 export const videos: Dialect = {

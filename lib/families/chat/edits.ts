@@ -52,7 +52,7 @@ function spelledFor(field: BudgetField, scan: Scan): readonly Edit[] {
   return [renameMember(scan, budget, field), ...(empty ? [renameMember(scan, empty, other)] : [])];
 }
 
-/** The catalogue's word; without one, the two providers that refuse the older name get the newer. */
+/** The catalogue's setting; without one, the two providers that reject the older name get the newer one. */
 function budgetField({ outputBudgetField, provider }: OfferFacts): BudgetField {
   if (outputBudgetField !== null) return outputBudgetField;
   return provider.id === 'openai' || provider.id === 'azure' ? 'max_completion_tokens' : 'max_tokens';

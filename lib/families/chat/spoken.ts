@@ -5,7 +5,7 @@ import type { ResourceReference, ShownResource } from '#lib/resources/resource';
 
 const path = 'messages[].audio.id';
 
-/** Each is looked up: no conversation has more spoken answers. */
+/** Each is looked up, so their number is bounded; no conversation has more spoken answers. */
 const MOST_SPOKEN = 1_000;
 
 /**
@@ -31,7 +31,7 @@ export function readSpoken({ collected }: Scan): readonly ResourceReference[] | 
   return [...ids].map((id) => ({ kind: 'item', id, required: true }));
 }
 
-/** Whether an answer may be spoken: only where the request says in which voice. */
+/** Whether an answer may be spoken: only if the request names a voice. */
 export function mayBeSpoken({ found }: Scan): boolean {
   return found.has('audio');
 }

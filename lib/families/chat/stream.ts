@@ -6,7 +6,7 @@ import { type JsonObject, listIn, objectIn, parseJson, textIn } from '#lib/famil
 import type { UsageReport } from '#lib/metering/usage';
 import type { ShownResource } from '#lib/resources/resource';
 
-/** Reads a chat stream of any dialect: the last non-null usage wins, on whichever chunk it stands. */
+/** Reads a chat stream of any dialect: the last non-null usage wins, on whichever chunk it arrives. */
 export function chatStreamReader(ask: Ask): StreamReader {
   return new ChatStream(ask);
 }
@@ -17,7 +17,7 @@ class ChatStream implements StreamReader {
   readonly #ended = new Set<unknown>();
   #usage: JsonObject | null = null;
   #serviceTier: string | null = null;
-  /** Made when asked for, kept until something newer is told. */
+  /** Made when it is first needed, kept until newer usage arrives. */
   #report: UsageReport | null = null;
   #outputBytes = 0;
   #spoken: readonly ShownResource[] = [];
@@ -68,7 +68,7 @@ class ChatStream implements StreamReader {
     return this.#report;
   }
 
-  /** Some dialects tell usage with every chunk. */
+  /** Some dialects report usage with every chunk. */
   #reportNow(usage: JsonObject): UsageReport | null {
     const report = reportOf(usage, this.#serviceTier);
     return report && this.#ended.size < this.#choices ? { ...report, soFar: true } : report;
@@ -78,7 +78,7 @@ class ChatStream implements StreamReader {
     return this.#outputBytes;
   }
 
-  /** `[DONE]`; or, for dialects that end without it, every choice ended and usage told. */
+  /** `[DONE]`; or, for dialects that end without it, every choice ended and usage reported. */
   finished(): boolean {
     return this.#done || (this.#usage !== null && this.#ended.size >= this.#choices);
   }

@@ -16,7 +16,7 @@ export function readChatUsage(answer: unknown): UsageReport | null {
 
 const totals = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 
-/** @returns null for an object without any of the three totals: it tells nothing, which is not zero. */
+/** @returns null for an object without any of the three totals: it reports nothing, which is not the same as zero. */
 export function reportOf(usage: JsonObject, serviceTier: string | null): UsageReport | null {
   if (totals.every((name) => (usage[name] ?? null) === null)) return null;
   const figures = createFigures();
@@ -59,7 +59,7 @@ function usageFrom(usage: JsonObject, figures: Figures): Usage {
   });
 }
 
-/** One dialect counts audio beside the prompt, not in it: then only the sum of all three is the total. */
+/** One dialect counts audio separately from the prompt: then only the sum of all three is the total. */
 function audioOutside(
   usage: JsonObject,
   figures: Figures,

@@ -9,7 +9,7 @@ import type { ShownResource } from '#lib/resources/resource';
 /** Length of a video that a request without `durationSeconds` gets: the default of every Veo model. */
 const SILENT_SECONDS = 8;
 
-/** Where an operation's result lists its videos, in the words of the protocol's several surfaces. */
+/** Where an operation's result lists its videos, in the field names of the protocol's several surfaces. */
 const lists = ['generatedSamples', 'generatedVideos', 'videos'];
 
 /** Long-running predictions: charged by length × videos that a finished one shows, filtered ones apart. */

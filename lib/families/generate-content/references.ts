@@ -21,7 +21,7 @@ export const referenceFields: FieldSpec = {
   systemInstruction: { aliases: ['system_instruction'], fields: content },
 };
 
-/** The same of one instance of a long-running prediction: a video that goes on, images that lead it. */
+/** The same of one instance of a long-running prediction: a video to extend, images to start from. */
 export const instanceFields: FieldSpec = {
   prompt: { unread: true },
   video: { fields: media },
@@ -30,7 +30,7 @@ export const instanceFields: FieldSpec = {
   referenceImages: { aliases: ['reference_images'], each: { image: { fields: media } } },
 };
 
-/** Each is looked up: nobody names more that are their own. */
+/** Each is looked up, so their number is bounded. */
 const MOST_FILES = 1_000;
 
 const referencePath = /(^|\.)(fileUri|uri)$/;

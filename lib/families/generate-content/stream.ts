@@ -19,7 +19,7 @@ class ContentStream implements StreamReader {
   readonly #ended = new Set<unknown>();
   readonly #searches = new Set<string>();
   #usage: JsonObject | null = null;
-  /** Made when asked for, kept until something newer is told. */
+  /** Made when it is first needed, kept until newer usage arrives. */
   #report: UsageReport | null = null;
   #outputBytes = 0;
   #blocked = false;
@@ -49,7 +49,7 @@ class ContentStream implements StreamReader {
     if (objectIn(chunk.promptFeedback)?.blockReason) this.#blocked = true;
     for (const value of listIn(chunk.candidates)) {
       const candidate = objectIn(value);
-      // A name, or a number where enums are told so; 0 is none.
+      // A name, or a number where enums are sent as numbers; 0 is none.
       if (candidate?.finishReason) this.#ended.add(candidate.index ?? 0);
     }
     if (this.finished() !== finished) this.#report = null;

@@ -15,7 +15,7 @@ const totals = [
 const AUDIO: readonly unknown[] = ['AUDIO', 4];
 const IMAGE: readonly unknown[] = ['IMAGE', 2];
 
-/** Where an answer names its tier in the words of another product of the same provider. */
+/** Tier names that another product of the same provider uses. */
 const trafficTiers: ReadonlyMap<unknown, string> = new Map([
   ['ON_DEMAND_PRIORITY', 'priority'],
   ['ON_DEMAND_FLEX', 'flex'],
@@ -35,7 +35,7 @@ export function readContentUsage(answer: unknown): UsageReport | null {
   return usage && reportOf(usage, searches.size);
 }
 
-/** The usage object of an answer or chunk; null for one without any figure: that tells nothing, not zero. */
+/** The usage object of an answer or chunk; null for one without any figure: that is unknown, not zero. */
 export function usageObject(chunk: JsonObject): JsonObject | null {
   const usage = objectIn(chunk.usageMetadata);
   return usage && totals.some((name) => (usage[name] ?? null) !== null) ? usage : null;

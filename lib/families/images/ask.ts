@@ -5,7 +5,7 @@ import { readFlag, readModel, readText, readTier, readWhole } from '#lib/familie
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
 
-/** Where a body carries pictures inline. */
+/** Where a body carries inline images. */
 const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'b64_json', 'url']);
 /** Where it names the model that draws vector graphics (contract: admission/nested-models). */
 const nestedPaths = ['svg.model'];

@@ -34,7 +34,7 @@ export function hasTokens(body: JsonObject): boolean {
 
 /**
  * Tokens of an answer or of one completed event. Text and image are parts of both totals; without
- * details all of the output is image (protocols: images).
+ * details all of the output is image (contract: families/image-tokens).
  */
 export function tokensOf(body: JsonObject, figures: Figures): Usage {
   const usage = objectIn(body.usage) ?? {};

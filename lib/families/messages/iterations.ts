@@ -46,7 +46,7 @@ function served({ type, output_tokens: output }: JsonObject): boolean {
 /** Moves a pass out of the totals, never more than they hold. */
 function takeFrom(own: Usage, pass: Usage, { output_tokens_details: details }: JsonObject): Usage {
   const moved = { ...noUsage };
-  // The list seldom says how much was thinking: what served is then where it was thought.
+  // The list seldom says how much was thinking; it is then attributed to the model that answered.
   const wanted = objectIn(details) ? pass : { ...pass, reasoning: Math.min(own.reasoning, pass.output) };
   for (const name of shared) {
     moved[name] = Math.min(own[name], wanted[name]);

@@ -8,7 +8,7 @@ const accountTypes = new Set(['authentication_error', 'billing_error', 'permissi
 const accountCodes =
   /^(ramp_limit_exceeded|enforced_spend_limit_reached|contract_spend_limit_reached|organization_on_hold)$/;
 
-/** An unpaid, disabled or used-up account is a plain 400 whose message alone tells. */
+/** An unpaid, disabled or exhausted account is a plain 400, recognisable by its message alone. */
 const accountMessages =
   /^(your credit balance is too low|this organization has been disabled|you have reached your (specified )?api usage limits)/i;
 

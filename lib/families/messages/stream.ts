@@ -6,7 +6,7 @@ import { type JsonObject, objectIn, parseJson, textIn } from '#lib/families/read
 import type { UsageReport } from '#lib/metering/usage';
 import type { ShownResource } from '#lib/resources/resource';
 
-/** Reads a messages stream: usage told at the start, then overridden by each delta of the message. */
+/** Reads a messages stream: usage reported at the start, then overridden by each delta of the message. */
 export function messagesStreamReader(ask: Ask): StreamReader {
   return new MessagesStream(ask);
 }
@@ -16,9 +16,9 @@ class MessagesStream implements StreamReader {
   #usage: JsonObject | null = null;
   /** The message that the usage is of. */
   #message: string | null = null;
-  /** A delta has told the output: before, only a few tokens of it stand in the start. */
+  /** A delta has reported the output: until then the start has only a few tokens of it. */
   #outputTold = false;
-  /** Made when asked for, kept until something newer is told. */
+  /** Made when it is first needed, kept until newer usage arrives. */
   #report: UsageReport | null = null;
   #outputBytes = 0;
   #container: readonly ShownResource[] = [];
@@ -55,7 +55,7 @@ class MessagesStream implements StreamReader {
     }
   }
 
-  /** A proxy may repeat a start, which then tells nothing new, or begin another message in its place. */
+  /** A proxy may repeat a start, which then adds nothing, or begin another message in its place. */
   #start(message: JsonObject): void {
     const usage = objectIn(message.usage);
     const id = textIn(message.id);
@@ -77,7 +77,7 @@ class MessagesStream implements StreamReader {
     this.#report = null;
   }
 
-  /** A message runs in one container, told at its start or its end. */
+  /** A message runs in one container, named at its start or its end. */
   #show(message: unknown): void {
     if (this.#container.length === 0) this.#container = containerIn(message);
   }

@@ -80,14 +80,14 @@ function namedTier(ask: Ask, usage: JsonObject): string | null {
 }
 
 /**
- * Usage told at a stream's start, overridden by a later object: its value for every field that is not
- * null, downward too.
+ * Usage reported at a stream's start, overridden by a later object: by every field of it that is not null, also by
+ * lower values.
  */
 export function foldUsage(earlier: JsonObject, later: JsonObject): JsonObject {
   const told = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
   const folded: Record<string, unknown> = { ...earlier, ...Object.fromEntries(told) };
   const { cache_creation: divided, cache_creation_input_tokens: written } = Object.fromEntries(told);
-  // A lower total told later leaves the start's division behind.
+  // A lower total reported later overrides the start's division.
   if (divided === undefined && typeof written === 'number' && written < dividedSum(earlier)) {
     delete folded.cache_creation;
   }

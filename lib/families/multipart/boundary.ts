@@ -5,7 +5,7 @@ const parameter = /\s*;\s*(?:([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\\r\n]|\\[^\r\n])
 /** What RFC 2046 lets a boundary be. */
 const boundaryText = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
-/** What every reader reads alike. */
+/** What every parser reads alike. */
 export const plainCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 /** Whether a Content-Type says that the body has parts, of whatever kind. */
@@ -31,7 +31,7 @@ export function readBoundary(contentType: string): string | ScanFault {
   if (!only || named.length > 1 || only[0] !== 'boundary') {
     return { fault: 'The Content-Type must name one boundary; send multipart/form-data; boundary=….' };
   }
-  // Some readers take names and values in the charset that stands here.
+  // Some parsers read names and values in the charset that is named here.
   const charsets = parameters.filter(([name]) => name.startsWith('charset'));
   const isPlain = charsets.every(
     ([name, text]) => name === 'charset' && plainCharsets.has(text.toLowerCase()),

@@ -7,7 +7,7 @@ import { compileSpec, type Level, type Rule, type Spelling, spellingNamed } from
  * folds case, trims, decodes or takes lists could take for one that it does (contract: body/multipart-agreement).
  */
 export function fieldNamed(spec: FieldSpec, name: string): Rule | string | null {
-  // RFC 7578 lets such a part change the charset of all others, and some readers follow it.
+  // RFC 7578 lets such a part change the charset of all others, and some parsers follow it.
   if (loosened(name).toLowerCase() === '_charset_')
     return 'sets a charset; send all parts as UTF-8 without it';
   const root = compileSpec(spec);
@@ -35,7 +35,7 @@ function follow(root: Level, segments: readonly string[]): { rule: Rule; exact: 
     // Behind a value that is no object, brackets are another way to write the value itself.
     if (!spelling) return rule !== null && level === null ? { rule, exact: false } : null;
     rule = spelling.rule;
-    // Lists come as parts of their own, under names that nothing is decided by.
+    // Lists come as parts of their own, under names that decide nothing.
     if (rule.elements) return null;
     exact &&= spelling.exact;
     level = rule.members;
@@ -45,10 +45,10 @@ function follow(root: Level, segments: readonly string[]): { rule: Rule; exact: 
   return { rule, exact: exact && (rule.members === null || rule.part === 'file') };
 }
 
-/** As a lenient reader might see it. */
+/** As a lenient parser might see it. */
 function loosened(name: string): string {
   const decoded = name.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  // Readers that are made for mail take a name out of angle brackets.
+  // Parsers made for mail strip angle brackets from a name.
   const bare = decoded
     .normalize('NFKC')
     .trim()

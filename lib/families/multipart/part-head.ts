@@ -9,7 +9,7 @@ export interface PartHead {
   readonly filename: string | null;
   /** Lower case, without parameters; null: none. */
   readonly mediaType: string | null;
-  /** The text is what its bytes say in UTF-8: no other charset, no transfer encoding. */
+  /** The text is its bytes in UTF-8: no other charset, no transfer encoding. */
   readonly plain: boolean;
 }
 

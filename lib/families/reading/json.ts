@@ -1,4 +1,4 @@
-/** Reading parsed JSON of a provider, whose shape nobody guarantees. */
+/** Reading parsed JSON of a provider, whose shape is not guaranteed. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A string that says something; null for anything else. */
+/** A non-empty string; null for anything else. */
 export function textIn(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -2,7 +2,7 @@ import { listIn, objectIn } from '#lib/families/reading/json';
 
 const invalidKey = /api[_ ]?key[_ ](is[_ ])?(not[_ ]valid|invalid)|(invalid|incorrect)[_ ]api[_ ]?key/i;
 
-/** How much of a message is read: what stands later may quote the client. */
+/** How much of a message is read: the rest may quote the client. */
 const MESSAGE_CHARS = 120;
 
 /**

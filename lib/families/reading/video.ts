@@ -11,7 +11,7 @@ import { type UsageReport, usageOf } from '#lib/metering/usage';
 
 /**
  * A length in whole seconds, rounded up: a number, or a string of one as some dialects send it.
- * @returns null when it is absent; `invalid_body` for anything else, since the hold is made of it.
+ * @returns null when it is absent; `invalid_body` for anything else, since the hold depends on it.
  */
 export function readSeconds(scan: Scan, path: string): number | null | Refusal {
   const found = scan.found.get(path);
@@ -32,7 +32,7 @@ function wrong({ path, start }: Found, expected: string): Refusal {
   return refusal('invalid_body', `Field "${path}" (byte ${start}) must be ${expected}.`);
 }
 
-/** Eleven days: beyond that it is no length, and what it costs would not fit the ledger. */
+/** Eleven days: more is not a plausible length, and its cost would not fit the ledger. */
 const MOST_SECONDS = 1_000_000;
 
 /** Whole seconds, rounded up, of a number or a string of one; null for anything else. */
@@ -50,7 +50,7 @@ export function unitsOf({ size, sound }: JobFacts): readonly string[] {
 }
 
 /**
- * What a finished job is charged by (protocols: no family of videos reports usage).
+ * What a finished job is charged by (contract: families/video-lengths).
  * @param told the length of each as the answer tells it; undefined: that of the request, else `silent`.
  * @param silent seconds that the provider makes unasked; charging by them is flagged.
  */

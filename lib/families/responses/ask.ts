@@ -57,7 +57,7 @@ export function readResponsesAsk(
     ...(tools.length > 0 ? { serverTools: true } : {}),
     ...(nested ? { nested } : {}),
     ...references,
-    // What is not kept cannot run in the background: the provider says so itself.
+    // What is not stored cannot run in the background; the provider refuses it itself.
     ...(background && kept ? { job: imageModel === undefined ? {} : { imageModel } } : {}),
     scan,
   };
