@@ -1,4 +1,4 @@
-/** UTF-8 bytes of output that count as one token when no provider told the number (contract: money/estimate). */
+/** UTF-8 bytes of output that count as one token when no provider reported the number (contract: money/estimate). */
 const BYTES_PER_TOKEN = 4;
 /** Output tokens a second of an offer that has not been observed yet (contract: money/observed-speed). */
 const UNKNOWN_SPEED = 50;

@@ -1,7 +1,7 @@
 import type { UsageReport } from '#lib/metering/usage';
 import type { ShownResource } from '#lib/resources/resource';
 
-/** Sees a copy of every byte of one answer and tells what it used. Pure but for its own state. */
+/** Sees a copy of every byte of one answer and reports what it used. Pure but for its own state. */
 export interface Meter {
   push(chunk: Uint8Array): void;
   /** The answer is over, well or not. */
@@ -21,7 +21,7 @@ export interface Meter {
   /** Resources that the answer has shown so far, of a whole one once it is over; in the order of showing. */
   shown(): readonly ShownResource[];
   /**
-   * A whole answer once it is over, or the newest object of a stream that tells a job's state, parsed;
+   * A whole answer once it is over, or the newest object of a stream that shows a job's state, parsed;
    * undefined: none, or it could not be read.
    */
   answer(): unknown;

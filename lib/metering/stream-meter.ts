@@ -105,7 +105,7 @@ class StreamMeter implements Meter {
   }
 }
 
-/** What a stream tells at its start, its output still open, is no news worth waiting for the disk. */
+/** What a stream reports at its start, before any output, need not wait for the disk. */
 function isTold(report: UsageReport | null): boolean {
   return report !== null && !report.outputOpen;
 }

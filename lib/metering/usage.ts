@@ -62,7 +62,7 @@ export interface UsageReport {
   /** Usage that the answer attributes to a nested model, as the provider names it. */
   readonly nested: readonly NestedUsage[];
   /**
-   * The answer broke off before it told its output: `usage.output` is what it said at its start. The
+   * The answer broke off before it reported its output: `usage.output` is what it said at its start. The
    * input is the provider's, the output is estimated from what came.
    */
   readonly outputOpen?: boolean;
@@ -113,7 +113,7 @@ export function usedTokens(usage: Usage): number {
   return countedTokens(usage) + usage.cachedInput;
 }
 
-/** All that a report tells, nested models included: what the call log shows and TPM counts. */
+/** All that a report contains, nested models included: what the call log shows and TPM counts. */
 export function totalUsage({ usage, nested }: UsageReport): Usage {
   if (nested.length === 0) return usage;
   const total = { ...usage };

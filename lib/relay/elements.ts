@@ -17,7 +17,7 @@ export class ElementSplitter {
   readonly #maxElementBytes: number;
   /** Brackets that are open. */
   #depth = 0;
-  /** Depth at which elements stand: 1 in an array, 0 for a lone object; -1: nothing has come yet. */
+  /** Depth of the elements: 1 in an array, 0 for a lone object; -1: nothing has arrived yet. */
   #base = -1;
   #inString = false;
   #escaped = false;

@@ -1,5 +1,5 @@
 /**
- * How an answer comes: as SSE events, as the elements of a JSON array that is written bit by bit, or as
+ * How an answer arrives: as SSE events, as the elements of a JSON array that is written bit by bit, or as
  * one whole body. The first two are streams: they are relayed and metered as they come (contract: families/streams).
  */
 export type Framing = 'events' | 'elements' | 'whole';

@@ -17,7 +17,7 @@ export interface Tap {
   failed(): boolean;
   /** Events seen so far. */
   events(): number;
-  /** The last bytes handed out, to tell whether the last event is finished. */
+  /** The last bytes handed out, which show whether the last event is finished. */
   tail(): Uint8Array;
 }
 

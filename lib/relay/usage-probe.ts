@@ -20,7 +20,7 @@ const LONGEST_KEY = 'system_fingerprint'.length;
 type Phase = 'start' | 'key' | 'colon' | 'value' | 'inside' | 'choices' | 'end';
 
 /**
- * Reads the JSON of one event byte by byte, just far enough to tell that it is not the usage event: an
+ * Reads the JSON of one event byte by byte, just far enough to see that it is not the usage event: an
  * unknown key, a choice, or no usage. It never says yes; `isUsageEvent` does.
  */
 export class UsageProbe {

@@ -13,7 +13,7 @@ const untoldMs = 2_000;
  */
 const mostAtOnce = 10_000;
 
-/** The resources of one process, told by the change feed what others have deleted. */
+/** The resources of one process; the change feed reports what others have deleted. */
 export interface LiveResources extends Resources {
   /** Deleted elsewhere (the subject of a change `resource`). */
   drop(name: string): void;

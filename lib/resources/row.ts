@@ -1,7 +1,7 @@
 import type { Resource, ResourceKind } from '#lib/resources/resource';
 import type { FamilyId } from '#lib/snapshot/snapshot';
 
-/** Longest id that is kept, characters: it stands in a key of the database. */
+/** Longest id that is kept, characters: it is part of a key of the database. */
 const mostId = 512;
 
 /** Whether the database can hold it: ids of providers are untrusted data. */

@@ -51,7 +51,7 @@ export async function unclaimedResources(
   return asked.filter(({ kind, id }) => !claimed.has(nameOf(workspaceId, kind, id)));
 }
 
-/** Its row may still wait in a journal: then it stands here, deleted, before it comes. */
+/** Its row may still wait in a journal: then a deleted row is stored here before it arrives. */
 const forgetStatement = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
     tokens, created_at, deleted_at)

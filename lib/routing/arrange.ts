@@ -76,7 +76,7 @@ function scoreOf(offer: OfferFacts, rules: Rules, call: Arranging): number {
 
 /**
  * A figure to sort by. An offer that was not measured for five minutes goes first, to be measured, unless
- * a call is measuring it now or it fails; then its old figure stands, or it goes last without one.
+ * a call is measuring it now or it fails; then its old figure counts, or it goes last without one.
  */
 function measured(figure: Smoothed, health: OfferHealth, nowMs: number): number {
   const fresh = figure.value !== null && nowMs - figure.atMs <= FIGURE_LIVES_MS;

@@ -44,7 +44,7 @@ export const untried: OfferHealth = {
   probing: false,
 };
 
-/** How an offer stands, for people and monitors. */
+/** The state of an offer, for people and monitors. */
 export type OfferState = 'in service' | 'set aside' | 'probing';
 
 /**
@@ -63,8 +63,8 @@ export function offerState(
 /** One attempt under way. Exactly one of `succeeded`, `failed` and `abandoned`, then `over`. */
 export interface Running {
   /**
-   * The offer did its part. @param firstByteMs how long its first byte took; null for an answer that
-   * tells nothing of that (a refusal of the client's own request).
+   * The offer answered. @param firstByteMs how long its first byte took; null for an answer that
+   * says nothing about it (a refusal of the client's own request).
    */
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void;
   /** It failed in a way that counts against the offer. @param retryAfterMs what its 429 asked for, or null. */
@@ -75,7 +75,7 @@ export interface Running {
   over(): void;
 }
 
-/** What a whole answer told of its offer. */
+/** What a whole answer showed about its offer. */
 export interface Measure {
   readonly outputTokens: number;
   /** From the request being sent whole to the end of the answer, ms. */

@@ -11,7 +11,7 @@ export interface LiveHealth {
 export const noHealth: LiveHealth = { processes: 0, of: () => untried };
 
 /**
- * Joins what processes answered. Each learns by itself; of several, the one that has set an offer aside for
+ * Joins what processes answered. Each measures for itself; of several, the one that has set an offer aside for
  * longest is shown. Pure.
  */
 export function joinHealth(

@@ -66,7 +66,7 @@ export function attemptsOf(input: PlanInput, rules: Rules): number {
 
 /**
  * Steps 1 to 5 (contract: routing/plan): every offer that the call could go to, in order; those that the breaker
- * has set aside stand at the end.
+ * has set aside are at the end.
  */
 export function candidates(input: PlanInput, rules: Rules, left: Leftovers | null): readonly OfferFacts[] {
   const { ask, catalogue } = input;

@@ -117,8 +117,8 @@ function ask(path: string, word: string): Promise<{ readonly answer: string } | 
 }
 
 /**
- * A path to `dir`/`name` that a socket address can hold: as it is, relative to where we stand, or on
- * Linux through an open directory. null when none fits. `release` it once the socket is gone.
+ * A path to `dir`/`name` that a socket address can hold: as it is, relative to the working
+ * directory, or on Linux through an open directory. null when none fits. `release` it once the socket is gone.
  */
 function shortPlace(dir: string, name: string): { path: string; release(): void } | null {
   const plain = [join(dir, name), relative(process.cwd(), join(dir, name))];

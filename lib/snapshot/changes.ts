@@ -48,7 +48,7 @@ interface Row {
   subject: string;
 }
 
-/** Makes a feed that stands at the end of the table; it survives outages of the database. */
+/** Makes a feed that starts at the end of the table; it survives outages of the database. */
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { pool, mono, intervalMs = 1_000, keepMs = 3_600_000 } = options;
   /** null until the first poll: what came before is unknown, so it counts as lost. */

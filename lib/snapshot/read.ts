@@ -22,7 +22,7 @@ export interface KeyReader {
   forget(what: { key: string } | { workspace: string } | 'unknown' | 'all'): void;
 }
 
-/** A reader that is told by the change feed how fresh its memory is. */
+/** A reader that learns from the change feed how fresh its memory is. */
 export interface LiveKeyReader extends KeyReader {
   /** All changes up to this moment (monotonic ms) were delivered: what is in memory was in force then. */
   confirm(atMs: number): void;
@@ -177,7 +177,7 @@ class Fingerprints {
     if (known !== undefined) return known;
     const made = fingerprint(secret);
     if (!isWellFormedKey(secret)) return made;
-    // Full of what nobody sends any more: the next calls fill it again.
+    // Full, mostly of keys that are no longer sent: the next calls fill it again.
     if (this.#known.size >= MOST_FINGERPRINTS) this.#known = new Map();
     this.#known.set(secret, made);
     return made;

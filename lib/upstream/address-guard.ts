@@ -36,7 +36,7 @@ export function isPrivateAddress(address: string): boolean {
   return version !== 0 && inside.check(bare, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether a name or literal is not of the public internet; one that cannot be told may be of it. */
+/** Whether a name or literal is not of the public internet; one that cannot be judged counts as public. */
 export function isPrivateHost(hostname: string): Promise<boolean> {
   if (isIP(hostname.replace(/^\[|\]$/g, ''))) return Promise.resolve(isPrivateAddress(hostname));
   return new Promise((resolve) => {

@@ -163,7 +163,7 @@ function isUnreadable({ status, headers, opening }: Exchange): boolean {
   return status < 300 && codingOf(headers) === '' && !opensLikeAnswer(opening);
 }
 
-/** What an answer means for the chain that only its body can tell. */
+/** What an answer means for the chain, where only its body shows it. */
 async function judge(run: AttemptRun, exchange: Exchange): Promise<'answer' | 'next'> {
   return run.isOperatorFault(exchange.status, await exchange.peek()) ? 'next' : 'answer';
 }

@@ -22,7 +22,7 @@ export function isOwnClosing(name: string): boolean {
   return ownClosings.has(name);
 }
 
-/** Codes of certificates that a provider's address does not match or that nobody vouches for. */
+/** Codes of certificates that a provider's address does not match or that no authority vouches for. */
 const certificateCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
 
 /** Codes of bytes that are not HTTP, or not in the coding that the answer names. */

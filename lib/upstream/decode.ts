@@ -15,7 +15,7 @@ const zstd = { finishFlush: zlib.ZSTD_e_flush };
 
 /**
  * Undoes the coding of an answer that came compressed although `identity` was asked for: else nobody could
- * read its usage, and a host that frames answers itself would drop the one header that tells of it.
+ * read its usage, and a host that frames answers itself would drop the one header that names it.
  * @returns null for an answer without content, a part of one, or one whose coding is unknown.
  */
 export function decoderOf(status: number, headers: HeaderBag): Transform | null {

@@ -2,7 +2,7 @@ import { type Refusal, refusal } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { Catalogue, FamilyId, KeySnapshot } from '#lib/snapshot/snapshot';
 
-/** What a name stands for. */
+/** What a name refers to. */
 export interface Named {
   readonly slug: string;
   /** Slugs to try after it, in place of the policy's `fallbackModels`; absent: the policy's own. */
