@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { errorTable } from '#lib/errors';
 import {
   ambiguousAnchors,
   brokenLinks,
@@ -28,15 +27,6 @@ describe('the pages of the contract', () => {
   it('are listed on their first page', () => {
     const first = markdown.find(({ path }) => path === 'docs/contract/README.md')?.text ?? '';
     expect([...pages.keys()].filter((page) => !first.includes(`| [${page}](${page}.md) |`))).toEqual([]);
-  });
-
-  it('list every error code of the gateway with its status, and no other', () => {
-    const page = markdown.find(({ path }) => path === 'docs/contract/request.md')?.text ?? '';
-    const listed = [...page.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
-      code,
-      Number(status),
-    ]);
-    expect(listed).toEqual(Object.entries(errorTable).map(([code, { status }]) => [code, status]));
   });
 
   it('lead to headings that are there, as all pages of the project do', () => {

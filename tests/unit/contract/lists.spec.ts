@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { commandsOf } from '#lib/command/declared';
+import { operations } from '#lib/control/operations';
+import { errorTable } from '#lib/errors';
+import { settingsSchema } from '#lib/schemas/settings';
+
+/** One section of a page of the contract. */
+function rule(page: string, name: string): string {
+  const text = readFileSync(`docs/contract/${page}.md`, 'utf8');
+  return text.split(`\n### ${name}\n`)[1]?.split(/\n##/)[0] ?? '';
+}
+
+describe('the contract lists', () => {
+  it('every error code of the gateway with its status, and no other', () => {
+    const rows = rule('request', 'error-codes').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm);
+    const listed = [...rows].map(([, status, code]) => [code, Number(status)]);
+    expect(listed).toEqual(Object.entries(errorTable).map(([code, { status }]) => [code, status]));
+  });
+
+  it('every command, and no other', () => {
+    const lines = rule('operations', 'command-line').matchAll(/^gateway ([a-z-]+) ?([a-z|-]*)$/gm);
+    const listed = [...lines].flatMap(([, noun, verbs = '']) =>
+      verbs.split('|').map((verb) => `${noun} ${verb}`.trim()),
+    );
+    const undeclared = ['sandbox', 'health', 'doctor'];
+    const declared = commandsOf(operations).map(({ name }) => name);
+    expect(listed.sort()).toEqual([...declared, ...undeclared].sort());
+  });
+
+  it('every setting of the process', () => {
+    const table = rule('operations', 'settings');
+    const missing = Object.keys(settingsSchema.shape).filter((name) => !table.includes(`\`${name}\``));
+    expect(missing).toEqual([]);
+  });
+});
