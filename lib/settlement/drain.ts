@@ -40,6 +40,8 @@ export function startDrain(options: DrainOptions): Drain {
   let running: Promise<void> | null = null;
   let cancel = schedule(tick, pauseMs);
   let stopped = false;
+  /** The last drain failed: what it brought to the database is not known. */
+  let unsure = false;
 
   function tick(): void {
     drainNow()
@@ -58,10 +60,12 @@ export function startDrain(options: DrainOptions): Drain {
   /** One at a time: a second caller waits for the running drain and then has its own. */
   async function drainNow(): Promise<void> {
     while (running) await running.catch(() => {});
-    const mine = drainAll(options);
+    const mine = drainAll(options, unsure);
     running = mine;
     try {
+      unsure = true;
       await mine;
+      unsure = false;
     } finally {
       running = null;
     }
@@ -77,7 +81,7 @@ export function startDrain(options: DrainOptions): Drain {
   };
 }
 
-async function drainAll(options: DrainOptions): Promise<void> {
+async function drainAll(options: DrainOptions, again: boolean): Promise<void> {
   const { pool, journal, onPosted, report, batchSize = 2000 } = options;
   // Loss of power may take what the last drain had not posted, no more.
   const synced = journal.sync();
@@ -95,7 +99,7 @@ async function drainAll(options: DrainOptions): Promise<void> {
         unkept.push(failure);
       }
     };
-    const how = { own: true, passes: () => unkept.length === 0 };
+    const how = { own: true, again, passes: () => unkept.length === 0 };
     const settled = await settleIsolating(pool, journal.ownerId, batch, setAside, how);
     if (unkept.length === 0) journal.drop(batch.length);
     left -= batch.length;

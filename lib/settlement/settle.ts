@@ -23,19 +23,21 @@ const limitMs = 20_000;
 export interface Posting {
   /** By the process that wrote their journal; else by one that found it, or a copy. */
   readonly own: boolean;
+  /** Whether they may have been posted before: they were found, or an earlier try failed without saying how far it came. */
+  readonly again: boolean;
   /** Whether their places are passed: not when one before could be neither posted nor set aside. */
   passes(): boolean;
 }
 
-const byOwner: Posting = { own: true, passes: () => true };
+const byOwner: Posting = { own: true, again: false, passes: () => true };
 
 /**
  * Brings ended calls to the database in one transaction: rows, ledger, balances, sums; what providers keep; and how
  * far their journal is posted. What was posted before changes nothing: it may be repeated with the same entries at any
  * time, for ever where their places are known (contract: money/once).
  *
- * Locks are taken in one order everywhere: journal positions, calls, resources, workspaces with their lines, keys, leases, holds,
- * sums, change feed; within each by id.
+ * Locks are taken in one order everywhere: journal positions, calls, resources, workspaces with their lines, keys,
+ * leases, holds, sums, change feed; within each by id.
  * @param ownerId the process whose leases paid for the calls, and whose journal they stand in.
  * @throws Error of the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
  */
@@ -70,10 +72,11 @@ async function settleIn(
   client: PoolClient,
   ownerId: string,
   given: readonly DrainedEntry[],
-  { own, passes }: Posting,
+  { own, again, passes }: Posting,
 ): Promise<void> {
-  const entries = own ? given : await unpostedOf(client, ownerId, given);
-  if (passes()) await advance(client, ownerId, given, own);
+  const entries = again ? await unpostedOf(client, ownerId, given) : given;
+  const placed = passes();
+  if (placed) await advance(client, ownerId, given, own);
   const byId = new Map<string, SettledEntry>();
   const kept: KeepEntry[] = [];
   for (const entry of entries) {
@@ -84,7 +87,7 @@ async function settleIn(
     const id = entry.call.id.toLowerCase();
     if (!byId.has(id)) byId.set(id, entry);
   }
-  const unclaimed = await claimApart(client, byId);
+  const unclaimed = await claimApart(client, byId, placed);
   const fresh = unclaimed.size > 0 ? await insertNew(client, unclaimed) : [];
   if (kept.length > 0) await keepResources(client, kept);
   const effects = apply(fresh);

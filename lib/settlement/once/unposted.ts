@@ -5,8 +5,8 @@ import { readPositions } from '#lib/settlement/once/positions';
 const known = 'SELECT call_id::text AS id FROM settled_apart WHERE call_id = ANY ($1::uuid[])';
 
 /**
- * Of a dead owner's entries those that its journal does not show as posted: whether their calls are still in the log
- * does not matter. Locks its positions, so that copies of a journal are read one after the other.
+ * Those of a journal's entries that it does not show as posted: whether their calls are still in the log does not
+ * matter. Locks its positions, so that copies of a journal are read one after the other.
  */
 export async function unpostedOf(
   client: PoolClient,
@@ -30,18 +30,21 @@ const insertApart = `
 
 /**
  * Keeps for ever which calls are posted from no place in a journal, by id.
+ * @param placed whether the places of the others are passed.
  * @returns the entries without those that were posted so before.
  */
 export async function claimApart(
   client: PoolClient,
   byId: ReadonlyMap<string, SettledEntry>,
+  placed: boolean,
 ): Promise<ReadonlyMap<string, SettledEntry>> {
-  const apart = [...byId].flatMap(([id, { place }]) => (place ? [] : [id]));
+  const isApart = ({ place }: SettledEntry) => !place || !placed;
+  const apart = [...byId].flatMap(([id, entry]) => (isApart(entry) ? [id] : []));
   if (apart.length === 0) return byId;
   const { rows } = await client.query<{ id: string }>(insertApart, [apart]);
   if (rows.length === apart.length) return byId;
   const fresh = new Set(rows.map(({ id }) => id));
-  return new Map([...byId].filter(([id, { place }]) => place || fresh.has(id)));
+  return new Map([...byId].filter(([id, entry]) => !isApart(entry) || fresh.has(id)));
 }
 
 const doubtful = `

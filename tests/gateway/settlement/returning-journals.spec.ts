@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -204,6 +204,44 @@ describe('a journal that comes back after its calls were deleted posts nothing t
     expect(await balance()).toEqual([{ nano: '-7' }]);
   });
 
+  it('with calls that were posted while the disk refused to keep one before them', async () => {
+    const { dir, ownerId, journal, drain, append } = await startProcess();
+    const orphan = callOf(
+      { workspaceId: newId(), keyId: newId() },
+      { id: ids.newId() ?? '', atMs: longAgoMs },
+    );
+    await append([...whole(old()), ...whole(orphan), ...whole(old())]);
+    const files = copyOf(dir);
+    mkdirSync(join(dir, `${ownerId}.rejected`));
+    await expect(drain.drainNow()).rejects.toThrow('EISDIR');
+    expect(await spent()).toBe(20n);
+    await expectNothingMore(files, 20n);
+    // The process itself tries again too.
+    rmdirSync(join(dir, `${ownerId}.rejected`));
+    await drain.drainNow();
+    expect(await spent()).toBe(20n);
+    await journal.close();
+  });
+
+  it('nor does its own process, where the answer to a COMMIT was lost', async () => {
+    const { journal, append } = await startProcess();
+    await append([...whole(old()), ...whole(old())]);
+    let lost = false;
+    const drain = startDrain({
+      pool: losingAnswers(() => {
+        const now = !lost;
+        lost = true;
+        return now;
+      }),
+      ...{ journal, onPosted: () => {}, report: () => {}, schedule: () => () => {} },
+    });
+    await expect(drain.drainNow()).rejects.toThrow('the answer was lost');
+    await forget();
+    await drain.drainNow();
+    expect(await spent()).toBe(20n);
+    await journal.close();
+  });
+
   it('nor does a copy of an earlier moment end calls that ended since', async () => {
     const { dir, journal, drain, append, ownerId } = await startProcess();
     const call = old();
@@ -282,6 +320,22 @@ describe('a journal of a version that kept no positions', () => {
     rmSync(dir, { recursive: true });
   });
 });
+
+/** A database whose answer to a COMMIT does not arrive. */
+function losingAnswers(losesNow: () => boolean): Pool {
+  const connect = async () => {
+    const client = await pool.connect();
+    const query = async (text: string, values?: unknown[]) => {
+      const answer = await client.query(text, values);
+      if (text === 'COMMIT' && losesNow()) throw new Error('the answer was lost');
+      return answer;
+    };
+    return { query, release: (end?: boolean) => client.release(end) };
+  };
+  return new Proxy(pool, {
+    get: (target, name) => (name === 'connect' ? connect : Reflect.get(target, name).bind(target)),
+  });
+}
 
 /** A database that is gone after so many settlements. */
 function failingAfter(commits: number): Pool {
