@@ -7,11 +7,14 @@ export interface LeavingCalls {
   /** Ids in [fromId, toId). */
   readonly fromId: string;
   readonly toId: string;
+  /** These among them alone; null: all of them. */
+  readonly ids: readonly string[] | null;
 }
 
 const leavingCalls = `
   SELECT workspace_id, key_id, settled_at, cost_nano FROM call
-  WHERE id >= $2::uuid AND id < $1::uuid AND ($3::uuid IS NULL OR workspace_id = $3::uuid)`;
+  WHERE id >= $2::uuid AND id < $1::uuid AND ($3::uuid IS NULL OR workspace_id = $3::uuid)
+    AND ($4::uuid[] IS NULL OR id = ANY ($4::uuid[]))`;
 
 /** The charge of a job that was given up before stands in the ledger by itself. */
 const leavingJobs = `
@@ -60,9 +63,9 @@ const forgetWhole = `
  */
 export async function closeCalls(
   client: PoolClient,
-  { workspaceId, fromId, toId }: LeavingCalls,
+  { workspaceId, fromId, toId, ids }: LeavingCalls,
 ): Promise<void> {
-  await client.query(book(leavingCalls), [toId, fromId, workspaceId]);
+  await client.query(book(leavingCalls), [toId, fromId, workspaceId, ids]);
   await client.query(forgetWhole);
 }
 

@@ -94,13 +94,14 @@ export async function dropPartitions(pool: Pool, nowMs: number, retentionDays: n
         workspaceId: null,
         fromId: idFloor(startMs),
         toId: idFloor(startMs + weekMs),
+        ids: null,
       });
       await client.query(`DROP TABLE IF EXISTS "${name}"`);
     });
   }
   await change(pool, async (client) => {
     await client.query('LOCK TABLE call_default IN SHARE MODE');
-    await closeCalls(client, { workspaceId: null, fromId: idFloor(0), toId: idFloor(keepFromMs) });
+    await closeCalls(client, { workspaceId: null, fromId: idFloor(0), toId: idFloor(keepFromMs), ids: null });
     await client.query('DELETE FROM call_default WHERE id < $1::uuid', [idFloor(keepFromMs)]);
   });
   for (let more = true; more; )
