@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { queryWithin } from '#lib/data/query-within';
 import type { DrainedEntry, Place } from '#lib/settlement/entry';
 
 interface Position {
@@ -112,9 +113,13 @@ export async function endFiles(
   if (sizes.size > 0) await pool.query(endFound, [ownerId, [...sizes.keys()], [...sizes.values()]]);
 }
 
-/** The process that wrote the journal stops, and no call is open in it. */
+/** A process that stops waits no longer. Without the mark, old calls that stand open in a copy of its files are reported. */
+const stopMs = 2_000;
+
+/** The process that wrote the journal stops, and no call is open in it. @throws Error of the database. */
 export async function endOwn(pool: Pool, ownerId: string): Promise<void> {
-  await pool.query('UPDATE journal_position SET ended = true WHERE owner_id = $1::uuid AND all_before', [
-    ownerId,
-  ]);
+  await queryWithin(pool, stopMs)(
+    'UPDATE journal_position SET ended = true WHERE owner_id = $1::uuid AND all_before',
+    [ownerId],
+  );
 }
