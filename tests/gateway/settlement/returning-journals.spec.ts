@@ -121,7 +121,7 @@ describe('a journal that comes back after its calls were deleted posts nothing t
     const { dir, journal, drain, append } = await startProcess({ mostHeld: 4 });
     await append(Array.from({ length: 10 }, () => whole(old())).flat());
     const { call } = refusedOf(customer);
-    const refused = old({ ...call, id: ids.newId() ?? '' });
+    const refused = old({ ...call, id: ids.newId() ?? '', atMs: longAgoMs });
     await append([{ kind: 'refused', callId: refused.id, call: refused }]);
     const files = copyOf(dir);
     await drain.drainNow();
