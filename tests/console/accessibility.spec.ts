@@ -1,4 +1,5 @@
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
+import { openKeys, test } from '#tests/console/home';
 import {
   callGateway,
   closeSecret,
@@ -6,15 +7,13 @@ import {
   expectAccessible,
   fillSignIn,
   inDatabase,
-  signIn,
-  started,
 } from '#tests/console/visit';
 
 test.describe('320 px wide', () => {
   test.use({ viewport: { width: 320, height: 640 } });
 
-  test('no page scrolls sideways, whatever strangers wrote', async ({ page }) => {
-    await signIn(page);
+  test('no page scrolls sideways, whatever strangers wrote', async ({ page, home }) => {
+    await openKeys(page, home);
     const key = await createKey(page, 'n'.repeat(100));
     await expectAccessible(page);
     await closeSecret(page);
@@ -22,7 +21,7 @@ test.describe('320 px wide', () => {
     const answer = await callGateway(key, 'm'.repeat(1000));
     const id = answer.headers.get('x-request-id') ?? '';
     await expect(async () => {
-      expect((await page.goto(`/demo/logs/${id}`))?.status()).toBe(200);
+      expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
     }).toPass({ timeout: 60_000 });
     await inDatabase(
       `UPDATE call SET error_code = repeat('e', 300), user_agent = repeat('u', 256), flags = ARRAY[repeat('f', 80)],
@@ -33,61 +32,63 @@ test.describe('320 px wide', () => {
     );
     await page.reload();
     await expectAccessible(page);
-    await page.goto('/demo/logs');
+    await page.goto(`/${home.slug}/logs`);
     await expect(page.getByRole('table')).toBeVisible();
     await expectAccessible(page);
   });
 });
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [1280, 360]) {
-    test.describe(`${colorScheme}, ${width} px wide`, () => {
-      test.use({ colorScheme, viewport: { width, height: 800 } });
+// Contrast depends on the scheme, and what fits on the width: each of them once.
+for (const { colorScheme, width } of [
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 360 },
+] as const) {
+  test.describe(`${colorScheme}, ${width} px wide`, () => {
+    test.use({ colorScheme, viewport: { width, height: 800 } });
 
-      test('the sign-in page is accessible, its refusal too', async ({ page }) => {
-        await page.goto('/sign-in');
-        await expectAccessible(page);
-        await fillSignIn(page, started('EMAIL'), 'not it');
-        await expect(page.getByRole('alert').filter({ hasText: 'not right' })).toBeVisible();
-        await expectAccessible(page);
-      });
-
-      test('keys and their dialogs are accessible', async ({ page }) => {
-        await signIn(page);
-        await expect(page.locator('html')).toHaveClass(new RegExp(`\\b${colorScheme}\\b`));
-        await expectAccessible(page);
-        await page.getByRole('button', { name: 'Create key' }).click();
-        await expectAccessible(page);
-        await page.keyboard.press('Escape');
-        await expect(page.getByRole('dialog')).toHaveCount(0);
-        const name = `axe ${colorScheme} ${width}`;
-        await createKey(page, name);
-        await expectAccessible(page);
-        await closeSecret(page);
-        await page.getByRole('button', { name: `Actions for ${name}` }).click();
-        await page.getByRole('menuitem', { name: 'Revoke' }).click();
-        await expect(page.getByRole('dialog', { name: `Revoke ${name}?` })).toBeVisible();
-        await expectAccessible(page);
-      });
-
-      test('the log and a call are accessible', async ({ page }) => {
-        await signIn(page);
-        const key = await createKey(page, `calls ${colorScheme} ${width}`);
-        const id = (await callGateway(key)).headers.get('x-request-id') ?? '';
-        await closeSecret(page);
-        await expect(async () => {
-          expect((await page.goto(`/demo/logs/${id}`))?.status()).toBe(200);
-        }).toPass({ timeout: 60_000 });
-        await expectAccessible(page);
-        await page.goto('/demo/logs');
-        await expect(page.getByRole('table')).toBeVisible();
-        await expectAccessible(page);
-        await page.goto('/demo/logs?id=ffff');
-        await expect(page.getByRole('heading', { name: 'No call matches' })).toBeVisible();
-        await expectAccessible(page);
-        await page.goto('/demo/nothing/here');
-        await expectAccessible(page);
-      });
+    test('the sign-in page is accessible, its refusal too', async ({ page }) => {
+      await page.goto('/sign-in');
+      await expectAccessible(page);
+      await fillSignIn(page, 'nobody@example.com', 'not it');
+      await expect(page.getByRole('alert').filter({ hasText: 'not right' })).toBeVisible();
+      await expectAccessible(page);
     });
-  }
+
+    test('keys and their dialogs are accessible', async ({ page, home }) => {
+      await openKeys(page, home);
+      await expect(page.locator('html')).toHaveClass(new RegExp(`\\b${colorScheme}\\b`));
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      await expect(page.getByRole('dialog')).toHaveCount(0);
+      const name = `axe ${colorScheme} ${width}`;
+      await createKey(page, name);
+      await expectAccessible(page);
+      await closeSecret(page);
+      await page.getByRole('button', { name: `Actions for ${name}` }).click();
+      await page.getByRole('menuitem', { name: 'Revoke' }).click();
+      await expect(page.getByRole('dialog', { name: `Revoke ${name}?` })).toBeVisible();
+      await expectAccessible(page);
+    });
+
+    test('the log and a call are accessible', async ({ page, home }) => {
+      await openKeys(page, home);
+      const key = await createKey(page, `calls ${colorScheme} ${width}`);
+      const id = (await callGateway(key)).headers.get('x-request-id') ?? '';
+      await closeSecret(page);
+      await expect(async () => {
+        expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
+      }).toPass({ timeout: 60_000 });
+      await expectAccessible(page);
+      await page.goto(`/${home.slug}/logs`);
+      await expect(page.getByRole('table')).toBeVisible();
+      await expectAccessible(page);
+      await page.goto(`/${home.slug}/logs?id=ffff`);
+      await expect(page.getByRole('heading', { name: 'No call matches' })).toBeVisible();
+      await expectAccessible(page);
+      await page.goto(`/${home.slug}/nothing/here`);
+      await expectAccessible(page);
+    });
+  });
 }

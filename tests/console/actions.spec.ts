@@ -1,5 +1,6 @@
-import { expect, type Request, test } from '@playwright/test';
-import { callGateway, closeSecret, createKey, signIn, started } from '#tests/console/visit';
+import { expect, type Request } from '@playwright/test';
+import { addPerson, enter, makeHome, openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey, started } from '#tests/console/visit';
 
 /** The server action as the page sends it, to be sent again by others. */
 interface Sent {
@@ -18,8 +19,10 @@ function sentOf(request: Request): Sent {
 test('an action authorises by itself: a viewer, a stranger and another origin change nothing', async ({
   page,
   browser,
+  home,
+  db,
 }) => {
-  await signIn(page);
+  await openKeys(page, home);
   const key = await createKey(page, 'guarded');
   await closeSecret(page);
   const sending = page.waitForRequest((request) => request.headers()['next-action'] !== undefined);
@@ -30,11 +33,11 @@ test('an action authorises by itself: a viewer, a stranger and another origin ch
   await page.getByRole('button', { name: 'Actions for guarded' }).click();
   await page.getByRole('menuitem', { name: 'Enable' }).click();
   await expect(page.getByText('guarded is enabled')).toBeVisible();
-  const address = `${started('URL')}/demo/keys`;
+  const address = `${started('URL')}/${home.slug}/keys`;
   const origin = started('URL');
 
   const viewer = await browser.newContext({ baseURL: origin });
-  await signIn(await viewer.newPage(), 'viewer@example.com', 'only looking');
+  await enter(viewer, await addPerson(db, home.slug, 'viewer'));
   const asViewer = await viewer.request.post(address, { headers: { ...headers, origin }, data: body });
   expect(await asViewer.text()).toContain('Your role is viewer');
 
@@ -44,11 +47,12 @@ test('an action authorises by itself: a viewer, a stranger and another origin ch
   expect(await asStranger.text()).toContain('Your session has ended');
 
   const others = await browser.newContext({ baseURL: origin });
-  await signIn(await others.newPage(), 'others@example.com', 'somewhere else', 'other-people');
+  const theirs = await makeHome(db);
+  await enter(others, theirs.owner);
   const asOthers = await others.request.post(address, { headers: { ...headers, origin }, data: body });
   expect(await asOthers.text()).toContain('no longer a member');
-  const inTheirs = body.replace('"demo"', '"other-people"');
-  const stolen = await others.request.post(`${origin}/other-people/keys`, {
+  const inTheirs = body.replace(`"${home.slug}"`, `"${theirs.slug}"`);
+  const stolen = await others.request.post(`${origin}/${theirs.slug}/keys`, {
     headers: { ...headers, origin },
     data: inTheirs,
   });

@@ -1,18 +1,16 @@
-import { expect, test } from '@playwright/test';
-import { inDatabase, signIn } from '#tests/console/visit';
+import { expect } from '@playwright/test';
+import { test } from '#tests/console/home';
+import { inDatabase } from '#tests/console/visit';
 
-test('a slash at the end redirects once, with or without a session', async ({ page, request }) => {
-  for (const path of ['/sign-in/', '/demo/keys/?filter=a']) {
+test('a slash at the end redirects once, with or without a session', async ({ page, request, home }) => {
+  for (const path of ['/sign-in/', `/${home.slug}/keys/?filter=a`]) {
     const answer = await request.get(path, { maxRedirects: 0 });
     const plain = path.replace(/\/+(?=\?|$)/, '');
     const to = new URL(answer.headers().location ?? '', 'http://x');
     expect([answer.status(), to.pathname + to.search]).toEqual([308, plain]);
   }
-  await page.goto('/sign-in/');
-  await expect(page).toHaveURL(/\/sign-in$/);
-  await signIn(page);
-  await page.goto('/demo/keys/');
-  await expect(page).toHaveURL(/\/demo\/keys$/);
+  await page.goto(`/${home.slug}/keys/`);
+  await expect(page).toHaveURL(new RegExp(`/${home.slug}/keys$`));
 });
 
 test('favicon, robots.txt and the logo need no session', async ({ request }) => {
@@ -29,11 +27,11 @@ test('favicon, robots.txt and the logo need no session', async ({ request }) => 
   }
 });
 
-test('an address that a workspace had before leads to the same page under its new one', async ({ page }) => {
-  await inDatabase(
-    "INSERT INTO former_slug (slug, workspace_id) SELECT 'files', id FROM workspace WHERE slug = 'demo'",
-  );
-  await signIn(page);
+test('an address that a workspace had before leads to the same page under its new one', async ({
+  page,
+  home,
+}) => {
+  await inDatabase(`INSERT INTO former_slug (slug, workspace_id) VALUES ('files', '${home.id}')`);
   await page.goto('/files/logs?status=200');
-  await expect(page).toHaveURL(/\/demo\/logs\?status=200$/);
+  await expect(page).toHaveURL(new RegExp(`/${home.slug}/logs\\?status=200$`));
 });

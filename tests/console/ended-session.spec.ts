@@ -1,11 +1,13 @@
-import { expect, test } from '@playwright/test';
-import { closeSecret, createKey, fillSignIn, signIn } from '#tests/console/visit';
+import { expect } from '@playwright/test';
+import { openKeys, test } from '#tests/console/home';
+import { closeSecret, createKey, fillSignIn } from '#tests/console/visit';
 
 test('a form outlives its session: sign in beside it, press again, nothing typed is lost', async ({
   page,
   context,
+  home,
 }) => {
-  await signIn(page);
+  await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create an API key' });
   await form.getByLabel('Name', { exact: true }).fill('outlives');
@@ -15,16 +17,16 @@ test('a form outlives its session: sign in beside it, press again, nothing typed
   const opening = context.waitForEvent('page');
   await form.getByRole('link', { name: 'Sign in in a new tab' }).click();
   const second = await opening;
-  await fillSignIn(second);
-  await second.waitForURL('**/demo/keys');
+  await fillSignIn(second, home.owner.email);
+  await second.waitForURL(`**/${home.slug}/keys`);
   await form.getByRole('button', { name: 'Create key' }).click();
   await expect(page.getByTestId('secret')).toBeVisible();
   await closeSecret(page);
   await expect(page.getByRole('row').filter({ hasText: 'outlives' })).toBeVisible();
 });
 
-test('a switch without a session leads to the sign-in page and back', async ({ page, context }) => {
-  await signIn(page);
+test('a switch without a session leads to the sign-in page and back', async ({ page, context, home }) => {
+  await openKeys(page, home);
   await createKey(page, 'unattended');
   await closeSecret(page);
   await context.clearCookies();
@@ -32,13 +34,13 @@ test('a switch without a session leads to the sign-in page and back', async ({ p
   await page.getByRole('menuitem', { name: 'Disable' }).click();
   await expect(page.getByText('Your session has ended; nothing was changed.')).toBeVisible();
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Fkeys$/);
-  await fillSignIn(page);
+  await expect(page).toHaveURL(new RegExp(`/sign-in\\?callbackUrl=%2F${home.slug}%2Fkeys$`));
+  await fillSignIn(page, home.owner.email);
   await expect(page.getByRole('row').filter({ hasText: 'unattended' })).toContainText('Active');
 });
 
-test('without an answer the form stays and says that nobody knows', async ({ page, context }) => {
-  await signIn(page);
+test('without an answer the form stays and says that nobody knows', async ({ page, context, home }) => {
+  await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create an API key' });
   await form.getByLabel('Name', { exact: true }).fill('unheard');

@@ -1,10 +1,12 @@
-import { expect, test } from '@playwright/test';
-import { callGateway, closeSecret, createKey, signIn } from '#tests/console/visit';
+import { expect } from '@playwright/test';
+import { openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 
 test('the first key of a workspace stays on show while the empty page turns into a list', async ({
   page,
+  home,
 }) => {
-  await signIn(page, 'others@example.com', 'somewhere else', 'other-people');
+  await openKeys(page, home);
   await expect(page.getByRole('heading', { name: 'No keys yet' })).toBeVisible();
   const key = await createKey(page, 'very first');
   await expect(page.getByRole('heading', { name: 'No keys yet' })).toHaveCount(0);
@@ -16,8 +18,8 @@ test('the first key of a workspace stays on show while the empty page turns into
   await expect(page.getByRole('button', { name: 'Create key' })).toBeFocused();
 });
 
-test('the ready-made call names a model that can be called now', async ({ page }) => {
-  await signIn(page);
+test('the ready-made call names a model that can be called now', async ({ page, home }) => {
+  await openKeys(page, home);
   await createKey(page, 'example');
   await expect(page.getByRole('dialog')).toContainText('"model":"sandbox/');
 });

@@ -1,10 +1,12 @@
-import { expect, test } from '@playwright/test';
-import { callGateway, closeSecret, createKey, signIn } from '#tests/console/visit';
+import { expect } from '@playwright/test';
+import { makeHome, openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 
-test('from signing in to a call in the log, and a disabled key that refuses the very next call', async ({
+test('from a new key to a call in the log, and a disabled key that refuses the very next call', async ({
   page,
+  home,
 }) => {
-  await signIn(page);
+  await openKeys(page, home);
   const name = 'first path';
   const key = await createKey(page, name);
   await closeSecret(page);
@@ -31,7 +33,7 @@ test('from signing in to a call in the log, and a disabled key that refuses the 
   await expect(call).toContainText('200');
 
   await call.getByRole('link').click();
-  await expect(page).toHaveURL(new RegExp(`/demo/logs/${requestId}$`));
+  await expect(page).toHaveURL(new RegExp(`/${home.slug}/logs/${requestId}$`));
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Call ${requestId}`);
   const attempts = page.getByRole('region', { name: 'Attempts' }).getByRole('listitem');
   await expect(attempts).toHaveCount(1);
@@ -39,7 +41,7 @@ test('from signing in to a call in the log, and a disabled key that refuses the 
   const upstreamId = answer.headers.get('x-upstream-request-id') ?? 'none';
   await expect(attempts).toContainText(upstreamId);
 
-  await page.goto('/demo/keys');
+  await page.goto(`/${home.slug}/keys`);
   await page.getByRole('button', { name: `Actions for ${name}` }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
   await expect(page.getByText(`${name} is disabled`)).toBeVisible();
@@ -54,12 +56,12 @@ test('from signing in to a call in the log, and a disabled key that refuses the 
   expect((await callGateway(key)).status).toBe(200);
 });
 
-test('an unknown request id, and one of another workspace, are the same page', async ({ page }) => {
-  await signIn(page);
-  const unknown = await page.goto('/demo/logs/01900000-0000-7000-8000-000000000000');
+test('an unknown request id, and one of another workspace, are the same page', async ({ page, home, db }) => {
+  const others = await makeHome(db);
+  const unknown = await page.goto(`/${home.slug}/logs/01900000-0000-7000-8000-000000000000`);
   expect(unknown?.status()).toBe(404);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is nothing here');
-  const foreign = await page.goto('/other-people/logs/01900000-0000-7000-8000-000000000000');
+  const foreign = await page.goto(`/${others.slug}/logs/01900000-0000-7000-8000-000000000000`);
   expect(foreign?.status()).toBe(404);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is nothing here');
 });

@@ -1,16 +1,19 @@
-import { expect, test } from '@playwright/test';
-import { callGateway, closeSecret, createKey, signIn } from '#tests/console/visit';
+import { expect } from '@playwright/test';
+import { addPerson, enter, openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey } from '#tests/console/visit';
+import { createKey as addKey } from '#tests/support/control/operate';
 
 test('a new key is not lost by Esc, a press outside or Back, and is nowhere once it was saved', async ({
   page,
+  home,
 }) => {
-  await signIn(page);
+  await openKeys(page, home);
   const key = await createKey(page, 'kept');
   await page.keyboard.press('Escape');
   await page.mouse.click(5, 5);
   await page.evaluate(() => window.history.back());
   await expect(page.getByTestId('secret')).toHaveText(key);
-  await expect(page).toHaveURL(/\/demo\/keys$/);
+  await expect(page).toHaveURL(new RegExp(`/${home.slug}/keys$`));
   await closeSecret(page);
   expect(await page.content()).not.toContain(key);
   await page.reload();
@@ -18,9 +21,9 @@ test('a new key is not lost by Esc, a press outside or Back, and is nowhere once
   expect(await page.content()).not.toContain(key);
 });
 
-test('the copy button gives the whole key, on plain http too', async ({ page, context }) => {
+test('the copy button gives the whole key, on plain http too', async ({ page, context, home }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await signIn(page);
+  await openKeys(page, home);
   // A page that is not served from localhost over plain http has no clipboard of its own.
   await page.evaluate(() => Object.defineProperty(window, 'isSecureContext', { value: false }));
   const key = await createKey(page, 'copied');
@@ -34,8 +37,8 @@ test('the copy button gives the whole key, on plain http too', async ({ page, co
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('limits are checked where they are typed, and shown in the list', async ({ page }) => {
-  await signIn(page);
+test('limits are checked where they are typed, and shown in the list', async ({ page, home }) => {
+  await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog');
   await form.getByRole('button', { name: 'Create key' }).click();
@@ -61,8 +64,8 @@ test('limits are checked where they are typed, and shown in the list', async ({ 
   expect((await callGateway(key)).status).toBe(429);
 });
 
-test('a last day that is missing or over is refused beside its box', async ({ page }) => {
-  await signIn(page);
+test('a last day that is missing or over is refused beside its box', async ({ page, home }) => {
+  await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog');
   await form.getByLabel('Name', { exact: true }).fill('too late');
@@ -75,8 +78,8 @@ test('a last day that is missing or over is refused beside its box', async ({ pa
   await expect(form.getByLabel('Last day')).toBeFocused();
 });
 
-test('revoking asks for the name and is final', async ({ page }) => {
-  await signIn(page);
+test('revoking asks for the name and is final', async ({ page, home }) => {
+  await openKeys(page, home);
   const key = await createKey(page, 'doomed');
   await closeSecret(page);
   await page.getByRole('button', { name: 'Actions for doomed' }).click();
@@ -95,12 +98,14 @@ test('revoking asks for the name and is final', async ({ page }) => {
   await expect(page.getByRole('menuitem', { name: 'Enable' })).toHaveCount(0);
 });
 
-test('a viewer sees the keys, and why they may not be changed', async ({ page }) => {
-  await signIn(page, 'viewer@example.com', 'only looking');
+test('a viewer sees the keys, and why they may not be changed', async ({ page, context, home, db }) => {
+  await addKey(db, { workspace: home.slug, name: 'shown' });
+  await enter(context, await addPerson(db, home.slug, 'viewer'));
+  await openKeys(page, home);
   const create = page.getByRole('button', { name: 'Create key' });
   await expect(create).toHaveAttribute('aria-disabled', 'true');
   await create.focus();
   await expect(page.getByText(/Your role is viewer. Ask an owner, admin or developer/).first()).toBeVisible();
-  await page.getByRole('button', { name: 'Actions for demo' }).click();
+  await page.getByRole('button', { name: 'Actions for shown' }).click();
   await expect(page.getByRole('menuitem', { name: 'Disable' })).toHaveAttribute('aria-disabled', 'true');
 });

@@ -1,11 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { prepare } from '../../scripts/bootstrap.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,17 +30,6 @@ export default async function startGateway(): Promise<() => Promise<void>> {
   };
   try {
     const { email, password } = await signInOf(server);
-    const command = promisify(execFile);
-    const gateway = (...argv: string[]) => command(node, ['bin/gateway.ts', ...argv], { cwd: root, env });
-    await gateway('workspace', 'create', '--name', 'Other People', '--credit', '10');
-    await gateway(
-      ...['user', 'create', '--email', 'viewer@example.com', '--password', 'only looking'],
-      ...['--workspace', 'demo', '--role', 'viewer'],
-    );
-    await gateway(
-      ...['user', 'create', '--email', 'others@example.com', '--password', 'somewhere else'],
-      ...['--workspace', 'other-people', '--role', 'owner'],
-    );
     Object.assign(process.env, {
       CONSOLE_URL: `http://localhost:${port}`,
       CONSOLE_EMAIL: email,

@@ -1,12 +1,13 @@
-import { expect, test } from '@playwright/test';
-import { closeSecret, createKey, inDatabase, signIn } from '#tests/console/visit';
+import { expect } from '@playwright/test';
+import { openKeys, test } from '#tests/console/home';
+import { closeSecret, createKey, inDatabase } from '#tests/console/visit';
 
-test('a tab that missed a revocation hears of it and shows it', async ({ page, context }) => {
-  await signIn(page);
+test('a tab that missed a revocation hears of it and shows it', async ({ page, context, home }) => {
+  await openKeys(page, home);
   await createKey(page, 'seen twice');
   await closeSecret(page);
   const other = await context.newPage();
-  await other.goto('/demo/keys');
+  await other.goto(`/${home.slug}/keys`);
   await page.getByRole('button', { name: 'Actions for seen twice' }).click();
   await page.getByRole('menuitem', { name: 'Revoke' }).click();
   const dialog = page.getByRole('dialog', { name: 'Revoke seen twice?' });
@@ -24,9 +25,10 @@ test('a tab that missed a revocation hears of it and shows it', async ({ page, c
 
 test('by the keyboard alone: the form opens on its first field, and the focus goes back', async ({
   page,
+  home,
 }) => {
-  await signIn(page);
-  const name = `by keyboard ${Date.now()}`;
+  await openKeys(page, home);
+  const name = 'by keyboard';
   await createKey(page, name);
   await closeSecret(page);
   const menu = page.getByRole('button', { name: `Actions for ${name}` });
@@ -41,17 +43,19 @@ test('by the keyboard alone: the form opens on its first field, and the focus go
   await expect(menu).toBeFocused();
 });
 
-test('a key whose maker left and a suspended workspace do not look as if they worked', async ({ page }) => {
-  await signIn(page);
+test('a key whose maker left and a suspended workspace do not look as if they worked', async ({
+  page,
+  home,
+}) => {
+  await openKeys(page, home);
   await createKey(page, 'orphan');
   await closeSecret(page);
-  const [gone, workspace] = ['00000000-0000-7000-8000-000000000000', "WHERE slug = 'demo'"];
+  const gone = '00000000-0000-7000-8000-000000000000';
   await inDatabase(
-    `UPDATE api_key SET created_by = '${gone}' WHERE name = 'orphan'`,
-    `UPDATE workspace SET suspended_at = now() ${workspace}`,
+    `UPDATE api_key SET created_by = '${gone}' WHERE workspace_id = '${home.id}'`,
+    `UPDATE workspace SET suspended_at = now() WHERE id = '${home.id}'`,
   );
   await page.reload();
   await expect(page.getByRole('row').filter({ hasText: 'orphan' })).toContainText('Maker left');
   await expect(page.getByText('This workspace is suspended')).toBeVisible();
-  await inDatabase(`UPDATE workspace SET suspended_at = NULL ${workspace}`);
 });

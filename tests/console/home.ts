@@ -1,0 +1,81 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BrowserContext, test as base, type Page } from '@playwright/test';
+import { encode } from 'next-auth/jwt';
+import { type Db, openDb } from '#lib/data/db';
+import { embeddedUrl } from '#lib/data/embedded-directory';
+import { started } from '#tests/console/visit';
+import { addMember, createWorkspace } from '#tests/support/control/operate';
+
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+}
+
+/** A workspace of the test's own with $100, and its owner, whom the test's browser has signed in. */
+export interface Home {
+  readonly id: string;
+  readonly slug: string;
+  readonly owner: Person;
+}
+
+interface Fixtures {
+  readonly home: Home;
+}
+
+interface WorkerFixtures {
+  /** The gateway's own database. */
+  readonly db: Db;
+}
+
+/** Tests run beside each other: what one of them changes belongs to its own workspace and people. */
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  db: [
+    async ({ browserName: _ }, use) => {
+      const db = openDb(embeddedUrl(started('DATA_DIR')), { max: 2 });
+      await use(db);
+      await db.close();
+    },
+    { scope: 'worker' },
+  ],
+  home: async ({ context, db }, use) => {
+    const home = await makeHome(db);
+    await enter(context, home.owner);
+    await use(home);
+  },
+});
+
+export async function makeHome(db: Db): Promise<Home> {
+  const name = `Home ${randomBytes(4).toString('hex')}`;
+  const { id, slug } = await createWorkspace(db, { name, credit: '100' });
+  return { id, slug, owner: await addPerson(db, slug, 'owner') };
+}
+
+/** Makes a user, with the password of the demo user, and a member of the workspace. */
+export async function addPerson(db: Db, workspace: string, role: string): Promise<Person> {
+  const person = { id: randomUUID(), email: `${role}@${workspace}.example` };
+  // To hash a password costs more than all else that a test needs to begin.
+  const known = await db.prisma.user.findUniqueOrThrow({ where: { email: started('EMAIL') } });
+  await db.prisma.user.create({ data: { ...person, passwordHash: known.passwordHash } });
+  await addMember(db, { workspace, email: person.email, role });
+  return person;
+}
+
+/** The secret that signs the cookies of the gateway's sessions. */
+export function sessionSecret(): string {
+  return JSON.parse(readFileSync(join(started('DATA_DIR'), 'secrets.json'), 'utf8')).NEXTAUTH_SECRET;
+}
+
+/** Gives the browser the cookie that signing in would give it. */
+export async function enter(context: BrowserContext, person: Person): Promise<void> {
+  const endsAtMs = Date.now() + 24 * 3_600_000;
+  const session = { userId: person.id, sessionVersion: 1, sessionId: randomUUID(), endsAtMs };
+  const value = await encode({ token: session, secret: sessionSecret() });
+  await context.addCookies([{ name: 'next-auth.session-token', value, url: started('URL'), httpOnly: true }]);
+}
+
+/** Opens the keys of a workspace. */
+export async function openKeys(page: Page, { slug }: Home): Promise<void> {
+  await page.goto(`/${slug}/keys`);
+}
