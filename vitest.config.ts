@@ -12,6 +12,8 @@ export default defineConfig({
           include: ['tests/unit/**/*.spec.ts'],
           testTimeout: 120_000,
           maxWorkers: 2,
+          // Pure functions keep nothing from one file to the next.
+          isolate: false,
           globalSetup: ['tests/support/temporary.ts'],
         },
       },
@@ -35,8 +37,7 @@ export default defineConfig({
           include: ['tests/fleet/**/*.spec.ts'],
           testTimeout: 600_000,
           hookTimeout: 120_000,
-          // They wait more than they work.
-          maxWorkers: 3,
+          maxWorkers: 2,
           globalSetup: ['tests/support/temporary.ts', 'tests/support/database.ts'],
         },
       },

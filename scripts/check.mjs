@@ -5,10 +5,10 @@ import { checkDeadCode, checkStyle, checkTypes, runSpecs, sumUp } from './steps.
 const node = await prepare();
 await sumUp(
   [
-    ['types', () => checkTypes(node)],
-    ['lint', () => checkStyle(node)],
-    ['dead', () => checkDeadCode(node)],
-    ['unit', () => runSpecs(node, ['unit'])],
+    [['types', () => checkTypes(node)]],
+    [['lint', () => checkStyle(node)]],
+    [['dead', () => checkDeadCode(node)]],
+    [['unit', () => runSpecs(node, ['unit'])]],
   ],
   performance.now(),
 );

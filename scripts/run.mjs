@@ -10,8 +10,8 @@ const tether = new URL('./tether.mjs', import.meta.url).href;
  * on writing where the next start begins anew.
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'show' | 'onFailure' }} options
- *   `onFailure` shows what the program printed only when it fails.
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'show' | 'onFailure' | 'atEnd' }} options
+ *   `onFailure` shows what the program printed only when it fails, `atEnd` once it has ended.
  * @throws when it fails.
  */
 export async function run(command, args, { output = 'show', ...options } = {}) {
@@ -29,8 +29,9 @@ export async function run(command, args, { output = 'show', ...options } = {}) {
     });
   }
   const code = await ended(child, (signal) => child.kill(signal));
+  if (output === 'atEnd') process.stdout.write(printed);
   if (code === 0) return;
-  process.stderr.write(printed);
+  if (output === 'onFailure') process.stderr.write(printed);
   throw new Error(`"${[command, ...args].join(' ')}" ended with code ${code}.`);
 }
 

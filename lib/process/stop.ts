@@ -15,41 +15,58 @@ interface Stop {
   report(error: unknown, fatal: boolean): void;
 }
 
+/** What a process hears of its end. */
+interface StopHost {
+  /** SIGTERM, SIGINT or SIGHUP. */
+  onSignal(listener: () => void): void;
+  onUncaught(listener: (error: unknown) => void): void;
+  onUnhandled(listener: (reason: unknown) => void): void;
+  exit(code: 0 | 1): void;
+}
+
+const thisProcess: StopHost = {
+  onSignal: (listener) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, listener);
+  },
+  // Next listens too, only logs, and so would keep a torn process in service.
+  onUncaught: (listener) => void process.on('uncaughtException', listener),
+  onUnhandled: (listener) => void process.on('unhandledRejection', listener),
+  exit: (code) => process.exit(code),
+};
+
 /**
  * Stops once (contract: durability/stop): at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an error that nobody
  * caught, because what threw may be half done and money depends on it. A second signal no longer waits for anything.
  * Exit 1 also where the books could not be closed: the journal keeps them for the next start.
  * @returns what stops the process for an error that was caught where nothing else can be done.
  */
-export function onStop(stop: Stop): (error: unknown) => void {
+export function onStop(stop: Stop, host = thisProcess): (error: unknown) => void {
   let stopping = false;
   let signals = 0;
+  let code: 0 | 1 = 0;
   const begin = (patienceMs: number) => {
     if (stopping) return;
     stopping = true;
-    run(stop, patienceMs).then(
-      () => process.exit(process.exitCode ?? 0),
+    run(stop, patienceMs, host).then(
+      () => host.exit(code),
       (error: unknown) => {
         say(`the stop failed: ${error instanceof Error ? error.message : String(error)}`);
-        process.exit(1);
+        host.exit(1);
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      signals += 1;
-      if (signals > 1) process.exit(1);
-      begin(PATIENCE_MS);
-    });
-  }
+  host.onSignal(() => {
+    signals += 1;
+    if (signals > 1) host.exit(1);
+    else begin(PATIENCE_MS);
+  });
   const fail = (error: unknown) => {
-    process.exitCode = 1;
+    code = 1;
     stop.report(error, true);
     begin(FAULT_PATIENCE_MS);
   };
-  // Next listens too, only logs, and so would keep a torn process in service.
-  process.on('uncaughtException', fail);
-  process.on('unhandledRejection', (reason) => {
+  host.onUncaught(fail);
+  host.onUnhandled((reason) => {
     if (isOwnFault(reason)) fail(reason);
     else stop.report(reason, false);
   });
@@ -58,11 +75,11 @@ export function onStop(stop: Stop): (error: unknown) => void {
   return fail;
 }
 
-async function run({ finish, close }: Stop, patienceMs: number): Promise<void> {
+async function run({ finish, close }: Stop, patienceMs: number, host: StopHost): Promise<void> {
   await finish(patienceMs);
   const late = setTimeout(() => {
     say('the database does not answer: the next start settles what is in the journal');
-    process.exit(1);
+    host.exit(1);
   }, CLOSE_MS);
   await close();
   clearTimeout(late);

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client, type Told } from '#tests/fleet/client';
 import { processTree, survivors } from '#tests/fleet/process-tree';
+import { inherited } from '#tests/support/inherited';
 import { freePort, root } from '#tests/support/stack';
 
 const run = promisify(execFile);
@@ -20,8 +21,7 @@ beforeAll(async () => {
   const port = await freePort();
   client = new Client(`http://127.0.0.1:${port}`);
   environment = {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
+    ...inherited(),
     NODE_ENV: 'production',
     DATA_DIR: dataDir,
     PORT: String(port),

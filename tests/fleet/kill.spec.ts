@@ -7,9 +7,9 @@ import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
-const kills = 20;
+const kills = 12;
 /** Among them, those that strike while the gateway starts and settles what the one before left. */
-const killsAtStart = 4;
+const killsAtStart = 3;
 const callsASecond = 100;
 
 let stack: OwnStack;
@@ -80,7 +80,9 @@ async function killAtStart(afterMs: number): Promise<void> {
   await Promise.all([exited, starting]);
 }
 
-it('charges every call once and loses none over 20 kills under load', { timeout: 600_000 }, async () => {
+it(`charges every call once and loses none over ${kills} kills under load`, {
+  timeout: 600_000,
+}, async () => {
   const keys = await makeKeys();
   const { slug } = await stack.workspace(wide);
   const oneSlot = (await stack.key(slug, { concurrency: 1 })).key;
@@ -139,7 +141,7 @@ it('charges every call once and loses none over 20 kills under load', { timeout:
     }
   }
   process.stdout.write(`kill -9 under load: ${JSON.stringify(figures)}\n`);
-  expect(figures.answered).toBeGreaterThan(500);
+  expect(figures.answered).toBeGreaterThan(200);
   expect(figures.refused).toBeGreaterThan(20);
   expect(figures.interrupted).toBeGreaterThan(kills);
   expect(await readLeft(stack)).toMatchObject({ holds: 0, owners: 1 });

@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkpointsIn } from '#tests/fleet/checkpoints';
 import { Client, codeOf } from '#tests/fleet/client';
 import { processTree, survivors } from '#tests/fleet/process-tree';
+import { inherited } from '#tests/support/inherited';
 import { freePort, root } from '#tests/support/stack';
 
 /** Three seconds of a stream. */
@@ -20,28 +21,24 @@ let dataDir: string;
 let port: number;
 let client: Client;
 let key = '';
-const started: ChildProcess[] = [];
+/** What runs now, from one test to the next. */
+let running: ChildProcess | null = null;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'gateway-start-'));
   port = await freePort();
   client = new Client(`http://127.0.0.1:${port}`);
 });
-afterEach(async () => {
-  for (const child of started.splice(0)) {
-    const tree = processTree(child.pid ?? 0);
-    child.kill('SIGTERM');
-    await expect.poll(() => survivors(tree), { timeout: 60_000 }).toEqual([]);
-  }
-});
-afterAll(() => {
+afterAll(async () => {
+  const tree = processTree(running?.pid ?? 0);
+  running?.kill('SIGTERM');
+  await expect.poll(() => survivors(tree), { timeout: 60_000 }).toEqual([]);
   client.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
 const environment = () => ({
-  PATH: process.env.PATH,
-  HOME: process.env.HOME,
+  ...inherited(),
   NODE_ENV: 'production' as const,
   DATA_DIR: dataDir,
   PORT: String(port),
@@ -60,15 +57,16 @@ async function refusedStart(settings: { PORT: string }): Promise<string> {
   return said;
 }
 
-/** `npm start` on the embedded database, in a process group of its own as a terminal would give it. */
+/** `npm start` on the embedded database, in a process group of its own as a terminal would give it; unless it runs. */
 async function npmStart(): Promise<ChildProcess> {
+  if (running && running.exitCode === null && running.signalCode === null) return running;
   const npm = spawn('npm', ['start'], {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(),
   });
-  started.push(npm);
+  running = npm;
   let said = '';
   await new Promise<void>((resolve, reject) => {
     const read = (piece: Buffer) => {
@@ -113,6 +111,26 @@ describe('npm start on the embedded database', { timeout: 400_000 }, () => {
     expect((await client.call(key)).status).toBe(200);
   });
 
+  it('refuses a second server on its DATA_DIR, obeys the command line at once', async () => {
+    const npm = await npmStart();
+    const server = partOf(processTree(npm.pid ?? 0), 'server.ts');
+    const said = await refusedStart({ PORT: String(await freePort()) });
+    expect(said).toContain(`in use by the server with process id ${server.pid}: stop it`);
+
+    const { id } = await gateway('key', 'create', '--workspace', 'demo', '--name', 'other').then(
+      (made: { id: string; key: string }) => {
+        key = made.key;
+        return made;
+      },
+    );
+    expect((await client.call(key)).status).toBe(200);
+    await gateway('key', 'disable', id);
+    const refused = await client.call(key);
+    expect(`${refused.status} ${codeOf(refused)}`).toBe('403 apikey_inactive');
+    await gateway('key', 'enable', id);
+    expect((await client.call(key)).status).toBe(200);
+  });
+
   it('ends at Ctrl-C with every process that it started, after the running answers', async () => {
     const npm = await npmStart();
     const tree = processTree(npm.pid ?? 0);
@@ -134,34 +152,16 @@ describe('npm start on the embedded database', { timeout: 400_000 }, () => {
     const { told } = await startStream();
     // From the first checkpoint on the call's state is known.
     await expect.poll(() => checkpointsIn(dataDir)).toBeGreaterThan(before);
+    const exited = once(npm, 'exit');
     process.kill(partOf(tree, 'server.ts').pid, 'SIGKILL');
     const cut = await told;
     expect(cut.whole).toBe(false);
+    await exited;
     await expect.poll(() => survivors(tree), { timeout: 60_000 }).toEqual([]);
     await npmStart();
     const call = await gateway('call', 'show', cut.id);
     expect(call).toMatchObject({ endReason: 'interrupted', status: 200 });
     expect(await gateway('ledger', 'verify')).toMatchObject({ ok: true });
-    expect((await client.call(key)).status).toBe(200);
-  });
-
-  it('refuses a second server on its DATA_DIR, obeys the command line at once', async () => {
-    const npm = await npmStart();
-    const server = partOf(processTree(npm.pid ?? 0), 'server.ts');
-    const said = await refusedStart({ PORT: String(await freePort()) });
-    expect(said).toContain(`in use by the server with process id ${server.pid}: stop it`);
-
-    const { id } = await gateway('key', 'create', '--workspace', 'demo', '--name', 'other').then(
-      (made: { id: string; key: string }) => {
-        key = made.key;
-        return made;
-      },
-    );
-    expect((await client.call(key)).status).toBe(200);
-    await gateway('key', 'disable', id);
-    const refused = await client.call(key);
-    expect(`${refused.status} ${codeOf(refused)}`).toBe('403 apikey_inactive');
-    await gateway('key', 'enable', id);
     expect((await client.call(key)).status).toBe(200);
   });
 });

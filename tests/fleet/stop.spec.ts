@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
 import { checkpointsIn } from '#tests/fleet/checkpoints';
 import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
@@ -13,11 +13,15 @@ const long: Wish = { stream: true, directive: 'pace/30/100' };
 
 let stack: OwnStack;
 let client: Client;
-beforeEach(async () => {
+beforeAll(async () => {
   stack = await startStack();
   client = new Client(stack.url);
 });
-afterEach(async () => {
+beforeEach(async () => {
+  // The test before ended it.
+  if (stack.gateway().exitCode !== null) await stack.start();
+});
+afterAll(async () => {
   client.close();
   await stack.close();
 });

@@ -147,6 +147,15 @@ describe('what may be spent (contract: money/crossing-call, money/caps)', () => 
     }
   });
 
+  it('holds of ended calls do not add up in a lease: sixty of them would be more than the funds', async () => {
+    const { key } = await gateway.key({ dailyCap: '9' }, { credit: '10' });
+    for (let n = 0; n < 60; n += 1) {
+      const asked = await askChat(gateway.url, key, n % 2 ? { directive: 'fault/status-400' } : {});
+      expect(asked.answer.status, `call ${n}: ${asked.answer.body}`).toBe(n % 2 ? 400 : 200);
+    }
+    await eventually(() => gateway.heldNano(), 0n);
+  });
+
   it('a workspace without funds still reads its models', async () => {
     const { key } = await gateway.key({}, { credit: '0' });
     expect((await ask(gateway.url, 'GET', '/v1/models', bearer(key))).status).toBe(200);

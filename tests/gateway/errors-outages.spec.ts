@@ -13,6 +13,7 @@ import { askResponses } from '#tests/gateway/responses/call';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
+import { inherited } from '#tests/support/inherited';
 import { expectRefusal } from '#tests/support/refusals';
 import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
 
@@ -191,7 +192,7 @@ describe('a Next process without a database', () => {
       {
         cwd: root,
         stdio: 'ignore',
-        env: { PATH: process.env.PATH, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+        env: { ...inherited(), NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
       },
     );
     await answers(url);

@@ -15,6 +15,7 @@ import { brokenBodies, plain, type RawRequest, unversioned } from '#tests/gatewa
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { ask, bearer, seenOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
+import { inherited } from '#tests/support/inherited';
 import { joinStack } from '#tests/support/shared/join';
 import { freePort, root, type Stack } from '#tests/support/stack';
 import { requestText, talk, type Wire } from '#tests/support/wire';
@@ -185,7 +186,7 @@ describe('a host that runs only Next differs where the list says so, and nowhere
     host = spawn(process.execPath, [program, 'start', '-p', String(port), '-H', '127.0.0.1'], {
       cwd: root,
       stdio: 'ignore',
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+      env: { ...inherited(), NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
     });
     const runtime = unconfiguredRuntime();
     server = createServer(

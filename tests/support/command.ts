@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '#lib/command/main';
+import { inherited } from '#tests/support/inherited';
 
 const program = fileURLToPath(new URL('../../bin/gateway.ts', import.meta.url));
 
@@ -48,8 +49,7 @@ export function commandLine(
     ...env,
   };
   const environment = (): NodeJS.ProcessEnv => {
-    const { PATH, TMPDIR } = process.env;
-    return { NODE_ENV: 'test', PATH, TMPDIR, ...settings };
+    return { NODE_ENV: 'test', ...inherited(), TMPDIR: process.env.TMPDIR, ...settings };
   };
   const start = (argv: readonly string[]) =>
     spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...argv], {

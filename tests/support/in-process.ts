@@ -32,6 +32,8 @@ export interface InProcess {
     settings?: Partial<Parameters<typeof createKey>[1]>,
     workspace?: Partial<Parameters<typeof createWorkspace>[1]>,
   ): Promise<{ id: string; key: string; workspace: string }>;
+  /** What running calls hold in the leases of this gateway, nano-dollars. */
+  heldNano(): bigint;
   /** Puts what was changed in the database in force. */
   pollNow(): Promise<void>;
   close(): Promise<void>;
@@ -70,6 +72,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
       aheadMs += seconds * 1000;
     },
     now: () => clock.now(),
+    heldNano: () => running.state().leases.reduce((sum, { heldNano }) => sum + heldNano, 0n),
     pollNow: () => running.pollNow(),
     key: async (settings = {}, workspace = {}) => {
       const made = { name: 'Test', credit: '100', ...workspace };

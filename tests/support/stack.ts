@@ -9,6 +9,7 @@ import { readCatalogue } from '#lib/catalogue/files';
 import { type Db, openDb } from '#lib/data/db';
 import { createDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
+import { inherited } from '#tests/support/inherited';
 import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
 import { startSandboxProcess } from '#tests/support/provider/process';
 import { attach, type Stack, secrets } from '#tests/support/shared/attach';
@@ -67,8 +68,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
   let gateway: ChildProcess | null = null;
   let log = '';
   const environment = {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
+    ...inherited(),
     ...secrets,
     ...catalogueEnv,
     NODE_ENV: 'production' as const,

@@ -1,12 +1,9 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim } from '#lib/admission/claim';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
 import { isRefusal } from '#lib/errors';
 import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
+import { embeddedDirectory } from '#tests/support/embedded';
 
 const HOLD = 1_000_000n;
 let embedded: Embedded;
@@ -14,8 +11,7 @@ let one: Node;
 let two: Node;
 
 beforeAll(async () => {
-  embedded = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-lease-')), 'server');
-  await migrate(embedded.url);
+  embedded = await openEmbedded(await embeddedDirectory('migrated'), 'server');
   one = await startNode(embedded.url);
   two = await startNode(embedded.url);
 });

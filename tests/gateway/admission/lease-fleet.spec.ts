@@ -149,15 +149,27 @@ describe('a recall (contract: money/recall)', () => {
     expect(claimed(await two.coordinator.claim(requestOf(snapshot, HOLD))).funding).toBe('row');
   });
 
-  it('that a dead owner does not answer is a 500, never a 402', async () => {
+  it('that a dead owner does not answer within 2 s is a 500, never a 402', async () => {
     const snapshot = await makeWorkspace(one.db, { balanceNano: 1_000n * HOLD });
     const dead = await startNode(database.url);
     claimed(await dead.coordinator.claim(requestOf(snapshot, HOLD)));
     const { leased } = await moneyOf(one.db, snapshot.workspace.id);
     await setBalance(snapshot.workspace.id, leased);
     await dead.db.close();
-    const answer = await two.coordinator.claim(requestOf(snapshot, HOLD));
-    expect(answer).toMatchObject({ code: 'local_quota_not_configured' });
+    let passedMs = 0;
+    const asker = await startNode(database.url, { clock: { now: () => Date.now(), mono: () => passedMs } });
+    let answered = false;
+    const answer = Promise.resolve(asker.coordinator.claim(requestOf(snapshot, HOLD))).finally(() => {
+      answered = true;
+    });
+    passedMs = 1_999;
+    // It has asked the dead one, and looked for the answer more than once.
+    const asked = asker.statements() + 6;
+    await expect.poll(() => asker.statements(), { timeout: 30_000 }).toBeGreaterThan(asked);
+    expect(answered).toBe(false);
+    passedMs = 4_000;
+    expect(await answer).toMatchObject({ code: 'local_quota_not_configured' });
+    await asker.stop();
     await one.db.pool.query("UPDATE owner SET expires_at = now() - interval '1 second' WHERE id = $1", [
       dead.ownerId,
     ]);

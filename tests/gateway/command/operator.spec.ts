@@ -1,28 +1,27 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbedded } from '#lib/data/embedded';
+import { type Db, openDb } from '#lib/data/db';
 import { type CommandLine, commandLine } from '#tests/support/command';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
 
+let database: TestDatabase;
+let db: Db;
 let gateway: CommandLine;
 
 beforeAll(async () => {
-  gateway = commandLine(null);
+  database = await createDatabase();
+  db = openDb(database.url);
+  gateway = commandLine(database.url, { SANDBOX: 'on' });
   await gateway.json('workspace', 'create', '--name', 'Acme');
-}, 60_000);
-afterAll(() => gateway.close());
+});
+afterAll(async () => {
+  gateway.close();
+  await db.close();
+  await database.drop();
+});
 
-async function inDatabase(statement: string, values: unknown[]): Promise<void> {
-  const embedded = await openEmbedded(gateway.dir, 'command');
-  const client = new Client({ connectionString: embedded.url });
-  await client.connect();
-  await client.query(statement, values);
-  await client.end();
-  await embedded.close();
-}
-
-describe('the command line on the embedded database', { timeout: 60_000 }, () => {
+describe('the command line of an operator', () => {
   it('counts the simulated provider in, which the server starts', async () => {
     await gateway.run('catalogue', 'apply', 'catalogue/sandbox.yaml');
     const found = await gateway.json<{ candidates: { provider: string }[]; failure: unknown }>(
@@ -36,7 +35,7 @@ describe('the command line on the embedded database', { timeout: 60_000 }, () =>
     const name = 'a\u001b[31mred\nb\u202ec';
     const { id } = await gateway.json<{ id: string }>('key', 'create', '--workspace', 'acme', '--name', 'a');
     // No verb takes such a name; the database may hold one all the same.
-    await inDatabase('UPDATE api_key SET name = $1 WHERE id = $2', [name, id]);
+    await db.pool.query('UPDATE api_key SET name = $1 WHERE id = $2', [name, id]);
     const shown = await gateway.run('key', 'show', id);
     expect(shown.out).toContain('a\\u{1b}[31mred\\u{a}b\\u{202e}c');
     for (const steering of ['\u001b', '\u202e']) expect(shown.out).not.toContain(steering);

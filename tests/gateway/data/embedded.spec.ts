@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,13 +10,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openDb } from '#lib/data/db';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { findHolder, runDirectory } from '#lib/data/embedded-directory';
-import { migrate } from '#lib/data/migrate';
+import { embeddedDirectory } from '#tests/support/embedded';
 
 const program = fileURLToPath(new URL('./embedded-holder.ts', import.meta.url));
 const open: Embedded[] = [];
 const holders: ChildProcess[] = [];
-
-const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-embedded-'));
 
 async function openHere(dataDir: string, role: 'server' | 'command' = 'server'): Promise<Embedded> {
   const embedded = await openEmbedded(dataDir, role);
@@ -49,13 +47,13 @@ afterEach(async () => {
 
 describe('the embedded database', () => {
   it('refuses a second server on its directory and names the holder', async () => {
-    const dataDir = temporary();
+    const dataDir = await embeddedDirectory('made');
     const holder = await holdElsewhere(dataDir, 'server');
     await expect(openHere(dataDir)).rejects.toThrow(`in use by the server with process id ${holder.pid}`);
   });
 
   it('serves a command beside the running server, and stays when the command has ended', async () => {
-    const dataDir = temporary();
+    const dataDir = await embeddedDirectory('made');
     await holdElsewhere(dataDir, 'server');
     const command = await openEmbedded(dataDir, 'command');
     await query(command.url, 'CREATE TABLE t (n INT)');
@@ -63,8 +61,8 @@ describe('the embedded database', () => {
     expect(await query(command.url, 'SELECT count(*)::int AS n FROM t')).toEqual([{ n: 0 }]);
   });
 
-  it('runs for a command alone and ends with it', async () => {
-    const dataDir = temporary();
+  it('is made for a command alone and ends with it', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'gateway-embedded-'));
     const command = await openEmbedded(dataDir, 'command');
     expect(await query(command.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
     await command.close();
@@ -72,7 +70,7 @@ describe('the embedded database', () => {
   });
 
   it('waits for a command to finish before a server starts', async () => {
-    const dataDir = temporary();
+    const dataDir = await embeddedDirectory('made');
     const command = await holdElsewhere(dataDir, 'command');
     const server = openHere(dataDir);
     command.stdin?.end();
@@ -80,7 +78,7 @@ describe('the embedded database', () => {
   });
 
   it('starts again after its server was killed, with every committed row', async () => {
-    const dataDir = temporary();
+    const dataDir = await embeddedDirectory('made');
     const holder = await holdElsewhere(dataDir, 'server');
     const { url } = await openEmbedded(dataDir, 'command');
     await query(url, 'CREATE TABLE t AS SELECT generate_series(1, 1000) AS n');
@@ -90,7 +88,7 @@ describe('the embedded database', () => {
   });
 
   it('comes back by itself when its own process is killed', async () => {
-    const dataDir = temporary();
+    const dataDir = await embeddedDirectory('made');
     const embedded = await openHere(dataDir);
     await query(embedded.url, 'CREATE TABLE t AS SELECT 7 AS n');
     const before = findHolder(dataDir)?.childPid ?? 0;
@@ -101,7 +99,9 @@ describe('the embedded database', () => {
   });
 
   it('has its sockets elsewhere when the path of its directory is too long for one', async () => {
-    const dataDir = join(temporary(), 'deep'.repeat(20), 'deeper'.repeat(10));
+    const made = await embeddedDirectory('made');
+    const dataDir = join(made, 'deep'.repeat(20), 'deeper'.repeat(10));
+    cpSync(join(made, 'db'), join(dataDir, 'db'), { recursive: true });
     const embedded = await openHere(dataDir);
     const sockets = runDirectory(dataDir);
     expect(sockets).toMatch(/^\/tmp\/model-gateway-/);
@@ -112,8 +112,7 @@ describe('the embedded database', () => {
 
 describe('clients that share the embedded database', () => {
   it('keep racing read-modify-write transactions exact through Prisma', async () => {
-    const embedded = await openHere(temporary());
-    await migrate(embedded.url);
+    const embedded = await openHere(await embeddedDirectory('migrated'));
     const db = openDb(embedded.url);
     const id = '019d0000-0000-7000-8000-000000000001';
     await db.prisma.workspace.create({ data: { id, slug: 'w', name: 'W' } });
@@ -134,7 +133,7 @@ describe('clients that share the embedded database', () => {
   });
 
   it('get their own answers when statements too big for one read interleave', async () => {
-    const embedded = await openHere(temporary());
+    const embedded = await openHere(await embeddedDirectory('made'));
     const pool = new Pool({ connectionString: embedded.url, max: 8 });
     const ask = async (letter: string) => {
       const { rows } = await pool.query(`SELECT $1::text AS said, '${letter}' AS who`, [
@@ -148,7 +147,7 @@ describe('clients that share the embedded database', () => {
   });
 
   it('are not held up by one that left in the middle of a transaction', async () => {
-    const embedded = await openHere(temporary());
+    const embedded = await openHere(await embeddedDirectory('made'));
     await query(embedded.url, 'CREATE TABLE t (n INT)');
     const gone = new Client({ connectionString: embedded.url });
     gone.on('error', () => undefined);

@@ -9,6 +9,7 @@ import { migrate } from '#lib/data/migrate';
 import { declaredShape } from '#tests/gateway/data/declared';
 import { storedShape } from '#tests/gateway/data/stored';
 import { createDatabase, createEmptyDatabase } from '#tests/support/database';
+import { embeddedDirectory } from '#tests/support/embedded';
 
 const schema = fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url));
 const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
@@ -31,7 +32,7 @@ async function emptyDatabase(): Promise<string> {
 }
 
 async function embeddedDatabase(): Promise<string> {
-  const embedded = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-migrate-')), 'server');
+  const embedded = await openEmbedded(await embeddedDirectory('made'), 'server');
   ends.push(embedded.close);
   return embedded.url;
 }

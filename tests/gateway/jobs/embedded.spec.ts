@@ -1,21 +1,17 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
 import { type Db, openDb } from '#lib/data/db';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
 import type { JobSight, NewJob } from '#lib/jobs/job';
 import { createJobStore } from '#lib/jobs/store';
 import { usageOf } from '#lib/metering/usage';
+import { embeddedDirectory } from '#tests/support/embedded';
 import { createCustomer, newId } from '#tests/support/settlement';
 
 let embedded: Embedded;
 let db: Db;
 beforeAll(async () => {
-  embedded = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-jobs-')), 'server');
-  await migrate(embedded.url);
+  embedded = await openEmbedded(await embeddedDirectory('migrated'), 'server');
   db = openDb(embedded.url);
 });
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import { createDatabase } from '#tests/support/database';
+import { inherited } from '#tests/support/inherited';
 import { freePort, root, secrets } from '#tests/support/stack';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-away-'));
@@ -19,7 +20,7 @@ async function refusedStart(databaseUrl: string): Promise<string> {
     timeout: 30_000,
     env: {
       ...secrets,
-      PATH: process.env.PATH,
+      ...inherited(),
       NODE_ENV: 'production',
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,

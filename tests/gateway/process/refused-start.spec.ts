@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { inherited } from '#tests/support/inherited';
 import { freePort, root } from '#tests/support/stack';
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-refused-'));
@@ -15,7 +16,7 @@ async function refusedStart(settings: Record<string, string>): Promise<string> {
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 30_000,
     env: {
-      PATH: process.env.PATH,
+      ...inherited(),
       NODE_ENV: 'production',
       LOG_LEVEL: 'error',
       PORT: String(await freePort()),

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { announce, listenForPolls } from '#lib/snapshot/announce';
 
 let place: string;
@@ -68,9 +68,27 @@ describe('announcing a change on this machine (contract: durability/announcement
     other.close();
   });
 
-  it('does not wait for a process that never answers', async () => {
-    const stop = await listenForPolls(place, () => new Promise(() => undefined));
-    expect(await announce(place)).toBe(0);
+  it('waits 200 ms for a process that never answers, and no longer', async () => {
+    const asked = Promise.withResolvers<void>();
+    const stop = await listenForPolls(place, () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let answered: number | null = null;
+      const announcing = announce(place).then((count) => {
+        answered = count;
+      });
+      await asked.promise;
+      await vi.advanceTimersByTimeAsync(199);
+      expect(answered).toBe(null);
+      await vi.advanceTimersByTimeAsync(1);
+      await announcing;
+      expect(answered).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
     await stop();
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Change, publish } from '#lib/data/change';
 import { type Db, openDb } from '#lib/data/db';
 import { type ChangeFeed, createChangeFeed } from '#lib/snapshot/changes';
@@ -220,6 +220,37 @@ describe('the change feed (contract: durability/change-feed)', () => {
     await feed.close();
     await Promise.all([own.close(), writer.close()]);
     await away.drop();
+  });
+
+  it('reads a second after its last read has ended, so that other machines follow a change within 2 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const reads: string[][] = [];
+      let since: string[] = [];
+      let read = Promise.withResolvers<void>();
+      const feed = createChangeFeed({
+        pool: db.pool,
+        mono: () => 0,
+        onLost: () => undefined,
+        onChange: (changes) => void since.push(...changes.map((one) => one.subject)),
+        onPolled: () => {
+          reads.push(since);
+          since = [];
+          read.resolve();
+        },
+      });
+      feeds.push(feed);
+      await feed.start();
+      await change('soon');
+      read = Promise.withResolvers();
+      await vi.advanceTimersByTimeAsync(999);
+      expect(reads).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(1);
+      await read.promise;
+      expect(reads.at(-1)).toEqual(['soon']);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('delivers again what its reader could not take', async () => {

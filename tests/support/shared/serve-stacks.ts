@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { verifyLedger } from '#lib/billing/verify';
+import { type EmbeddedState, makeEmbedded } from '#tests/support/embedded';
 import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 /**
- * vitest's global set-up: one stack for each lane, which all spec files share. Boots a lane's stack when the
- * first file asks for it at TEST_STACKS_URL, and ends it after the last one.
+ * vitest's global set-up: one stack for each lane, which all spec files share, and the embedded databases that they
+ * copy. Makes each when the first file asks for it at TEST_STACKS_URL, and ends the stacks after the last file.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const stacks = new Map<string, Promise<OwnStack>>();
@@ -17,10 +18,21 @@ export default async function setup(): Promise<() => Promise<void>> {
     stacks.set(lane, started);
     return started;
   };
+  const templates = new Map<EmbeddedState, Promise<string>>();
+  const templateOf = (state: EmbeddedState) => {
+    const making = templates.get(state) ?? makeEmbedded(state);
+    templates.set(state, making);
+    return making;
+  };
+  const find = async (what: string, page: string) => {
+    if (what === 'embedded') return templateOf(page === 'migrated' ? 'migrated' : 'made');
+    const stack = await get(what === 'web' ? 'web' : 'node');
+    return page === 'log' ? stack.log() : JSON.stringify(placeOf(stack));
+  };
   const server = createServer((request, response) => {
-    const [, lane, page] = (request.url ?? '').split('/');
-    get(lane === 'web' ? 'web' : 'node').then(
-      (stack) => response.end(page === 'log' ? stack.log() : JSON.stringify(placeOf(stack))),
+    const [, what = '', page = ''] = (request.url ?? '').split('/');
+    find(what, page).then(
+      (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });

@@ -1,0 +1,8 @@
+/**
+ * What the programs that tests start keep of the environment of `npm test`. With the cache of compiled modules a
+ * gateway starts in half the time.
+ */
+export function inherited() {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) };
+}
