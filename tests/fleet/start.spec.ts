@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkpointsIn } from '#tests/fleet/checkpoints';
 import { Client, codeOf } from '#tests/fleet/client';
 import { processTree, survivors } from '#tests/fleet/process-tree';
-import { inherited } from '#tests/support/inherited';
+import { eventually } from '#tests/support/eventually';
+import { inherited } from '#tests/support/run/inherited';
 import { freePort, root } from '#tests/support/stack';
 
 /** Three seconds of a stream. */
@@ -32,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const tree = processTree(running?.pid ?? 0);
   running?.kill('SIGTERM');
-  await expect.poll(() => survivors(tree), { timeout: 60_000 }).toEqual([]);
+  await eventually(() => survivors(tree), [], 60_000);
   client.close();
   rmSync(dataDir, { recursive: true, force: true });
 });

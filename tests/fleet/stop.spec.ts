@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
 import { checkpointsIn } from '#tests/fleet/checkpoints';
@@ -100,7 +99,7 @@ it('a second signal ends it at once, and the next start settles what it left', a
   const child = stack.gateway();
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
-  await pause(300);
+  await expect.poll(async () => (await fetch(`${stack.url}/api/health`)).status, { interval: 5 }).toBe(503);
   expect(child.exitCode).toBe(null);
   child.kill('SIGINT');
   expect(await exited).toEqual([1, null]);

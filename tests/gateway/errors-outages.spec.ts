@@ -13,8 +13,8 @@ import { askResponses } from '#tests/gateway/responses/call';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { inherited } from '#tests/support/inherited';
 import { expectRefusal } from '#tests/support/refusals';
+import { inherited } from '#tests/support/run/inherited';
 import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
 
 const hello = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] });

@@ -20,7 +20,7 @@ import { requestText, talk } from '#tests/support/wire';
 
 const stallMs = 250;
 /** For a body that must not be taken for stalled, however busy the machine is. */
-const longStallMs = 600;
+const longStallMs = 2_000;
 const paceOf = (limitMs: number): BodyPace => ({ stallMs: limitMs, windowMs: 10_000, windowBytes: 0 });
 const servers: Server[] = [];
 afterAll(() => {
@@ -61,7 +61,7 @@ function reading(
       if (way === 'read') return (await body.read(1_000_000, 'key')).length;
       let bytes = 0;
       await body.pour(1_000_000, async (chunk) => {
-        await new Promise((resolve) => setTimeout(resolve, limitMs * 1.2));
+        await new Promise((resolve) => setTimeout(resolve, stallMs * 1.2));
         bytes += chunk.length;
       });
       return bytes;
@@ -103,8 +103,8 @@ describe.concurrent.each(ways)('a body that pauses, as the %s lane %ss it', (lan
     const url = await serving(reading(lane, way, undefined, longStallMs));
     const { answers, ms } = await talk(url, text, {
       afterwards: (socket) => {
-        for (let n = 1; n <= 8; n += 1) setTimeout(() => socket.write(chunk('abc')), n * 100);
-        setTimeout(() => socket.write('0\r\n\r\n'), 900);
+        for (let n = 1; n <= 8; n += 1) setTimeout(() => socket.write(chunk('abc')), n * 300);
+        setTimeout(() => socket.write('0\r\n\r\n'), 2_700);
       },
     });
     expect(answers[0]?.body.toString()).toBe('24');

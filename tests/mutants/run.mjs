@@ -1,7 +1,8 @@
 // `npm run mutants -- [--seed N] [--count N] [--source DIR] [--tests DIR] [--gateway] [--out FILE]
-// [--survivors FILE]`: changes the code
-// that decides about money and order, one small change at a time, in a copy, and tells which changes no test notices.
+// [--survivors FILE] [--minutes N]`: changes the code that decides about money and order, one small change at a time,
+// in a copy, and tells which changes no test notices.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -52,8 +53,10 @@ const { values } = parseArgs({
     gateway: { type: 'boolean', default: false },
     /** A JSON file for the outcome of each change. */
     out: { type: 'string' },
-    /** Such a file of a former run on the same source: only what survived there. */
+    /** Such a file of a former run on the same source: only what survived there, of which unit tests are not run again. */
     survivors: { type: 'string' },
+    /** No further change is begun after so long. */
+    minutes: { type: 'string' },
   },
 });
 
@@ -61,7 +64,11 @@ const node = await prepare();
 const { draw, mutantsOf } = await import('./mutate.mjs');
 const scratch = mkdtempSync(join(tmpdir(), 'gateway-mutants-'));
 let running = null;
-const leave = () => rmSync(scratch, { recursive: true, force: true });
+let keeper = null;
+const leave = () => {
+  keeper?.stdin.end();
+  rmSync(scratch, { recursive: true, force: true });
+};
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
     running?.kill('SIGKILL');
@@ -90,6 +97,15 @@ function copy() {
   for (const name of ['node_modules', '.next']) symlinkSync(join(source, name), join(scratch, name));
 }
 
+/** One PostgreSQL server for all changes. @returns its address. */
+async function startPostgres() {
+  keeper = spawn(node, [join(scratch, 'tests/support/postgres/keeper.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [address] = await once(keeper.stdout, 'data');
+  return String(address).trim();
+}
+
 /** @returns {Promise<'passed' | 'failed' | 'late'>} */
 function vitest(args, limitMs) {
   const program = join(scratch, 'node_modules/vitest/vitest.mjs');
@@ -110,6 +126,7 @@ function vitest(args, limitMs) {
 }
 
 const flags = ['--project=unit', '--isolate=false'];
+const untilMs = performance.now() + Number(values.minutes ?? Infinity) * 60_000;
 /** Its own specs first: what they catch, the others need not look at. */
 async function unit(path, own) {
   const first = await vitest(['run', ...flags, ...own], 300_000);
@@ -129,15 +146,19 @@ try {
     ? JSON.parse(readFileSync(values.survivors, 'utf8')).filter(({ by }) => by === null)
     : draw(all, Number(values.seed), Number(values.count));
   console.log(`${drawn.length} of ${all.length} changes in ${texts.size} files, seed ${values.seed}`);
-  if ((await vitest(['run', ...flags], 900_000)) !== 'passed')
+  process.env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
+  if (!values.survivors && (await vitest(['run', ...flags], 900_000)) !== 'passed')
     throw new Error('Unit tests fail without any change.');
+  if (values.gateway) process.env.TEST_DATABASE_URL ??= await startPostgres();
   const outcomes = [];
   for (const [at, mutant] of drawn.entries()) {
+    if (performance.now() > untilMs) break;
     const { path, start, end, line, from, to } = mutant;
     const text = texts.get(path) ?? '';
     writeFileSync(join(scratch, path), text.slice(0, start) + to + text.slice(end));
     const { own = [], specs = [] } = files.find((file) => file.path === path) ?? {};
-    let by = (await unit(path, own)) === 'passed' ? null : 'unit';
+    const unnoticed = values.survivors !== undefined || (await unit(path, own)) === 'passed';
+    let by = unnoticed ? null : 'unit';
     if (by === null && values.gateway) by = (await gateway(specs)) === 'passed' ? null : 'gateway';
     writeFileSync(join(scratch, path), text);
     outcomes.push({ ...mutant, by });
@@ -147,7 +168,9 @@ try {
     );
   }
   const caught = outcomes.filter(({ by }) => by !== null).length;
-  console.log(`\n${caught} caught, ${outcomes.length - caught} survived`);
+  console.log(
+    `\n${caught} caught, ${outcomes.length - caught} survived, ${drawn.length - outcomes.length} not tried`,
+  );
   if (values.out) writeFileSync(values.out, JSON.stringify(outcomes, null, 1));
 } finally {
   leave();

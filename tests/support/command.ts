@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '#lib/command/main';
-import { inherited } from '#tests/support/inherited';
+import { inherited } from '#tests/support/run/inherited';
 
 const program = fileURLToPath(new URL('../../bin/gateway.ts', import.meta.url));
 

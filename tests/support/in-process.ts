@@ -25,6 +25,8 @@ export interface InProcess {
   announce(): Promise<unknown>;
   /** Moves the wall clock and the monotonic one ahead. */
   pass(seconds: number): void;
+  /** From now on the clock moves by `pass` alone. */
+  stopClock(): void;
   /** ms since the epoch, as the gateway sees it. */
   now(): number;
   /** A key, in a workspace of its own with $100 unless `settings.workspace` names one. */
@@ -52,11 +54,11 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
   ]);
   const upstreams = { envSecret: (name: string) => values.get(name) ?? null, close: async () => {} };
   let aheadMs = 0;
-  // Whole milliseconds, so that sums of moments are exact and a window's edge is met to the moment.
-  const begun = { now: Date.now(), mono: Math.ceil(performance.now()) };
-  const clock: Clock = still
-    ? { now: () => begun.now + aheadMs, mono: () => begun.mono + aheadMs }
-    : { now: () => Date.now() + aheadMs, mono: () => performance.now() + aheadMs };
+  let stopped = still ? moment() : null;
+  const clock: Clock = {
+    now: () => (stopped?.now ?? Date.now()) + aheadMs,
+    mono: () => (stopped?.mono ?? performance.now()) + aheadMs,
+  };
   const running = await assemble(env, db, upstreams, pino({ level: 'silent' }), clock);
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
   server.listen(0, '127.0.0.1');
@@ -70,6 +72,9 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     announce: () => running.pollNow(),
     pass: (seconds) => {
       aheadMs += seconds * 1000;
+    },
+    stopClock: () => {
+      stopped = moment();
     },
     now: () => clock.now(),
     heldNano: () => running.state().leases.reduce((sum, { heldNano }) => sum + heldNano, 0n),
@@ -91,4 +96,9 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** In whole milliseconds, so that sums of moments are exact and a window's edge is met to the moment. */
+function moment() {
+  return { now: Date.now(), mono: Math.ceil(performance.now()) };
 }

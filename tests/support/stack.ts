@@ -9,9 +9,9 @@ import { readCatalogue } from '#lib/catalogue/files';
 import { type Db, openDb } from '#lib/data/db';
 import { createDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
-import { inherited } from '#tests/support/inherited';
 import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
 import { startSandboxProcess } from '#tests/support/provider/process';
+import { inherited } from '#tests/support/run/inherited';
 import { attach, type Stack, secrets } from '#tests/support/shared/attach';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 

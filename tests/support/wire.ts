@@ -55,7 +55,7 @@ export function talk(url: string, bytes: string | Buffer, options: TalkOptions =
   const { answers: wanted = 1, leaveWhen, patienceMs = 60_000 } = options;
   const startMs = performance.now();
   const parts: Buffer[] = [];
-  const bodyless = String(bytes).startsWith('HEAD ');
+  const bodyless = String(bytes.slice(0, 5)) === 'HEAD ';
   const read = (closed: boolean) => readAnswers(Buffer.concat(parts), closed, bodyless);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);

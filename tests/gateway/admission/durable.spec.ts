@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim, ClaimRequest } from '#lib/admission/claim';
 import { isRefusal, type Refusal } from '#lib/errors';
@@ -126,7 +125,6 @@ describe('the row of a durable claim', () => {
     const third = await startNode(database.url);
     await third.coordinator.tend();
     await third.stop();
-    await pause(100);
     expect(await ownerOf(claim)).toEqual([null]);
   });
 });

@@ -3,7 +3,7 @@ import type { Claim } from '#lib/admission/claim';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { isRefusal } from '#lib/errors';
 import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
-import { embeddedDirectory } from '#tests/support/embedded';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const HOLD = 1_000_000n;
 let embedded: Embedded;

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openDb } from '#lib/data/db';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { findHolder, runDirectory } from '#lib/data/embedded-directory';
-import { embeddedDirectory } from '#tests/support/embedded';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const program = fileURLToPath(new URL('./embedded-holder.ts', import.meta.url));
 const open: Embedded[] = [];

@@ -9,7 +9,7 @@ import { migrate } from '#lib/data/migrate';
 import { declaredShape } from '#tests/gateway/data/declared';
 import { storedShape } from '#tests/gateway/data/stored';
 import { createDatabase, createEmptyDatabase } from '#tests/support/database';
-import { embeddedDirectory } from '#tests/support/embedded';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const schema = fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url));
 const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));

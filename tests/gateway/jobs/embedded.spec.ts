@@ -5,8 +5,8 @@ import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import type { JobSight, NewJob } from '#lib/jobs/job';
 import { createJobStore } from '#lib/jobs/store';
 import { usageOf } from '#lib/metering/usage';
-import { embeddedDirectory } from '#tests/support/embedded';
 import { createCustomer, newId } from '#tests/support/settlement';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 let embedded: Embedded;
 let db: Db;

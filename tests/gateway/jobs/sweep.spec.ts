@@ -213,9 +213,13 @@ describe('the sweeper', () => {
     stage.pass(seconds(6));
     let now = 0;
     let most = 0;
+    const eight = Promise.withResolvers<void>();
     sweep('first', async (job, signal) => {
       now += 1;
       most = Math.max(most, now);
+      if (now === 8) eight.resolve();
+      await eight.promise;
+      // A ninth would come meanwhile.
       await pause(30);
       const polled = await stage.first.poll(job, signal);
       now -= 1;

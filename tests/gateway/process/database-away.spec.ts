@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import { createDatabase } from '#tests/support/database';
-import { inherited } from '#tests/support/inherited';
+import { inherited } from '#tests/support/run/inherited';
 import { freePort, root, secrets } from '#tests/support/stack';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-away-'));

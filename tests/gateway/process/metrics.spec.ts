@@ -6,7 +6,8 @@ import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, whileOneRuns } from '#tests/support/chat-call';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { eventually, insist } from '#tests/support/eventually';
-import { type OwnStack, secrets, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import { type OwnStack, type Stack, secrets, startStack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
 
 const token = 'a token for scrapes';
@@ -106,9 +107,9 @@ describe('whoever asks for metrics (contract: operations/health)', () => {
 });
 
 describe('a gateway without a token for metrics', () => {
-  let closed: OwnStack;
+  let closed: Stack;
   beforeAll(async () => {
-    closed = await startStack();
+    closed = await joinStack();
   });
   afterAll(() => closed.close());
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { inherited } from '#tests/support/inherited';
+import { inherited } from '#tests/support/run/inherited';
 import { freePort, root } from '#tests/support/stack';
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-refused-'));

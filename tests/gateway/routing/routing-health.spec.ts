@@ -64,7 +64,26 @@ function until(ms: number): void {
   stack.pass(Math.max(0, ms - stack.now()) / 1000 + 0.005);
 }
 
+describe('an offer that answers', () => {
+  it('is measured: first bytes of streams and whole answers apart, speed, and what its cache had', async () => {
+    const prompt = { messages: [{ role: 'user', content: 'A long prompt. '.repeat(400) }] };
+    const asks = { ...prompt, prompt_cache_key: 'figures' };
+    await answerer('gives/figures', asks);
+    const whole = await healthOf('gives/figures');
+    expect(whole?.wholeMs.value).toBeGreaterThan(0);
+    expect(whole?.tokensPerSecond.value).toBeGreaterThan(0);
+    expect(whole).toMatchObject({ streamFirstByteMs: { value: null }, cachedShare: 0, running: 0 });
+    await answerer('gives/figures', { ...asks, stream: true });
+    const both = await healthOf('gives/figures');
+    expect(both?.streamFirstByteMs.value).toBeGreaterThan(0);
+    expect(both?.cachedShare).toBeGreaterThan(0);
+  });
+});
+
 describe('an offer that fails five times in a row (contract: routing/breaker)', () => {
+  // Pauses end when the test says so, however long its calls take.
+  beforeAll(() => stack.stopClock());
+
   it('is tried after all others, then probed by one call of many at once, and stays aside when that fails', async () => {
     for (let call = 1; call <= 5; call += 1) expect(await answerer('probe/fails')).toBe('second');
     const opened = await openUntil('probe/fails');
@@ -144,22 +163,6 @@ describe('a provider that swallows every request (contract: routing/time-limits,
     until(await openUntil('black/hole'));
     expect(await answerer('black/hole')).toBe('first');
     expect(await openUntil('black/hole')).toBe(0);
-  });
-});
-
-describe('an offer that answers', () => {
-  it('is measured: first bytes of streams and whole answers apart, speed, and what its cache had', async () => {
-    const prompt = { messages: [{ role: 'user', content: 'A long prompt. '.repeat(400) }] };
-    const asks = { ...prompt, prompt_cache_key: 'figures' };
-    await answerer('gives/figures', asks);
-    const whole = await healthOf('gives/figures');
-    expect(whole?.wholeMs.value).toBeGreaterThan(0);
-    expect(whole?.tokensPerSecond.value).toBeGreaterThan(0);
-    expect(whole).toMatchObject({ streamFirstByteMs: { value: null }, cachedShare: 0, running: 0 });
-    await answerer('gives/figures', { ...asks, stream: true });
-    const both = await healthOf('gives/figures');
-    expect(both?.streamFirstByteMs.value).toBeGreaterThan(0);
-    expect(both?.cachedShare).toBeGreaterThan(0);
   });
 });
 

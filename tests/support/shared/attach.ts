@@ -64,11 +64,13 @@ export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 
     },
     announce: tell,
     call: async (id) => {
-      for (let tries = 0; tries < 1_200; tries += 1) {
-        const found = await findCall(db, id);
-        if (found) return found;
+      // To look for the row alone takes a tenth of what reading the call takes.
+      const there = async () =>
+        (await db.pool.query('SELECT 1 FROM call WHERE id = $1', [id])).rowCount === 1;
+      for (let tries = 0; tries < 1_200 && !(await there()); tries += 1)
         await new Promise((resolve) => setTimeout(resolve, 25));
-      }
+      const found = await findCall(db, id);
+      if (found) return found;
       throw new Error(`call ${id} did not reach the log within 30 s`);
     },
   };

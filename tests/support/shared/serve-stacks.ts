@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { verifyLedger } from '#lib/billing/verify';
-import { type EmbeddedState, makeEmbedded } from '#tests/support/embedded';
+import { type EmbeddedState, makeEmbedded } from '#tests/support/shared/embedded';
 import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 

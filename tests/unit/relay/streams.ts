@@ -44,7 +44,7 @@ export const lineEnds = [
 /** Every way to cut a stream in two, and one byte at a time; of a long one, cuts at a stride. */
 export function* cuts(
   stream: Uint8Array,
-  stride = Math.max(1, Math.floor(stream.length / 2_000)),
+  stride = stream.length <= 2_500 ? 1 : Math.floor(stream.length / 400),
 ): Generator<readonly Uint8Array[]> {
   for (let at = 0; at <= stream.length; at += stride) yield [stream.subarray(0, at), stream.subarray(at)];
   yield Array.from({ length: stream.length }, (_, i) => stream.subarray(i, i + 1));

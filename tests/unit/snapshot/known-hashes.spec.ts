@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { EventEmitter } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createHashLoader } from '#lib/snapshot/known-hashes';
 
 /** A loader whose first `failures` loads fail. */
@@ -18,6 +18,10 @@ function open(failures: number) {
   const loader = createHashLoader(hashes, (error) => told.push(error), 1);
   return { loader, asked, told, loaded: () => once(loads, 'loaded') };
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('loading the hashes of keys', () => {
   it('is repeated until it succeeds, and each failure is reported', async () => {
@@ -44,10 +48,11 @@ describe('loading the hashes of keys', () => {
   });
 
   it('is not repeated after a stop', async () => {
+    vi.useFakeTimers();
     const { loader, asked } = open(9);
     await loader.load(['a']);
     loader.stop();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(asked).toEqual([['a']]);
   });
 });
