@@ -23,7 +23,8 @@ export default defineConfig({
           include: ['tests/gateway/**/*.spec.ts'],
           testTimeout: 240_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          // They wait as much as they work: for rows of the log, for pauses of providers.
+          maxWorkers: 3,
           globalSetup: [
             'tests/support/temporary.ts',
             'tests/support/database.ts',
