@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForPolls } from '#lib/snapshot/announce';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const catalogue = `providers:
   - { id: one, name: One, families: { chat: https://one.test/v1 }, credential: { env: ONE_KEY } }
@@ -299,7 +300,7 @@ describe('the command line (contract: operations/command-line)', () => {
 
 describe('the command line without a server or a DATABASE_URL', () => {
   it('works on the embedded database, one command after the other', async () => {
-    const alone = commandLine(null);
+    const alone = commandLine(null, { DATA_DIR: await embeddedDirectory('migrated') });
     await alone.json('workspace', 'create', '--name', 'Alone');
     expect(await alone.json('workspace', 'show', 'alone')).toMatchObject({ slug: 'alone', balance: '0' });
     alone.close();
