@@ -204,7 +204,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
         began();
       };
     });
-    await sendAndLeave(edit(20 * mebibyte), () => underway);
+    await sendAndLeave(edit(12 * mebibyte), () => underway);
     await gone;
     await expectNothingLeft();
   });
@@ -216,7 +216,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
       if (how === 'reads on') request.resume();
       else response.once('finish', () => setTimeout(() => request.socket.destroy(), 50));
     };
-    const { answers } = await talk(stack.url, edit(20 * mebibyte));
+    const { answers } = await talk(stack.url, edit(12 * mebibyte));
     const [got] = answers;
     if (!got) throw new Error('no answer');
     expect([got.status, jsonOf(got)]).toEqual([413, { error: { message: 'too large', code: null } }]);
@@ -227,7 +227,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     provider.script = (request) => {
       request.once('data', () => request.socket.destroy());
     };
-    const { answers } = await talk(stack.url, edit(20 * mebibyte));
+    const { answers } = await talk(stack.url, edit(12 * mebibyte));
     expect(answers[0] && codeOf(answers[0])).toBe('upstream_request_failed');
     await expectNothingLeft();
     provider.script = (request, response) => {
@@ -238,7 +238,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
 
   it('of a process that was killed is deleted at the next start', async () => {
     provider.script = () => {};
-    const cut = talk(stack.url, edit(20 * mebibyte));
+    const cut = talk(stack.url, edit(12 * mebibyte));
     await eventually(() => spooled().length, 1);
     await stack.kill('SIGKILL');
     await cut;
