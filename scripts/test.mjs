@@ -1,4 +1,5 @@
-// `npm test`: everything. `npm test -- <word>…`: parts by their name, or the spec files whose path contains a word.
+// `npm test`: everything (contract: operations/test). `npm test -- <word>…`: parts by their name, or the spec files
+// whose path contains a word.
 // The last line is "N passed, N failed", and the skipped ones when there are any.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -31,7 +31,7 @@ const recall = `
 
 /**
  * Posts a line to the append-only ledger and to the balance. A debit also asks all leases of the workspace
- * back, which happens within 2 s (decisions §6 "Leases").
+ * back, which happens within 2 s (contract: money/outside-debit).
  * @param tx the transaction; `sqlOf(tx)` for Prisma's.
  * @returns what must be published in the same transaction, as its last statement; null when a line of this
  * kind and ref stands already: then nothing was changed.

@@ -7,7 +7,10 @@ export interface Verification {
   readonly ok: boolean;
   /** The rows that break an invariant, at most 100 a check; amounts are decimal strings of nano-dollars. */
   readonly checks: readonly { readonly name: string; readonly rows: readonly unknown[] }[];
-  /** What calls and jobs were charged above their holds, all together: the bound of the overshoot (decisions §6). */
+  /**
+   * What calls and jobs were charged above their holds, all together: the bound of the overshoot
+   * (contract: money/overshoot).
+   */
   readonly overHoldNano: bigint;
   /** Calls and jobs with a charge that retention has deleted; null: none. */
   readonly deleted: Deleted | null;

@@ -41,7 +41,7 @@ const unavailable = 'Unavailable';
 
 const weekSeconds = 7 * 24 * 3600;
 
-/** Settings of next-auth: JWT sessions of a week, ended earlier by signing out or by the user's session version. */
+/** Settings of next-auth: JWT sessions of a week, ended earlier by signing out (contract: control-plane/sessions). */
 export function authOptions(): AuthOptions {
   const host = getConsoleHost();
   return {

@@ -14,7 +14,10 @@ import { userOperations } from '#lib/control/user/operations';
 import { ownOperations } from '#lib/control/user/own';
 import { workspaceOperations } from '#lib/control/workspace/operations';
 
-/** Every operation of the control plane. What is not here is no command, no form and no address. */
+/**
+ * Every operation of the control plane (contract: control-plane/declared-once). What is not here is no command, no
+ * form and no address.
+ */
 export const operations: readonly Operation[] = [
   ...keyOperations,
   ...managementKeyOperations,

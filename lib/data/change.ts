@@ -1,4 +1,4 @@
-/** What changed, for the snapshots of every process (architecture §3). */
+/** What changed, for the snapshots of every process (contract: durability/change-feed). */
 export interface Change {
   readonly kind: 'key' | 'workspace' | 'catalogue' | 'policy' | 'lease' | 'resource';
   /**

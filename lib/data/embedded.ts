@@ -44,7 +44,7 @@ const longestCloseMs = 10_000;
 const restartPauseMs = 250;
 
 /**
- * Opens the embedded database of `dataDir` (architecture §1, §3).
+ * Opens the embedded database of `dataDir` (contract: durability/embedded-database).
  * A `server` refuses beside another server; a `command` uses a running server's database. Either waits
  * up to 10 s for a command, or for the child of a killed process, to let go.
  * @throws DataDirUnusable, DataDirInUse, EmbeddedFailed.

@@ -57,8 +57,8 @@ export interface JobEnd {
 const anyModel = { contextTokens: 10_000_000, maxOutputTokens: 1_000_000 };
 
 /**
- * What a job is charged at its end (decisions §11 "Jobs"): completed, what the provider reports; failed,
- * nothing; removed, what it reports if it ran, else its hold. Pure.
+ * What a job is charged at its end (contract: jobs/charged-once, jobs/removal): completed, what the provider reports;
+ * failed, nothing; removed, what it reports if it ran, else its hold. Pure.
  */
 export function endOf(ending: Ending, terms: JobTerms): JobEnd {
   const { state, owed, flags } = judge(ending, terms);

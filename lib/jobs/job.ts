@@ -39,7 +39,7 @@ export interface JobReader {
   read(facts: JobFacts, answer: unknown): JobSight | null;
 }
 
-/** A job as it begins: written before its create answer goes to the client (decisions §11 "Jobs"). */
+/** A job as it begins: written before its create answer goes to the client (contract: jobs/jobs). */
 export interface NewJob {
   /** The create call's id: the job's id and its hold's. */
   readonly callId: string;

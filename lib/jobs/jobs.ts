@@ -31,7 +31,7 @@ const WRITE_PATIENCE_MS = 2_000;
  * machines of a new job yet, and what is gone can neither be fetched nor be charged.
  */
 const MOST_MISSES = 3;
-/** What providers keep is kept here for so long (decisions §11). */
+/** What providers keep is kept here for so long (contract: jobs/lifetime). */
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 /** @param parts the money behind it (`jobs/store`) and the providers (`jobs/poll`). */

@@ -27,7 +27,7 @@ const insertHold = `
   VALUES ($1, NULL, $2, $3, $4, $5)`;
 
 /**
- * Writes a job, its resource and its hold in one transaction (decisions §11 "Jobs"): from now on the hold
+ * Writes a job, its resource and its hold in one transaction (contract: jobs/jobs): from now on the hold
  * has no owner and outlives every process. Idempotent by call id; a job that another call has opened
  * already stays that call's.
  * @param nextPollAtMs since the epoch.

@@ -14,7 +14,7 @@ export interface SweepParts {
   readonly everyMs?: number;
 }
 
-/** Polls unfinished jobs for as long as the process runs (decisions §11 "Jobs"). */
+/** Polls unfinished jobs for as long as the process runs (contract: jobs/polling). */
 export interface Sweep {
   /** Takes no more jobs, ends the polls under way and waits for what they have to write. */
   stop(): Promise<void>;

@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** No poll is ever put off for longer than an hour: what is due beyond that was put there by a wrong clock. */
 export const FARTHEST_POLL_MS = 2 * HOUR_MS;
-/** No end after this long: its hold is released (decisions §11 "Jobs"). */
+/** No end after this long: its hold is released (contract: jobs/lost). */
 const LOST_AFTER_MS = 24 * HOUR_MS;
 /** A lost job is asked for so much longer. */
 const GIVEN_UP_AFTER_MS = LOST_AFTER_MS + 7 * 24 * HOUR_MS;

@@ -31,7 +31,7 @@ export interface Drain {
 const longestPauseMs = 5_000;
 
 /**
- * Drains a journal into the database from now on (architecture §3). While the database is away nothing
+ * Drains a journal into the database from now on (contract: durability/drain). While the database is away nothing
  * is lost: the journal keeps it, and the pause doubles up to 5 s.
  */
 export function startDrain(options: DrainOptions): Drain {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Job } from '#generated/client';
 import { formatUsd } from '#lib/money';
 
-/** The job that a call created (decisions §11 "Jobs"); money in dollars. */
+/** The job that a call created (contract: jobs/jobs); money in dollars. */
 export const shownJob = z.object({
   id: z.string().meta({ description: 'The provider’s id of it: what the client asks for.' }),
   kind: z.string(),

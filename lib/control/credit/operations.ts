@@ -13,7 +13,7 @@ const abs = (nano: bigint) => (nano < 0n ? -nano : nano);
 
 /**
  * A negative amount also recalls what gateway processes have leased, so that they stop spending it within
- * 2 s (decisions §6); the balance may go below 0.
+ * 2 s (contract: money/outside-debit); the balance may go below 0.
  */
 export const addCredit = create({
   name: 'credit.add',

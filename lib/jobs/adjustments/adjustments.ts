@@ -4,8 +4,8 @@ import type { AdjustmentStore, StoredBy } from '#lib/jobs/adjustments/store';
 import { isEnd } from '#lib/jobs/end';
 
 /**
- * Corrects estimated charges once the stored responses of those calls report their usage (decisions §6 "What is
- * charged").
+ * Corrects estimated charges once the stored responses of those calls report their usage
+ * (contract: money/late-usage).
  */
 export interface Adjustments {
   /** The call was charged by reported usage: its response needs no adjustment. */
