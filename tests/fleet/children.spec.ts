@@ -86,7 +86,9 @@ function load() {
 const answersBetween = 12;
 const served = () => client.call(key).then((told) => told.status);
 
-describe('a process that the gateway started', { timeout: 240_000 }, () => {
+describe('a process that the gateway started (contract: durability/embedded-database)', {
+  timeout: 240_000,
+}, () => {
   it('is started again when it is the simulated provider that was killed, also twice', async () => {
     for (let round = 0; round < 2; round += 1) {
       expect(await served()).toBe(200);

@@ -100,7 +100,7 @@ async function startStream() {
   return { told };
 }
 
-describe('npm start on the embedded database', { timeout: 400_000 }, () => {
+describe('npm start on the embedded database (contract: operations/start)', { timeout: 400_000 }, () => {
   it('says that its port is taken, and shows the key at the start that succeeds', async () => {
     const listener = createServer().listen(port, '127.0.0.1');
     await once(listener, 'listening');

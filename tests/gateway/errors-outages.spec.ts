@@ -19,7 +19,7 @@ import { freePort, type OwnStack, root, startStack } from '#tests/support/stack'
 
 const hello = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] });
 
-describe('when the database is away', () => {
+describe('when the database is away (contract: durability/database-away)', () => {
   let stack: OwnStack;
   beforeAll(async () => {
     stack = await startStack();
@@ -141,7 +141,7 @@ describe('when the disk is full', () => {
   });
 });
 
-describe('when the wall clock is outside 2025 to 2100', () => {
+describe('when the wall clock is outside 2025 to 2100 (contract: request/no-request-id)', () => {
   const servers: Server[] = [];
   afterAll(() => {
     for (const server of servers) server.close();
@@ -180,7 +180,7 @@ describe('when the wall clock is outside 2025 to 2100', () => {
   });
 });
 
-describe('a Next process without a database', () => {
+describe('a Next process without a database (contract: authentication/resolver)', () => {
   let host: ChildProcess;
   let url: string;
   beforeAll(async () => {

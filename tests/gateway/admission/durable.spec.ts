@@ -50,14 +50,14 @@ async function leased(parts: Parameters<typeof makeWorkspace>[1] = {}): Promise<
 }
 
 describe('a durable claim', () => {
-  it('stands as a row of this process though the lease covers it', async () => {
+  it('is a row of this process even though the lease covers it', async () => {
     const snapshot = await leased();
     const claim = await claimed(one.coordinator.claim(requestOf(snapshot, HOLD, durable)));
     expect(claim.funding).toBe('row');
     expect(await ownerOf(claim)).toEqual([one.ownerId]);
   });
 
-  it('leaves the next call in the lease, answered without a promise', async () => {
+  it('lets the next call be admitted from the lease, without a promise', async () => {
     const snapshot = await leased();
     await claimed(one.coordinator.claim(requestOf(snapshot, HOLD, durable)));
     const next = one.coordinator.claim(requestOf(snapshot, HOLD));
@@ -65,7 +65,7 @@ describe('a durable claim', () => {
     expect((await claimed(next)).funding).toBe('lease');
   });
 
-  it('takes what other processes have leased and not spent, when only that is left', async () => {
+  it('recalls unspent money of other processes when nothing else is left', async () => {
     const snapshot = await leased();
     const { free } = await moneyOf(one.db, snapshot.workspace.id);
     // More than what is free: the crossing one. The next finds nothing but the lease.

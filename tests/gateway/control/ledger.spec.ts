@@ -37,7 +37,7 @@ const ledgerOf = (workspace: string, page: Record<string, unknown> = {}) =>
 const settle = (id: string, spentNano: bigint, calls: number) =>
   postUsage(db.pool, [{ id, spentNano, calls }]);
 
-describe('the ledger of a workspace', () => {
+describe('the ledger of a workspace (contract: operations/ledger-list)', () => {
   it('is listed from its oldest line on, with the balance after each, page by page', async () => {
     const { id, slug } = await newWorkspace();
     await settle(id, 250_000_000n, 3);

@@ -45,7 +45,7 @@ afterEach(async () => {
   for (const embedded of open.splice(0)) await embedded.close();
 });
 
-describe('the embedded database', () => {
+describe('the embedded database (contract: durability/embedded-database)', () => {
   it('refuses a second server on its directory and names the holder', async () => {
     const dataDir = await embeddedDirectory('made');
     const holder = await holdElsewhere(dataDir, 'server');

@@ -109,7 +109,7 @@ describe('a job that nobody asks for', () => {
   });
 });
 
-describe('a provider that does not know the job', () => {
+describe('a provider that does not know the job (contract: jobs/gone)', () => {
   it('three times in a row ends it, released', async () => {
     const job = await stage.begin(await stage.customer(), 'job=gone&job_ms=0');
     await pollOnce(job);
@@ -157,7 +157,7 @@ describe('a provider that cannot answer', () => {
   });
 });
 
-describe('a job without an end after 24 hours', () => {
+describe('a job without an end after 24 hours (contract: jobs/lost)', () => {
   const lose = async (how = 'job=never&job_ms=0') => {
     const job = await stage.begin(await stage.customer(), how);
     stage.pass(24);
@@ -205,7 +205,7 @@ describe('a job without an end after 24 hours', () => {
   });
 });
 
-describe('the sweeper', () => {
+describe('the sweeper (contract: jobs/polling)', () => {
   it('polls at most 8 jobs of a provider at once', async () => {
     const customer = await stage.customer();
     const jobs: NewJob[] = [];

@@ -82,7 +82,7 @@ async function moneyOf(client: Client) {
 const settled = async (made: Made) => (await logged(made)).job?.settledAt !== null;
 const once = ['usage -400000000'];
 
-describe('a video job over the gateway', () => {
+describe('a video job over the gateway (contract: jobs/jobs)', () => {
   it('holds its price until it completes, and is charged once when its client sees that', async () => {
     const client = await gateway.key();
     const made = await create(client, 'job_ms=400');
@@ -197,7 +197,7 @@ describe('a video job that its client deletes', () => {
   });
 });
 
-describe('the money of jobs', () => {
+describe('the money of jobs (contract: jobs/job-limits)', () => {
   it('counts against the balance from their creation on', async () => {
     const client = await gateway.key({}, { credit: '0.5' });
     const running = [await create(client, 'job=never'), await create(client, 'job=never')];

@@ -11,7 +11,7 @@ import { headerOf } from '#tests/support/wire';
 /** Price of a pictures model and of the model that uses it: see the tests' catalogue. */
 const pictures = 40n * 5_000n + 8n * 20_000n + 272n * 40_000n;
 
-describe('a response in the background', () => {
+describe('a response in the background (contract: jobs/jobs)', () => {
   let stack: Stack;
   let key: string;
   beforeAll(async () => {

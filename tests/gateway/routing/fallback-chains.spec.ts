@@ -135,7 +135,7 @@ describe.concurrent.each(kinds)('%s', (_, kind, fields) => {
   });
 });
 
-describe('a stream that breaks after its first byte', () => {
+describe('a stream that breaks after its first byte (contract: routing/not-after-first-byte, routing/broken-stream)', () => {
   it.each(lengths)('never falls back, with %i offers', async (length) => {
     const asked = await askChat(stack.url, key, { model: `cut/${length}`, stream: true });
     expect(asked.answer.status).toBe(200);
@@ -170,7 +170,7 @@ describe('an answer that is the client’s own fault', () => {
   );
 });
 
-describe('a client that sends X-No-Fallback: true', () => {
+describe('a client that sends X-No-Fallback: true (contract: routing/no-fallback)', () => {
   it.each(['500', 'refused'])('gets what the first target gives: %s', async (name) => {
     const fault = faults[name];
     const headers = { ...bearer(key), 'X-No-Fallback': 'true' };

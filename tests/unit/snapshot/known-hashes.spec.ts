@@ -34,7 +34,7 @@ describe('loading the hashes of keys', () => {
     loader.stop();
   });
 
-  it('repeats together what failed, all keys once all were asked for', async () => {
+  it('retries failed loads together, and all keys once all were requested', async () => {
     const some = open(2);
     const someLoaded = some.loaded();
     await Promise.all([some.loader.load(['a']), some.loader.load(['b', 'a'])]);
