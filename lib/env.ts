@@ -48,6 +48,8 @@ export interface Env {
   readonly maxBodyBytes: number;
   readonly maxUploadBytes: number;
   readonly bodyBudgetBytes: number;
+  /** How long the call log is kept, days; workspaces may choose fewer. */
+  readonly callRetentionDays: number;
   readonly allowSignUp: boolean;
 }
 
@@ -101,6 +103,7 @@ export function readEnv(source: Source): Env {
     maxBodyBytes: settings.MAX_BODY_BYTES,
     maxUploadBytes: settings.MAX_UPLOAD_BYTES,
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
+    callRetentionDays: settings.CALL_RETENTION_DAYS,
     allowSignUp: settings.ALLOW_SIGN_UP,
   };
 }

@@ -55,7 +55,8 @@ async function inWorkspace(store: Store, actor: Actor, named: string, lock: Aske
   if (found === null || role === null) {
     throw notFound(`there is no workspace ${quoted(named)}; check its slug`, 'workspace');
   }
-  const scope = new WorkspaceScope({ id: found.id, slug: found.slug, timeZone: found.time_zone });
+  const { id, slug, time_zone: timeZone, retention_days: retentionDays } = found;
+  const scope = new WorkspaceScope({ id, slug, timeZone, retentionDays });
   return { scope, role, suspended: found.suspended };
 }
 
@@ -63,6 +64,7 @@ interface Named {
   id: string;
   slug: string;
   time_zone: string;
+  retention_days: number | null;
   suspended: boolean;
 }
 
@@ -74,7 +76,7 @@ async function findNamed(store: Store, named: string, lock: Asked['lock']): Prom
   if (!/^[a-z0-9-]{1,100}$/i.test(named)) return null;
   const condition = isUuid(named) ? 'id = $1::uuid' : 'slug = $1';
   const [found] = await store.query<Named>(
-    `SELECT id::text AS id, slug, time_zone, suspended_at IS NOT NULL AS suspended FROM workspace
+    `SELECT id::text AS id, slug, time_zone, retention_days, suspended_at IS NOT NULL AS suspended FROM workspace
      WHERE ${condition} ${lock === undefined ? '' : locks[lock]}`,
     [named],
   );

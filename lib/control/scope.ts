@@ -12,10 +12,13 @@ export class WorkspaceScope {
   readonly slug: string;
   /** IANA zone. */
   readonly timeZone: string;
-  constructor(workspace: { id: string; slug: string; timeZone: string }) {
+  /** How long its calls are shown, days; null: as long as they are there. */
+  readonly retentionDays: number | null;
+  constructor(workspace: { id: string; slug: string; timeZone: string; retentionDays: number | null }) {
     this.workspaceId = workspace.id;
     this.slug = workspace.slug;
     this.timeZone = workspace.timeZone;
+    this.retentionDays = workspace.retentionDays;
   }
 }
 

@@ -74,7 +74,11 @@ export async function assemble(
   const left = await recover({ pool: db.pool, dir: journalDir, nowMs: clock.now(), report });
   if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
   const setAside = countSetAside(journalDir);
-  const partitions = await keepPartitions(db.pool, { clock, report: (error) => report(error, null) });
+  const partitions = await keepPartitions(db.pool, {
+    clock,
+    retentionDays: env.callRetentionDays,
+    report: (error) => report(error, null),
+  });
 
   const journal = openJournal(journalDir, ownerId, {
     report: (error) => report(error, null),
@@ -261,7 +265,7 @@ export async function assemble(
         await endOwn(db.pool, ownerId).catch((error: unknown) => report(error, null));
       await coordinator.close();
       await journal.close();
-      partitions.stop();
+      await partitions.stop();
       await runtime.pools.close();
     },
   };

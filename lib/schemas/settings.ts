@@ -67,6 +67,8 @@ export const settingsSchema = z.object({
   MAX_BODY_BYTES: bytes(32 * mebibyte),
   MAX_UPLOAD_BYTES: bytes(256 * mebibyte),
   BODY_BUDGET_BYTES: bytes(256 * mebibyte),
+  // What providers keep can be referred to for 30 days, and settles a difference of its call until then.
+  CALL_RETENTION_DAYS: integer(35, 36_500, 90),
   ALLOW_SIGN_UP: toggle.default(true),
 });
 

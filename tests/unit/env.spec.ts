@@ -36,6 +36,7 @@ describe('settings', () => {
       maxBodyBytes: 33_554_432,
       maxUploadBytes: 268_435_456,
       bodyBudgetBytes: 268_435_456,
+      callRetentionDays: 90,
       allowSignUp: true,
     });
     expect(publicUrl(env, env.port)).toBe('http://localhost:3000');
@@ -133,6 +134,7 @@ describe('a wrong setting stops the start', () => {
     [{ SANDBOX: 'maybe' }, /^SANDBOX: .*on or off/],
     [{ WORKERS: '0' }, /^WORKERS: /],
     [{ MAX_BODY_BYTES: '-1' }, /^MAX_BODY_BYTES: /],
+    [{ CALL_RETENTION_DAYS: '34' }, /^CALL_RETENTION_DAYS: .*from 35 to 36500/],
     [{ GITHUB_ID: 'x' }, /^GITHUB_SECRET: required beside GITHUB_ID/],
     [{ UPSTASH_REDIS_REST_TOKEN: 'x' }, /^UPSTASH_REDIS_REST_URL: required/],
     [{ STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_API_BASE: 'http://localhost:1' }, /^STRIPE_API_BASE: /],

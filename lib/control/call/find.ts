@@ -1,14 +1,16 @@
 import type { Call } from '#generated/client';
 import { type CallDetail, callDetail } from '#lib/control/call/detail';
+import { findIds, type Search } from '#lib/control/call/search';
 import type { Context } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
 import { notFound, quoted } from '#lib/control/refusal';
-import { inScope, type Scope, within } from '#lib/control/scope';
+import { inScope, type Scope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
+import { keptFromId } from '#lib/data/retention/weeks';
 
 /** One call of the scope by its request id (decisions §13). @throws ControlRefused not_found. */
-export async function getCall({ store, scope }: Context<'subject'>, id: string): Promise<CallDetail> {
-  const [found] = isUuid(id) ? await readCalls(store, scope, [id]) : [];
+export async function getCall({ store, scope, nowMs }: Context<'subject'>, id: string): Promise<CallDetail> {
+  const [found] = isUuid(id) ? await readCalls(store, scope, [id], nowMs) : [];
   if (found) return found;
   const advice = 'take the id from X-Request-Id (a call appears within 2 seconds)';
   throw notFound(`there is no call ${quoted(id)}; ${advice}`, 'id');
@@ -16,35 +18,27 @@ export async function getCall({ store, scope }: Context<'subject'>, id: string):
 
 /**
  * A page of the scope's calls, the newest first; a keyset by id, so that a page stays the same while calls
- * arrive.
+ * arrive. A page of a search that looked at many calls may hold fewer than asked for, and still have a next one.
  */
 export async function pageOfCalls(
-  store: Store,
-  scope: Scope,
-  page: {
-    /** Further conditions on `c`; their values are added to those of the statement. */
-    conditions(values: unknown[]): string[];
-    /** The last id of the page before. */
-    readonly after: string | undefined;
-    readonly limit: number;
-  },
+  { store, scope, nowMs }: Context<'workspace'>,
+  search: Search,
+  limit: number,
 ): Promise<{ data: CallDetail[]; next: string | null }> {
-  const values: unknown[] = [page.limit + 1];
-  const where = [within(scope, 'c.workspace_id', values), ...page.conditions(values)];
-  if (page.after !== undefined) where.push(`c.id < $${values.push(page.after)}::uuid`);
-  const rows = await store.query<{ id: string }>(
-    `SELECT c.id::text AS id FROM call c WHERE ${where.join(' AND ')} ORDER BY c.id DESC LIMIT $1`,
-    values,
-  );
-  const ids = rows.slice(0, page.limit).map((row) => row.id);
-  return {
-    data: await readCalls(store, scope, ids),
-    next: rows.length > page.limit ? (ids.at(-1) ?? null) : null,
-  };
+  const { ids, next } = await findIds(store, scope, nowMs, search, limit);
+  return { data: await readCalls(store, scope, ids, nowMs), next };
 }
 
-/** Calls of the scope by their ids, in the order of the ids; those that are not there are left out. */
-async function readCalls(store: Store, scope: Scope, ids: readonly string[]): Promise<CallDetail[]> {
+/**
+ * Calls of the scope by their ids, in the order of the ids; those that are not there are left out, and those that their
+ * workspace keeps no longer, though they may not be deleted yet.
+ */
+async function readCalls(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<CallDetail[]> {
   if (ids.length === 0) return [];
   const where = { callId: { in: [...ids] } };
   // The calls first: what was committed with a call that is found is found then too.
@@ -53,15 +47,18 @@ async function readCalls(store: Store, scope: Scope, ids: readonly string[]): Pr
     store.prisma.job.findMany({ where }),
     store.prisma.adjustment.findMany({ where }),
   ]);
-  const { keyNames, slugs } = await readNames(store, calls);
+  const { keyNames, workspaces } = await readNames(store, calls);
   const byId = new Map(calls.map((call) => [call.id, call]));
   const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
   return ids.flatMap((id) => {
     const call = byId.get(id);
     if (!call) return [];
+    const workspace = workspaces.get(call.workspaceId);
+    const { retentionDays = null } = workspace ?? {};
+    if (retentionDays !== null && id < keptFromId(nowMs, retentionDays)) return [];
     const names = {
-      workspaceSlug: slugs.get(call.workspaceId) ?? null,
+      workspaceSlug: workspace?.slug ?? null,
       keyName: keyNames.get(call.keyId) ?? null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];
@@ -74,10 +71,13 @@ async function readNames({ prisma }: Store, calls: readonly Call[]) {
   const workspaceIds = [...new Set(calls.map((call) => call.workspaceId))];
   const [keys, workspaces] = await Promise.all([
     prisma.apiKey.findMany({ where: { id: { in: keyIds } }, select: { id: true, name: true } }),
-    prisma.workspace.findMany({ where: { id: { in: workspaceIds } }, select: { id: true, slug: true } }),
+    prisma.workspace.findMany({
+      where: { id: { in: workspaceIds } },
+      select: { id: true, slug: true, retentionDays: true },
+    }),
   ]);
   return {
     keyNames: new Map(keys.map((key) => [key.id, key.name])),
-    slugs: new Map(workspaces.map((workspace) => [workspace.id, workspace.slug])),
+    workspaces: new Map(workspaces.map((workspace) => [workspace.id, workspace])),
   };
 }

@@ -1,9 +1,12 @@
+import { z } from 'zod';
 import { shownCall } from '#lib/control/call/detail';
 import { callFilters, searched } from '#lib/control/call/filters';
 import { getCall, pageOfCalls } from '#lib/control/call/find';
+import { countCalls, mostCounted } from '#lib/control/call/search';
 import { read } from '#lib/control/declare';
-import { id, isUuid } from '#lib/control/field/kinds';
-import { conditionsOf, fieldsOf, limitOf, pageOf, paging } from '#lib/control/field/paging';
+import { optional } from '#lib/control/field/field';
+import { id, isUuid, toggle } from '#lib/control/field/kinds';
+import { fieldsOf, limitOf, pageOf, paging } from '#lib/control/field/paging';
 import { badInput } from '#lib/control/refusal';
 
 const calls = '/workspaces/{workspace}/calls';
@@ -22,25 +25,41 @@ export const showCall = read({
   run: (context, input) => getCall(context, input.id),
 });
 
+const countedCalls = z.object({
+  calls: z.int(),
+  more: z.boolean().meta({
+    description: `There are more than were counted, which are ${mostCounted} at most, or older ones that were not looked at.`,
+  }),
+});
+
 export const listCalls = read({
   name: 'call.list',
   summary: 'The calls of a workspace, refused ones too, the newest first.',
   reach: 'workspace',
   permission: 'logs:read',
-  fields: { ...fieldsOf(callFilters), ...paging },
-  output: pageOf(shownCall),
+  fields: {
+    ...fieldsOf(callFilters),
+    ...paging,
+    count: optional(
+      toggle({ label: 'Count', help: `Also counts what is found, up to ${mostCounted}.`, example: true }),
+    ),
+  },
+  output: pageOf(shownCall).extend({ count: countedCalls.optional() }),
   http: [{ method: 'GET', path: calls }],
   line: {
     columns: ['at', 'id', 'status', 'errorCode', 'answeringModel', 'provider', 'latencyMs', 'cost'],
   },
-  run: ({ store, scope, nowMs }, given) => {
-    const input = searched(given, nowMs);
+  run: async (context, given) => {
+    const { count, ...input } = searched(given, context.nowMs);
     const { after } = input;
     if (after !== undefined && !isUuid(after)) {
       throw badInput('after', 'this is not the "next" of a page of calls');
     }
-    const conditions = (values: unknown[]) => conditionsOf(callFilters, input, values);
-    return pageOfCalls(store, scope, { conditions, after, limit: limitOf(input) });
+    const { store, scope, nowMs } = context;
+    const page = await pageOfCalls(context, { input, after }, limitOf(input));
+    const counted =
+      count === true ? { count: await countCalls(store, scope, nowMs, { input, after: undefined }) } : {};
+    return { ...page, ...counted };
   },
 });
 

@@ -23,6 +23,12 @@ export const workspaceSettings = {
   rpm: limit({ label: 'Requests a minute', help: '', group: limits, example: 600 }),
   tpm: limit({ label: 'Tokens a minute', help: '', group: limits, example: 4_000_000 }),
   concurrency: limit({ label: 'Calls at once', help: '', group: limits, example: 50 }),
+  retentionDays: limit({
+    label: 'Days of the log',
+    help: 'Older calls are hidden at once and deleted soon after; the ledger and the sums of usage stay.',
+    empty: 'As long as the gateway keeps them',
+    example: 30,
+  }),
   strict: toggle({
     label: 'Strict budget',
     help: 'Reserves what each call can cost at most, so that the balance never falls below 0.',

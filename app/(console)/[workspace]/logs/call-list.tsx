@@ -5,6 +5,7 @@ import { type ListAddress, listAddress } from '#lib/console/list-address';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
+import { showFound } from '#lib/console/show/found';
 import { showZone } from '#lib/console/show/time';
 import { listCalls } from '#lib/control/call/operations';
 
@@ -17,11 +18,13 @@ interface CallListProps {
 
 /** One page of the log; the next one starts after its last call, however many arrive meanwhile. */
 export async function CallList({ workspace, filters: { texts, input, faults } }: CallListProps) {
-  const none = { data: [], next: null };
-  const read = () => readForPage(listCalls, workspace.slug, { ...input, limit: pageSize });
-  const { data: calls, next } = faults.length > 0 ? none : await read();
+  const none = { data: [], next: null, count: undefined };
+  // Counted once: the pages behind the first one are not another number.
+  const count = texts.after === undefined;
+  const read = () => readForPage(listCalls, workspace.slug, { ...input, limit: pageSize, count });
+  const { data: calls, next, count: counted } = faults.length > 0 ? none : await read();
   const here = `/${workspace.slug}/logs`;
-  if (calls.length === 0) {
+  if (calls.length === 0 && next === null) {
     const narrowed = Object.keys(texts).length > 0;
     return (
       <NoCalls workspace={workspace.slug} searched={'id' in texts} narrowed={narrowed} faults={faults} />
@@ -31,12 +34,17 @@ export async function CallList({ workspace, filters: { texts, input, faults } }:
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
   return (
     <div className="grid min-w-0 gap-3">
-      <CallTable calls={calls.map((call) => callRowOf(call, place))} />
+      {calls.length > 0 ? (
+        <CallTable calls={calls.map((call) => callRowOf(call, place))} />
+      ) : (
+        <p className="px-4 py-3 text-muted">None of the calls that were compared fits. Older ones follow.</p>
+      )}
       <PagesNav
         label="Pages of the log"
         first={texts.after ? listAddress(here, { ...texts, after: null }) : null}
         next={next ? listAddress(here, { ...texts, after: next }) : null}
       >
+        {counted ? `${showFound(counted)} ` : null}
         Times in {showZone(workspace.timeZone, nowMs)}. A call appears within 2 seconds of its end.
       </PagesNav>
     </div>

@@ -34,7 +34,7 @@ interface LogsPageProps {
 export default async function LogsPage({ params, searchParams }: LogsPageProps) {
   // Before anything is streamed, so that a stranger gets the status of a page that is not there.
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
-  const { limit, ...shown } = listCalls.fields;
+  const { limit, count, ...shown } = listCalls.fields;
   const filters = readListAddress(shown, await searchParams, workspace.timeZone);
   const [{ data: keys }, { data: models }] = await Promise.all([
     readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.texts.key }),

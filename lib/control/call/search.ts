@@ -1,0 +1,124 @@
+import { callFilters } from '#lib/control/call/filters';
+import { conditionsOf } from '#lib/control/field/paging';
+import type { WorkspaceScope } from '#lib/control/scope';
+import type { Store } from '#lib/control/store';
+import { keptFromId } from '#lib/data/retention/weeks';
+
+/** Filters that an index serves; the others are compared call by call. */
+const { id, key, from, to, ...compared } = callFilters;
+const ranges = { id, from, to };
+
+/** The most calls that one page compares with its filters: what a database in memory does in some 50 ms. */
+export const mostCompared = 50_000;
+/** The most calls that are counted. */
+export const mostCounted = 10_000;
+
+/** What is searched, as the filters give it, with the place where the page before ended. */
+export interface Search {
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The last id of the page before. */
+  readonly after: string | undefined;
+}
+
+/** The calls that a search looks at: conditions on `c`, and where it stops. */
+interface Stretch {
+  /** @param values of the statement; those of the search are added to them. */
+  conditions(values: unknown[]): string[];
+  /** The last call to look at; null: none older is there. */
+  readonly lastId: string | null;
+}
+
+/**
+ * Filters without an index compare 50,000 calls at most, so that a search for what is rare ends as soon as any other;
+ * whoever wants more goes on from where it ended.
+ */
+async function stretchOf(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  { input, after }: Search,
+): Promise<Stretch> {
+  const within = (values: unknown[]) => {
+    const where = [...placeOf(scope, input, values), ...conditionsOf(ranges, input, values)];
+    if (scope.retentionDays !== null) {
+      where.push(`c.id >= $${values.push(keptFromId(nowMs, scope.retentionDays))}::uuid`);
+    }
+    if (after !== undefined) where.push(`c.id < $${values.push(after)}::uuid`);
+    return where;
+  };
+  if (conditionsOf(compared, input, []).length === 0) return { conditions: within, lastId: null };
+  const values: unknown[] = [];
+  const [last] = await store.query<{ id: string }>(
+    `SELECT c.id::text AS id FROM call c WHERE ${within(values).join(' AND ')}
+     ORDER BY c.id DESC OFFSET ${mostCompared - 1} LIMIT 1`,
+    values,
+  );
+  const lastId = last?.id ?? null;
+  return {
+    conditions: (values) => [
+      ...within(values),
+      ...conditionsOf(compared, input, values),
+      ...(lastId === null ? [] : [`c.id >= $${values.push(lastId)}::uuid`]),
+    ],
+    lastId,
+  };
+}
+
+/** Conditions that one of the indexes serves by itself: that of a key, of failed calls, or of all of a workspace. */
+function placeOf(scope: WorkspaceScope, input: Search['input'], values: unknown[]): string[] {
+  const workspace = `$${values.push(scope.workspaceId)}::uuid`;
+  const [ofKey] = conditionsOf({ key }, input, values);
+  // The calls of a key are those of its workspace; asked for both, the database may take the wrong index.
+  if (ofKey) {
+    return [
+      ofKey,
+      `EXISTS (SELECT FROM api_key k WHERE k.id = $${values.length}::uuid AND k.workspace_id = ${workspace})`,
+    ];
+  }
+  const failed = typeof input.status === 'string' && /^[45]/.test(input.status);
+  return [`c.workspace_id = ${workspace}`, ...(failed ? ['c.status >= 400'] : [])];
+}
+
+/**
+ * Ids of the newest calls that a search finds.
+ * @returns `next`: where to go on; null when nothing older is left to look at.
+ */
+export async function findIds(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  search: Search,
+  limit: number,
+): Promise<{ ids: string[]; next: string | null }> {
+  const stretch = await stretchOf(store, scope, nowMs, search);
+  const values: unknown[] = [limit + 1];
+  const rows = await store.query<{ id: string }>(
+    `SELECT c.id::text AS id FROM call c WHERE ${stretch.conditions(values).join(' AND ')}
+     ORDER BY c.id DESC LIMIT $1`,
+    values,
+  );
+  const ids = rows.slice(0, limit).map((row) => row.id);
+  return { ids, next: rows.length > limit ? (ids.at(-1) ?? null) : stretch.lastId };
+}
+
+/**
+ * How many calls a search finds, at most 10,000 of them.
+ * @returns `more`: there are more than were counted, or older calls that were not looked at.
+ */
+export async function countCalls(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  search: Search,
+): Promise<{ calls: number; more: boolean }> {
+  const stretch = await stretchOf(store, scope, nowMs, search);
+  const values: unknown[] = [mostCounted + 1];
+  const [counted] = await store.query<{ calls: number }>(
+    `SELECT count(*)::int AS calls FROM (
+       SELECT FROM call c WHERE ${stretch.conditions(values).join(' AND ')} LIMIT $1
+     ) AS found`,
+    values,
+  );
+  const calls = counted?.calls ?? 0;
+  return { calls: Math.min(calls, mostCounted), more: calls > mostCounted || stretch.lastId !== null };
+}

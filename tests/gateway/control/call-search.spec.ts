@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mostCompared, mostCounted } from '#lib/control/call/search';
+import { type Db, openDb } from '#lib/data/db';
+import { listCalls } from '#tests/support/control/operate';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { createCustomer } from '#tests/support/settlement';
+
+let database: TestDatabase;
+let db: Db;
+let slug: string;
+const all = mostCompared + 2_000;
+
+/** Calls of one workspace, the n-th with n in its id; every tenth failed, and the oldest 500 asked for "rare". */
+const insertMany = `
+  INSERT INTO call (id, at, workspace_id, key_id, cost_nano, hold_nano, over_hold_nano, status, latency_ms, overhead_ms,
+    streamed, family, operation, requested_model, end_reason, usage_source, flags, usage, lines, attempts)
+  SELECT ('01a0cff2-' || lpad(to_hex(n / 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, now(), $1, $2,
+    0, 0, 0, CASE WHEN n % 10 = 0 THEN 429 ELSE 200 END, 1, 1, false, 'chat', 'chat.create',
+    CASE WHEN n <= 500 THEN 'rare' ELSE 'usual' END, 'completed', 'none', '{}', '{}', '[]', '[]'
+  FROM generate_series(1, $3::int) AS n`;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+  const { workspaceId, keyId } = await createCustomer(db.pool);
+  slug = `w-${workspaceId}`;
+  await db.pool.query(insertMany, [workspaceId, keyId, all]);
+  await db.pool.query('ANALYZE call');
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+describe('a search in many calls', () => {
+  it('ends after so many calls, and goes on from there', async () => {
+    const first = await listCalls(db, slug, { model: 'rare', limit: 500 });
+    expect(first.data).toEqual([]);
+    expect(first.next).not.toBeNull();
+    const second = await listCalls(db, slug, { model: 'rare', limit: 500, after: first.next });
+    expect(second.data).toHaveLength(500);
+    expect(second.next).toBeNull();
+  });
+
+  it('finds what an index serves however old it is', async () => {
+    const oldest = '01a0cff2-0000-7000-8000-000000000001';
+    expect((await listCalls(db, slug, { id: oldest, model: 'rare' })).data).toHaveLength(1);
+    const failed = await listCalls(db, slug, { status: '429', model: 'rare' });
+    expect(failed.data).toHaveLength(50);
+    expect(failed.next).toBeNull();
+    expect((await listCalls(db, slug, { status: '5xx' })).next).toBeNull();
+  });
+
+  it('meets no call twice and misses none on its way back', async () => {
+    const ids = new Set<string>();
+    let after: string | undefined;
+    for (;;) {
+      const { data, next } = await listCalls(db, slug, {
+        status: '4xx',
+        limit: 500,
+        ...(after ? { after } : {}),
+      });
+      for (const call of data) ids.add(call.id);
+      if (next === null) break;
+      after = next;
+    }
+    expect(ids.size).toBe(all / 10);
+  });
+
+  it('counts what it finds when asked, and says "more" instead of counting on', async () => {
+    const count = async (input: Record<string, unknown>) =>
+      (await listCalls(db, slug, { ...input, limit: 1, count: true })).count;
+    expect(await count({})).toEqual({ calls: mostCounted, more: true });
+    expect(await count({ status: '4xx' })).toEqual({ calls: all / 10, more: false });
+    expect(await count({ model: 'rare' })).toEqual({ calls: 0, more: true });
+    expect(await count({ model: 'rare', status: '429' })).toEqual({ calls: 50, more: false });
+    expect(await listCalls(db, slug, { limit: 1 })).not.toHaveProperty('count');
+  });
+});
