@@ -30,7 +30,7 @@ interface Stretch {
 
 /**
  * Filters without an index compare 50,000 calls at most, so that a search for what is rare ends as soon as any other;
- * whoever wants more goes on from where it ended.
+ * whoever wants more goes on from where it ended (contract: call-log/searches).
  */
 async function stretchOf(
   store: Store,

@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('a search in many calls', () => {
+describe('a search in many calls (contract: call-log/searches)', () => {
   it('ends after so many calls, and goes on from there', async () => {
     const first = await listCalls(db, slug, { model: 'rare', limit: 500 });
     expect(first.data).toEqual([]);
