@@ -17,7 +17,7 @@ interface Pair {
   readonly secret: string;
 }
 
-/** Every setting of the process (operations.md "Environment"), checked and with its defaults. */
+/** Every setting of the process (contract: operations/settings), checked and with its defaults. */
 export interface Env {
   /** Address to listen on: 127.0.0.1 embedded, 0.0.0.0 with DATABASE_URL. */
   readonly host: string;
@@ -30,7 +30,7 @@ export interface Env {
   readonly redis: { kind: 'tcp'; url: string } | { kind: 'rest'; url: string; token: string } | null;
   readonly workers: number;
   readonly lane: 'node' | 'web';
-  /** null: chosen by the process itself (architecture §3). */
+  /** null: chosen by the process itself (contract: durability/settlement-modes). */
   readonly settlement: 'journal' | 'database' | null;
   readonly nextAuthSecret: string;
   /** 64 hex digits. */
@@ -120,7 +120,7 @@ export function loadEnv(): Env {
 
 /**
  * The settings of a process that runs only Next: it has no embedded database and makes no secrets.
- * @returns null without DATABASE_URL or KEY_PEPPER: the resolver is not configured (decisions §3).
+ * @returns null without DATABASE_URL or KEY_PEPPER: no key can be resolved (contract: authentication/resolver).
  */
 export function findHostEnv(source: Source = process.env): Env | null {
   return source.DATABASE_URL && source.KEY_PEPPER ? readEnv(source) : null;

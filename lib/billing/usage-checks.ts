@@ -7,7 +7,7 @@ const receipts = `
   SELECT workspace_id, key_id, settled_at, cost_nano FROM job
   WHERE cost_nano <> 0 AND settled_at IS NOT NULL AND lost_at IS NULL`;
 
-/** What binds the postings of usage to the calls and jobs that they stand for (decisions §6 "Postings"). */
+/** What binds the postings of usage to the calls and jobs that they stand for (contract: money/postings). */
 export const usageChecks: readonly Check[] = [
   {
     name: 'each usage line is what the calls and jobs cost that were settled in its quarter of an hour',

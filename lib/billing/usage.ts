@@ -33,7 +33,7 @@ const post = `
 
 /**
  * Takes what was spent from the balances, and adds it to the usage lines of the quarter of an hour in which this
- * transaction began (decisions §6 "Postings").
+ * transaction began (contract: money/postings).
  * @param tx a transaction whose receipts (`settled_at`) carry the same now().
  * @param usage each workspace once, in the order of ids.
  * @throws Error of the database: no such workspace (23503), or a quarter that ended over a minute ago (55000), after

@@ -37,7 +37,7 @@ const toggle = z
   .pipe(z.enum([...yes, ...no], 'unknown value. Set on or off.'))
   .transform((value) => yes.some((word) => word === value));
 
-/** The settings by their names in the environment (operations.md "Environment"); empty means unset. */
+/** The settings by their names in the environment (contract: operations/settings); empty means unset. */
 export const settingsSchema = z.object({
   PORT: integer(0, 65_535, 3000),
   HOST: text,

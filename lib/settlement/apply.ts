@@ -66,8 +66,8 @@ interface Place {
 }
 
 /**
- * What these calls change besides their own rows (architecture §3). Spend counts at the minute of
- * admission (decisions §7). Each call must stand in `entries` once, and only when its row is new.
+ * What these calls change besides their own rows (contract: durability/drain). Spend counts at the minute of
+ * admission (contract: money/caps). Each call must stand in `entries` once, and only when its row is new.
  */
 export function apply(entries: readonly SettledEntry[]): Effects {
   const workspaces = new Map<string, Sum & { readonly id: string; calls: number }>();

@@ -11,7 +11,7 @@ export type EndReason =
   | 'interrupted'
   | 'refused';
 
-/** One price class of a charge (operations.md "call show"). Money as nano-dollars. */
+/** One price class of a charge (contract: operations/call-show). Money as nano-dollars. */
 export interface CostLine {
   /** `input`, `cachedInput`, …; nested models add ":upstream-model". */
   readonly class: string;
@@ -34,7 +34,7 @@ export interface AttemptRecord {
   readonly possibleDuplicate: boolean;
 }
 
-/** A row of the call log (decisions §13). */
+/** A row of the call log (contract: call-log/row). */
 export interface CallRecord {
   readonly id: string;
   readonly clientRequestId: string | null;
@@ -185,8 +185,8 @@ export function writtenOf(
 }
 
 /**
- * What a provider keeps for the workspace of a call, written before the client sees its id (decisions
- * §11). A call may have several; the same resource may come again with what it used.
+ * What a provider keeps for the workspace of a call, written before the client sees its id
+ * (contract: jobs/recorded-first). A call may have several; the same resource may come again with what it used.
  */
 export interface KeepEntry {
   readonly kind: 'keep';
@@ -210,7 +210,7 @@ export function isDrained(entry: Entry): entry is Extract<Entry, DrainedEntry> {
   return entry.kind !== 'open' && entry.kind !== 'checkpoint';
 }
 
-/** The append-only file of this process (architecture §3). */
+/** The append-only file of this process (contract: durability/journal). */
 export interface Journal {
   /**
    * Writes an entry; the appends of one tick share one write(2). Resolves when its bytes are with the kernel: a

@@ -3,7 +3,7 @@ import type { CheckpointEntry, CloseEntry, OpenEntry } from '#lib/settlement/ent
 
 /**
  * How a call ends whose process died: charged what its last checkpoint had seen, never above its hold;
- * nothing without a checkpoint (decisions §6 "What is charged").
+ * nothing without a checkpoint (contract: money/interrupted).
  */
 export function interrupt(open: OpenEntry, checkpoint: CheckpointEntry | null): CloseEntry {
   const seen = checkpoint?.call ?? {

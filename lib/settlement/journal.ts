@@ -73,7 +73,7 @@ interface Running {
 }
 
 /**
- * Opens the journal of a new owner (architecture §3).
+ * Opens the journal of a new owner (contract: durability/journal).
  * @param dir DATA_DIR/journal; made when missing.
  * @throws Error when no file can be made there.
  */

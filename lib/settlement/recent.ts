@@ -10,7 +10,7 @@ export interface Admission {
   readonly keyId: string;
   /** ms since the epoch. */
   readonly atMs: number;
-  /** Tokens that TPM counts (decisions §8). */
+  /** Tokens that TPM counts (contract: limits/tpm). */
   readonly tokens: number;
 }
 

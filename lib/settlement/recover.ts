@@ -27,14 +27,14 @@ export interface Recovery {
   readonly settled: number;
   /** Calls that were open when their process died. */
   readonly interrupted: number;
-  /** Admissions of the last 60 s: the coordinator rebuilds its windows from them (decisions §8). */
+  /** Admissions of the last 60 s: the coordinator rebuilds its windows from them (contract: limits/rebuilt). */
   readonly recent: readonly Admission[];
 }
 
 const batchSize = 1000;
 
 /**
- * Ends what dead processes left behind (architecture §3): their ended calls are posted in full, their
+ * Ends what dead processes left behind (contract: durability/recovery): their ended calls are posted in full, their
  * open ones end as `interrupted`, their leases and holds go, and last their files. Killed half-way, it
  * may run again, and a file may come back at any time: nothing is posted twice (contract: money/once).
  * @throws Error when the database or the directory cannot be used; the files then stay.

@@ -157,7 +157,7 @@ export interface LockedKey {
   readonly quota_exhausted: boolean;
 }
 
-/** @returns keys whose settled spend reaches their quota now (decisions §7). */
+/** @returns keys whose settled spend reaches their quota now (contract: money/quota). */
 export async function chargeKeys(client: PoolClient, { keys }: Pick<Effects, 'keys'>): Promise<LockedKey[]> {
   if (keys.length === 0) return [];
   const ids = keys.map((key) => key.id);

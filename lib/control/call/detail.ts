@@ -20,7 +20,7 @@ const shownAttempt = z.object({
   possibleDuplicate: z.boolean(),
 });
 
-/** A call as "call show" prints it (operations.md "JSON shapes"). */
+/** A call as "call show" prints it (contract: operations/call-show). */
 export const shownCall = z.object({
   id: z.uuid(),
   clientRequestId: z.string().nullable(),

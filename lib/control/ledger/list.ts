@@ -7,7 +7,7 @@ import { formatUsd } from '#lib/money';
 
 const dollars = (description: string) => z.string().meta({ description });
 
-/** A line as operations.md shows it ("ledger list"). */
+/** A line as "ledger list" shows it (contract: operations/ledger-list). */
 export const ledgerLine = z.object({
   id: z.uuid(),
   at: z.iso

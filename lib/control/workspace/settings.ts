@@ -43,7 +43,7 @@ export const suspended = toggle({
   permission: 'gateway:write',
 });
 
-/** What a new workspace has without other word (decisions §8). */
+/** What a new workspace has without other word (contract: limits/defaults). */
 export const newWorkspaceLimits = { rpm: 600, tpm: 4_000_000, concurrency: 50 };
 
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
@@ -65,7 +65,7 @@ export const listedWorkspace = z.object({
 });
 export type ListedWorkspace = z.output<typeof listedWorkspace>;
 
-/** A workspace as "workspace show" prints it (operations.md). */
+/** A workspace as "workspace show" prints it (contract: operations/workspace-show). */
 export const shownWorkspace = z.object({
   ...listedWorkspace.shape,
   keys: z.array(z.object({ id: z.uuid(), name: z.string(), status: z.string(), display: z.string() })),

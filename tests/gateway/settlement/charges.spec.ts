@@ -43,7 +43,7 @@ async function flagged(flag: string): Promise<number> {
   return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-describe('a service tier (decisions §6)', () => {
+describe('a service tier (contract: money/service-tiers)', () => {
   it.each(each)(
     'without a price is refused in the %s family before the provider hears of it',
     async (_, send) => {
@@ -134,7 +134,7 @@ describe('the fast mode of messages', () => {
   });
 });
 
-describe('usage beyond what the model can do (decisions §6)', () => {
+describe('usage beyond what the model can do (contract: money/usage-bounds)', () => {
   const model = 'sandbox/fault-absurd-usage';
   const most = { input: 1_100_000, output: 72_089 };
   const mostNano = BigInt(most.input) * 1_000n + BigInt(most.output) * 4_000n;
