@@ -1,6 +1,6 @@
 /**
- * Where an operation may look and what it may change. The runner makes scopes, after it has checked who
- * asks; a query takes one as an argument that it cannot do without.
+ * Where an operation may look and what it may change (contract: control-plane/scope). The runner makes scopes, after
+ * it has checked who asks; a query takes one as an argument that it cannot do without.
  */
 export type Scope = WorkspaceScope | EveryWorkspace;
 

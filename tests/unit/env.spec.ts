@@ -19,7 +19,7 @@ function problems(source: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe('settings', () => {
+describe('settings (contract: operations/settings)', () => {
   it('need nothing on the embedded database', () => {
     const dataDir = temporary();
     const env = readEnv({ DATA_DIR: dataDir });
@@ -88,7 +88,7 @@ describe('the public address', () => {
   });
 });
 
-describe('generated secrets', () => {
+describe('generated secrets (contract: operations/secrets)', () => {
   it('stay the same from start to start and are readable by their owner alone', () => {
     const dataDir = temporary();
     const first = readEnv({ DATA_DIR: dataDir });

@@ -8,7 +8,7 @@ import { inScope, type Scope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import { keptFromId } from '#lib/data/retention/weeks';
 
-/** One call of the scope by its request id (decisions §13). @throws ControlRefused not_found. */
+/** One call of the scope by its request id (contract: call-log/row). @throws ControlRefused not_found. */
 export async function getCall({ store, scope, nowMs }: Context<'subject'>, id: string): Promise<CallDetail> {
   const [found] = isUuid(id) ? await readCalls(store, scope, [id], nowMs) : [];
   if (found) return found;
