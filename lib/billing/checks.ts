@@ -1,7 +1,8 @@
 import { adjustmentChecks } from '#lib/billing/adjustment-checks';
-import { type Check, jobChecks, keptFrom } from '#lib/billing/job-checks';
+import { type Check, jobChecks, keptFrom, priced } from '#lib/billing/job-checks';
 import { usageChecks } from '#lib/billing/usage-checks';
 import { LONGEST_SLUG } from '#lib/schemas/catalogue';
+import { lineSql } from '#lib/settlement/record/stored-lines';
 
 /** The moment of an id (UUIDv7). */
 const timeOf = (id: string) =>
@@ -13,8 +14,8 @@ const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_no
 const counted = (figure: string) => `least(greatest((usage->>'${figure}')::numeric, 0), 1000000000000)`;
 /** The same where a claimed figure was bounded: what was charged, by its lines; see metering/anomaly. */
 const metered = (figure: string, classes: string) => `CASE WHEN 'usage_anomaly' = ANY (flags) THEN (
-    SELECT coalesce(sum((l->>'quantity')::numeric), 0) FROM json_array_elements(lines) AS l
-    WHERE split_part(l->>'class', ':', 1) = ANY ('{${classes}}')) ELSE ${counted(figure)} END`;
+    SELECT coalesce(sum(${lineSql.quantity('l')}), 0) FROM json_array_elements(lines) AS l
+    WHERE split_part(${lineSql.class('l')}, ':', 1) = ANY ('{${classes}}')) ELSE ${counted(figure)} END`;
 const isError = `(status >= 400 OR end_reason IN ('upstream_error', 'timeout', 'interrupted'))`;
 
 /** Everything about money and logs that the database alone can show. */
@@ -65,7 +66,7 @@ export const checks: readonly Check[] = [
           cost_nano
         FROM call
         UNION ALL
-        SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, usage::json, lines::json, flags, 0, 0, 0, cost_nano
+        SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, usage, lines, flags, 0, 0, 0, cost_nano
         FROM job WHERE settled_at IS NOT NULL
         UNION ALL
         SELECT c.workspace_id, coalesce(j.created_at, c.at), c.key_id, coalesce(j.model_id, c.answering_model, ''),
@@ -93,17 +94,8 @@ export const checks: readonly Check[] = [
   {
     name: 'each charge is the sum of its lines rounded up once, or its hold where that is less',
     sql: `SELECT c.id AS call, c.cost_nano::text AS cost, priced.cost::text AS lines
-      FROM call c CROSS JOIN LATERAL (
-        SELECT div(coalesce(sum((l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric), 0) + 999999, 1000000) AS cost
-        FROM json_array_elements(c.lines) AS l
-      ) AS priced
+      FROM call c CROSS JOIN LATERAL (${priced('c.lines')}) AS priced
       WHERE c.cost_nano <> priced.cost AND NOT (c.cost_nano = c.hold_nano AND c.cost_nano < priced.cost)`,
-  },
-  {
-    name: 'the share of each line is its quantity times its price',
-    sql: `SELECT c.id AS call, l->>'class' AS class, l->>'cost' AS cost
-      FROM call c CROSS JOIN LATERAL json_array_elements(c.lines) AS l
-      WHERE (l->>'cost')::numeric * 1000000 <> (l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric`,
   },
   {
     name: 'what a charge exceeds its hold by is recorded, and nothing is charged to refused calls',

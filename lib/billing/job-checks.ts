@@ -1,3 +1,5 @@
+import { lineSql } from '#lib/settlement/record/stored-lines';
+
 /** One invariant of money or logs: a query that must return no row. */
 export interface Check {
   readonly name: string;
@@ -13,8 +15,8 @@ export const keptFrom = `(
 
 /** What the lines of a charge come to: their sum, rounded up once. */
 export const priced = (lines: string) => `
-  SELECT div(coalesce(sum((l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric), 0) + 999999, 1000000) AS cost
-  FROM jsonb_array_elements(coalesce(${lines}, '[]')) AS l`;
+  SELECT div(coalesce(sum(${lineSql.share('l')}), 0) + 999999, 1000000) AS cost
+  FROM json_array_elements(coalesce(${lines}, '[]')) AS l`;
 
 /** The money of jobs (decisions §11 "Jobs"). */
 export const jobChecks: readonly Check[] = [
@@ -47,12 +49,6 @@ export const jobChecks: readonly Check[] = [
       FROM job j CROSS JOIN LATERAL (${priced('j.lines')}) AS priced
       WHERE j.cost_nano <> priced.cost AND NOT (j.cost_nano = j.hold_nano
         AND (j.cost_nano < priced.cost OR j.usage_source = 'estimated'))`,
-  },
-  {
-    name: 'the share of each line of a job is its quantity times its price',
-    sql: `SELECT j.call_id AS job, l->>'class' AS class, l->>'cost' AS cost
-      FROM job j CROSS JOIN LATERAL jsonb_array_elements(coalesce(j.lines, '[]')) AS l
-      WHERE (l->>'cost')::numeric * 1000000 <> (l->>'quantity')::numeric * (l->>'unitPriceNano')::numeric`,
   },
   {
     name: 'what the charge of a job exceeds its hold by is recorded',

@@ -125,7 +125,6 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { idFailed:
 /** The row of the call log as things stand now (contract: call-log/row). */
 export function recordOf(call: Call, nowMono: number): CallRecord {
   const latency = nowMono - call.startMono;
-  const excess = call.claim ? call.costNano - call.holdNano : 0n;
   return {
     id: call.id,
     clientRequestId: call.clientRequestId,
@@ -150,7 +149,6 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     lines: call.lines,
     costNano: call.costNano,
     holdNano: call.holdNano,
-    overHoldNano: excess > 0n ? excess : 0n,
     priceVersionId: call.target?.price.id ?? null,
     userAgent: call.arrival.headers['user-agent']?.slice(0, 256) ?? null,
     attempts: call.attempts,

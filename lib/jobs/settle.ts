@@ -12,6 +12,7 @@ import { meteredUsage } from '#lib/metering/anomaly';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
 import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
+import { linesJson } from '#lib/settlement/call-row';
 import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
 
 interface LockedJob {
@@ -78,7 +79,7 @@ export async function settleJob(
       `${end.overHoldNano}`,
       JSON.stringify(end.usage),
       end.usageSource,
-      jsonText(end.lines.map((line) => ({ ...line, unitPriceNano: `${line.unitPriceNano}` }))),
+      linesJson(end.lines),
       end.flags,
       viewOf(ending),
     ]);

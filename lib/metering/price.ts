@@ -206,18 +206,6 @@ class Bill {
     if (quantity === 0) return;
     const share = BigInt(quantity) * unitPriceNano;
     this.sum += share;
-    this.lines.push({ class: name, quantity, unitPriceNano, cost: exactDecimal(share) });
+    this.lines.push({ class: name, quantity, unitPriceNano });
   }
-}
-
-const mostExact = BigInt(Number.MAX_SAFE_INTEGER);
-
-/** Millionths of a nano-dollar as nano-dollars with six decimals. */
-function exactDecimal(millionths: bigint): string {
-  if (millionths <= mostExact) {
-    // Of most calls: numbers are several times faster than big integers here.
-    const count = Number(millionths);
-    return `${Math.floor(count / 1_000_000)}.${String(count % 1_000_000).padStart(6, '0')}`;
-  }
-  return `${millionths / unitsPerRate}.${(millionths % unitsPerRate).toString().padStart(6, '0')}`;
 }

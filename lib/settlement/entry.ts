@@ -15,11 +15,10 @@ export type EndReason =
 export interface CostLine {
   /** `input`, `cachedInput`, …; nested models add ":upstream-model". */
   readonly class: string;
+  /** A whole number. */
   readonly quantity: number;
   /** Nano-dollars per million units. */
   readonly unitPriceNano: bigint;
-  /** Share of the charge before the one rounding: nano-dollars, exact to 10⁻⁶, as a decimal string. */
-  readonly cost: string;
 }
 
 export interface AttemptRecord {
@@ -59,7 +58,6 @@ export interface CallRecord {
   readonly lines: readonly CostLine[];
   readonly costNano: bigint;
   readonly holdNano: bigint;
-  readonly overHoldNano: bigint;
   readonly priceVersionId: string | null;
   readonly userAgent: string | null;
   readonly attempts: readonly AttemptRecord[];
@@ -137,7 +135,7 @@ export interface WrittenEntry {
   readonly callId: string;
   readonly funding: Funding;
   readonly call: CountedCall;
-  /** Holds the row as JSON from `start` to `end`, as the journal wrote it: the drain sends the same bytes. */
+  /** Holds the row from `start` to `end`, as the journal wrote it: the drain sends the same bytes. */
   readonly written: Buffer;
   readonly start: number;
   readonly end: number;

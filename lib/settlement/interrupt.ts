@@ -26,7 +26,6 @@ export function interrupt(open: OpenEntry, checkpoint: CheckpointEntry | null): 
       endReason: 'interrupted',
       costNano: seen.costNano < holdNano ? seen.costNano : holdNano,
       holdNano,
-      overHoldNano: 0n,
     },
   };
 }

@@ -12,8 +12,9 @@ import {
   writtenOf,
 } from '#lib/settlement/entry';
 import { appendWhole, type JournalFile, JournalFiles } from '#lib/settlement/journal-files';
-import { encodeEntry } from '#lib/settlement/record/encode';
-import { RecordBuffer, recordsOf } from '#lib/settlement/record/frame';
+import { encodeEntry, rowOf } from '#lib/settlement/record/encode';
+import { RecordBuffer, recordOf } from '#lib/settlement/record/frame';
+import type { RowBytes } from '#lib/settlement/record/row-writer';
 
 export interface JournalOptions {
   /** A write failed: admission must stop at once. Called once until `onWritable`. */
@@ -94,7 +95,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     if (closed) return Promise.reject(new Error('the journal is closed'));
     const payload = encodeEntry(entry);
     const start = buffer.add(payload);
-    tick.push({ entry, start, end: start + payload.row.length, recordEnd: buffer.length });
+    const { start: from, end } = payload.row;
+    tick.push({ entry, start, end: start + end - from, recordEnd: buffer.length });
     if (!waiting) {
       waiting = Promise.withResolvers<void>();
       // A refusal's append is awaited by nobody: its failure must not end the process.
@@ -185,7 +187,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
 
   /** Keeps an end that no file holds; until the drain has posted it, its `open` stays for recovery. */
   function remember(entry: CloseEntry | RefusedEntry): void {
-    const row = Buffer.from(encodeEntry(entry).row);
+    const row = copyOf(rowOf(entry));
     if (entry.kind === 'refused' && !backlog.holdsMore(1, row.length)) return;
     backlog.add(null, [writtenOf(entry, row, 0, row.length)], null, row.length);
   }
@@ -208,7 +210,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     const long = [...running.values()].filter((call) => call.file !== last);
     if (long.length === 0) return;
     const carried = long.flatMap(({ open, checkpoint }) => (checkpoint ? [open, checkpoint] : [open]));
-    files.write(recordsOf(carried.map(encodeEntry)));
+    files.write(Buffer.concat(carried.map((entry) => recordOf(encodeEntry(entry)))));
     for (const call of long) move(call, files.current);
   }
 
@@ -235,7 +237,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       for (const entry of backlog.drop(count)) if (entry.kind !== 'keep') leave(entry.callId);
     },
     setAside(entry) {
-      appendWhole(join(dir, `${ownerId}.rejected`), recordsOf([encodeEntry(entry)]));
+      appendWhole(join(dir, `${ownerId}.rejected`), recordOf(encodeEntry(entry)));
       rejected += 1;
     },
     get rejected() {
@@ -249,4 +251,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
       await files.close();
     },
   };
+}
+
+function copyOf({ bytes, start, end }: RowBytes): Buffer {
+  return Buffer.from(bytes.subarray(start, end));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DrainedEntry, Entry, Place } from '#lib/settlement/entry';
 import { appendWhole } from '#lib/settlement/journal-files';
 import { encodeEntry } from '#lib/settlement/record/encode';
-import { recordsOf } from '#lib/settlement/record/frame';
+import { recordOf } from '#lib/settlement/record/frame';
 import { type Piece, readJournal } from '#lib/settlement/record/read';
 import { damageOf, keepDamage, replaceFile } from '#lib/settlement/set-aside';
 
@@ -75,7 +75,7 @@ export class Leftovers {
    * @throws Error of the file system.
    */
   setAside(entry: DrainedEntry): void {
-    if (entry.place) appendWhole(this.#rejectedPath, recordsOf([encodeEntry(entry)]));
+    if (entry.place) appendWhole(this.#rejectedPath, recordOf(encodeEntry(entry)));
   }
 
   /** Called when all readable entries are posted: keeps those that the database refused, and deletes the rest. */
@@ -107,10 +107,9 @@ export class Leftovers {
   #rejected(refused: readonly DrainedEntry[]): Buffer {
     const records = new Map<string, Buffer>();
     for (const entry of refused) {
-      const payload = encodeEntry(entry);
+      const record = recordOf(encodeEntry(entry));
       // A call ends once, but may have kept several things.
-      const name = entry.kind === 'keep' ? `${payload.head}${payload.row}` : entry.callId;
-      records.set(name, recordsOf([payload]));
+      records.set(entry.kind === 'keep' ? record.toString('latin1') : entry.callId, record);
     }
     for (const bytes of this.#unreadable) records.set(bytes.toString('latin1'), bytes);
     return Buffer.concat([...records.values()]);

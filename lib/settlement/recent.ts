@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { idFloor } from '#lib/ids';
 import { meteredUsage } from '#lib/metering/anomaly';
 import { countedTokens, noUsage, type Usage } from '#lib/metering/usage';
+import { storedCostLines } from '#lib/settlement/record/stored-lines';
 
 /** A call that was admitted lately, for the windows of RPM and TPM. */
 export interface Admission {
@@ -34,8 +35,8 @@ export async function listRecentAdmissions(
     key_id: string;
     at: Date;
     usage: Partial<Usage>;
-    flags: string[];
-    lines: { class: string; quantity: number }[] | null;
+    flags: string[] | null;
+    lines: unknown;
   }>(
     `SELECT id, workspace_id, key_id, at, usage, flags,
        CASE WHEN 'usage_anomaly' = ANY (flags) THEN lines END AS lines
@@ -52,7 +53,11 @@ export async function listRecentAdmissions(
     tokens:
       estimates.get(row.id) ??
       countedTokens(
-        meteredUsage({ usage: { ...noUsage, ...row.usage }, lines: row.lines ?? [], flags: row.flags }),
+        meteredUsage({
+          usage: { ...noUsage, ...row.usage },
+          lines: storedCostLines(row.lines),
+          flags: row.flags ?? [],
+        }),
       ),
   }));
 }

@@ -1,19 +1,12 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import { postUsage } from '#lib/billing/usage';
 import { type Change, publish } from '#lib/data/change';
 import { keepResources } from '#lib/resources/insert';
 import { apply, type Effects } from '#lib/settlement/apply';
-import { callRow } from '#lib/settlement/call-row';
-import type {
-  CloseEntry,
-  DrainedEntry,
-  KeepEntry,
-  RefusedEntry,
-  SettledEntry,
-  WrittenEntry,
-} from '#lib/settlement/entry';
+import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/settlement/entry';
 import { advance } from '#lib/settlement/once/positions';
 import { claimApart, unpostedOf } from '#lib/settlement/once/unposted';
+import { arrayOf } from '#lib/settlement/record/array';
 import * as sql from '#lib/settlement/statements';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
@@ -55,8 +48,8 @@ export async function settle(
     client.release(true);
   }, limitMs);
   try {
-    await client.query(`BEGIN; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = '5s'`);
-    await settleIn(client, ownerId, entries, how);
+    const rowType = await begin(client);
+    await settleIn(client, ownerId, entries, how, rowType);
     await client.query('COMMIT');
     if (!lost) client.release();
   } catch (error) {
@@ -68,11 +61,23 @@ export async function settle(
   }
 }
 
+/** @returns the number of the type of a call's row in this database. */
+async function begin(client: PoolClient): Promise<number> {
+  const text = `BEGIN; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = '5s'; ${sql.rowType}`;
+  // Several statements in one query give a list of results, which the types of `pg` do not say.
+  const results: unknown = await client.query(text);
+  const last = Array.isArray(results) ? (results as QueryResult<{ oid: number }>[]).at(-1) : null;
+  const oid = last?.rows[0]?.oid;
+  if (oid === undefined) throw new Error('the database has no type call_record: migrate it');
+  return oid;
+}
+
 async function settleIn(
   client: PoolClient,
   ownerId: string,
   given: readonly DrainedEntry[],
   { own, again, passes }: Posting,
+  rowType: number,
 ): Promise<void> {
   const entries = again ? await unpostedOf(client, ownerId, given) : given;
   const placed = passes();
@@ -88,7 +93,7 @@ async function settleIn(
     if (!byId.has(id)) byId.set(id, entry);
   }
   const unclaimed = await claimApart(client, byId, placed);
-  const fresh = unclaimed.size > 0 ? await insertNew(client, unclaimed) : [];
+  const fresh = unclaimed.size > 0 ? await insertNew(client, unclaimed, rowType) : [];
   if (kept.length > 0) await keepResources(client, kept);
   const effects = apply(fresh);
   await postUsage(client, effects.workspaces);
@@ -117,37 +122,17 @@ export async function auditExhausted(client: PoolClient, exhausted: readonly Loc
 async function insertNew(
   client: PoolClient,
   byId: ReadonlyMap<string, SettledEntry>,
+  rowType: number,
 ): Promise<readonly SettledEntry[]> {
   const entries = [...byId.values()];
   const { rows } = await client.query<{ fresh: number; ids: string[] | null }>(sql.insertCalls, [
-    rowsOf(entries),
+    arrayOf(rowType, entries),
     entries.length,
   ]);
   const ids = rows[0]?.ids;
   if (rows[0]?.fresh === entries.length) return entries;
   return (ids ?? []).flatMap((id) => byId.get(id) ?? []);
 }
-
-/** The rows of these calls as one JSON array: bytes that the journal wrote, sent as they are. */
-function rowsOf(entries: readonly SettledEntry[]): Buffer {
-  const rows = entries.map((entry) => (entry.written ? entry : rowWritten(entry)));
-  const length = rows.reduce((sum, { start, end }) => sum + end - start + 1, 1);
-  const bytes = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const { written, start, end } of rows) {
-    bytes[at] = at === 0 ? openingBracket : comma;
-    at += 1 + written.copy(bytes, at + 1, start, end);
-  }
-  bytes[at] = closingBracket;
-  return bytes;
-}
-
-function rowWritten({ call }: CloseEntry | RefusedEntry): Pick<WrittenEntry, 'written' | 'start' | 'end'> {
-  const written = Buffer.from(callRow(call));
-  return { written, start: 0, end: written.length };
-}
-
-const [openingBracket, comma, closingBracket] = [0x5b, 0x2c, 0x5d];
 
 export interface LockedKey {
   readonly id: string;

@@ -1,54 +1,24 @@
+import { callColumns } from '#lib/settlement/record/columns';
+
 /**
- * The statements of one settlement, set-based: rows arrive as one JSON parameter. No named statements and
- * no session state, because the embedded database multiplexes its connections.
+ * The statements of one settlement, set-based: rows arrive as one parameter. No named statements and no
+ * session state, because the embedded database multiplexes its connections.
  */
 
-const callColumns = [
-  'id uuid',
-  'client_request_id text',
-  'at timestamptz',
-  'workspace_id uuid',
-  'key_id uuid',
-  'family text',
-  'operation text',
-  'requested_model text',
-  'answering_model text',
-  'provider text',
-  'status int',
-  'error_code text',
-  'latency_ms int',
-  'first_byte_ms int',
-  'overhead_ms real',
-  'end_reason text',
-  'usage_source text',
-  'lines json',
-  'cost_nano bigint',
-  'hold_nano bigint',
-  'price_version_id uuid',
-  'user_agent text',
-];
-/** Columns that hold a value even where the row leaves it out. */
-const filledColumns = {
-  'streamed boolean': 'coalesce(streamed, false)',
-  'flags text[]': "coalesce(flags, '{}')",
-  'usage json': "coalesce(usage, '{}')",
-  'attempts json': "coalesce(attempts, '[]')",
-  'over_hold_nano bigint': 'coalesce(over_hold_nano, 0)',
-};
-const nameOf = (column: string) => column.split(' ')[0];
-const rowColumns = [...callColumns, ...Object.keys(filledColumns)].join(', ');
-const callNames = [...callColumns, ...Object.keys(filledColumns)].map(nameOf).join(', ');
-const callValues = [...callColumns.map(nameOf), ...Object.values(filledColumns)].join(', ');
+/** The number of the type of a call's row: databases number their own types, and arrays name theirs. */
+export const rowType = "SELECT 'call_record'::regtype::oid AS oid";
+
+const callNames = callColumns.map(([name]) => name).join(', ');
 
 /**
  * Calls in one statement. Dedupes by primary key: only the rows that are new have effects.
- * $1: JSON array of rows; $2: how many.
+ * $1: array of rows of type `call_record`, in the order of their ids, in which they are locked; $2: how many.
  * Returns how many are new and, unless all are, which.
  */
 export const insertCalls = `
   WITH fresh AS (
-    INSERT INTO call (${callNames}) SELECT ${callValues}
-    FROM json_to_recordset($1::json) AS r (${rowColumns}) ORDER BY id
+    INSERT INTO call (${callNames}, over_hold_nano)
+    SELECT ${callNames}, greatest(0, cost_nano - hold_nano) FROM unnest($1::call_record[])
     ON CONFLICT (id) DO NOTHING RETURNING id
   )
   SELECT count(*)::int AS fresh, CASE WHEN count(*) < $2::int THEN array_agg(id::text) END AS ids FROM fresh`;

@@ -25,7 +25,7 @@ test.describe('320 px wide', () => {
     }).toPass({ timeout: 60_000 });
     await inDatabase(
       `UPDATE call SET error_code = repeat('e', 300), user_agent = repeat('u', 256), flags = ARRAY[repeat('f', 80)],
-         lines = '[{"class":"input","quantity":123456789,"unitPrice":"0.000000001","cost":"0.000000000123456789"}]',
+         lines = '[["input",123456789,"1"]]',
          attempts = json_build_array(json_build_array(repeat('p', 80), repeat('m', 300), NULL, 1, 2, repeat('i', 300),
            repeat('e', 300)))
        WHERE id = '${id}'`,

@@ -29,9 +29,9 @@ export interface Customer {
 /** A workspace with a balance of the ledger's own making, and a key in it. */
 export async function createCustomer(
   pool: Pool,
-  given: { balanceNano?: bigint; quotaNano?: bigint } = {},
+  given: { balanceNano?: bigint; quotaNano?: bigint } & Partial<Customer> = {},
 ): Promise<Customer> {
-  const [workspaceId, keyId] = [newId(), newId()];
+  const { workspaceId = newId(), keyId = newId() } = given;
   const balance = `${given.balanceNano ?? 1_000_000_000_000n}`;
   await pool.query('INSERT INTO workspace (id, slug, name, balance_nano) VALUES ($1, $2, $2, $3)', [
     workspaceId,
@@ -78,7 +78,7 @@ export function callOf(customer: Customer, given: Partial<CallRecord> = {}): Cal
     streamed: false,
     latencyMs: 120,
     firstByteMs: 80,
-    overheadMs: 0.4,
+    overheadMs: 0.5,
     endReason: 'completed',
     usageSource: 'reported',
     flags: [],
@@ -90,13 +90,11 @@ export function callOf(customer: Customer, given: Partial<CallRecord> = {}): Cal
               class: 'input',
               quantity: Number(costNano),
               unitPriceNano: 1_000_000n,
-              cost: `${costNano}.000000`,
             },
           ]
         : [],
     costNano,
     holdNano: 1_000_000n,
-    overHoldNano: costNano > 1_000_000n ? costNano - 1_000_000n : 0n,
     priceVersionId: null,
     userAgent: 'test',
     attempts: [
@@ -132,7 +130,6 @@ export function openOf(call: CallRecord, funding: OpenEntry['funding'] = 'lease'
     usage: usageOf({}),
     lines: [],
     costNano: 0n,
-    overHoldNano: 0n,
     priceVersionId: null,
     attempts: [],
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { noUsage, type Usage } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
+import { storedCostLines } from '#lib/settlement/record/stored-lines';
 
 /** One price class of a charge (decisions §6). */
 export const chargeLine = z.object({
@@ -27,22 +28,19 @@ export function storedUsage(json: unknown): Usage {
   return usage;
 }
 
-/** Lines as settlement stores them: bigint as decimal string, `cost` in nano-dollars with decimals. */
+/** Lines as settlement stores them, in dollars. */
 export function storedLines(json: unknown): ChargeLine[] {
-  if (!Array.isArray(json)) return [];
-  return json.map(fieldsOf).map((line) => ({
-    class: String(line.class ?? ''),
-    quantity: Number(line.quantity ?? 0),
-    unitPrice: formatUsd(BigInt(String(line.unitPriceNano ?? '0'))),
-    cost: nanoDecimalToUsd(String(line.cost ?? '0')),
+  return storedCostLines(json).map((line) => ({
+    class: line.class,
+    quantity: line.quantity,
+    unitPrice: formatUsd(line.unitPriceNano),
+    cost: shareInUsd(BigInt(line.quantity) * line.unitPriceNano),
   }));
 }
 
-/** "1500000.25" nano-dollars → "0.00150000025" dollars: the point moves nine places, digits stay. */
-function nanoDecimalToUsd(text: string): string {
-  const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
-  const digits = whole.padStart(10, '0');
-  const decimals = (digits.slice(-9) + fraction).replace(/0+$/, '');
-  const sign = text.startsWith('-') ? '-' : '';
-  return `${sign}${digits.slice(0, -9).replace(/^0+(?=\d)/, '')}${decimals ? `.${decimals}` : ''}`;
+/** Nano-dollars × 10⁶ as dollars, without zeros at the end. */
+function shareInUsd(share: bigint): string {
+  const digits = `${share}`.padStart(16, '0');
+  const decimals = digits.slice(-15).replace(/0+$/, '');
+  return `${digits.slice(0, -15)}${decimals ? `.${decimals}` : ''}`;
 }

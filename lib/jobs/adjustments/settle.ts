@@ -2,14 +2,14 @@ import type { PoolClient } from 'pg';
 import { insertLine, recallLeases } from '#lib/billing/ledger';
 import { type Change, publish, type SqlRunner } from '#lib/data/change';
 import { endOf, type JobEnd } from '#lib/jobs/end';
-import { jsonText } from '#lib/jobs/json-text';
 import { meteredUsage, type UsageBounds } from '#lib/metering/anomaly';
 import type { NamedPrice } from '#lib/metering/nested-prices';
 import { type Usage, type UsageReport, type UsageSource, usageOf } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
 import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
-import type { CostLine } from '#lib/settlement/entry';
+import { linesJson } from '#lib/settlement/call-row';
+import { storedCostLines } from '#lib/settlement/record/stored-lines';
 import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
 
 /** Prices of what a provider offers, by the provider's names: reports may name nested models. */
@@ -26,10 +26,10 @@ const findCharged = `
     j.call_id IS NULL OR j.settled_at IS NOT NULL AS settled, j.lost_at IS NOT NULL AND j.cost_nano <> 0 AS late,
     coalesce(j.provider_id, c.provider) AS provider, coalesce(j.model_id, c.answering_model) AS model,
     coalesce(j.created_at, c.at) AS at, coalesce(j.usage_source, c.usage_source) AS usage_source,
-    coalesce(j.usage::json, c.usage) AS usage, coalesce(j.cost_nano, c.cost_nano)::text AS cost,
+    coalesce(j.usage, c.usage) AS usage, coalesce(j.cost_nano, c.cost_nano)::text AS cost,
     coalesce(j.hold_nano, c.hold_nano)::text AS hold,
     coalesce(j.over_hold_nano, c.over_hold_nano)::text AS over_hold,
-    CASE WHEN j.call_id IS NULL THEN c.lines ELSE j.lines::json END AS lines,
+    CASE WHEN j.call_id IS NULL THEN c.lines ELSE j.lines END AS lines,
     CASE WHEN j.call_id IS NULL THEN c.flags ELSE j.flags END AS flags,
     v.price, m.context_tokens, m.max_output_tokens, m.output
   FROM call c LEFT JOIN job j ON j.call_id = c.id
@@ -55,7 +55,7 @@ interface Charged {
   readonly at: Date;
   readonly usage_source: UsageSource;
   readonly usage: Partial<Usage> | null;
-  readonly lines: readonly Pick<CostLine, 'class' | 'quantity'>[] | null;
+  readonly lines: unknown;
   readonly flags: readonly string[] | null;
   readonly cost: string;
   readonly hold: string;
@@ -116,7 +116,7 @@ export async function settleAdjustment(
     callId,
     new Date(atMs),
     JSON.stringify(end.usage),
-    jsonText(end.lines.map((line) => ({ ...line, unitPriceNano: `${line.unitPriceNano}` }))),
+    linesJson(end.lines),
     end.flags,
     `${end.costNano}`,
     `${amountNano}`,
@@ -175,7 +175,11 @@ interface MoreTokens {
 
 /** Tokens by which the report exceeds the estimate; negative when it is lower. */
 function moreTokens({ usage, lines, flags }: Charged, end: JobEnd): MoreTokens {
-  const before = meteredUsage({ usage: usageOf(usage ?? {}), lines: lines ?? [], flags: flags ?? [] });
+  const before = meteredUsage({
+    usage: usageOf(usage ?? {}),
+    lines: storedCostLines(lines),
+    flags: flags ?? [],
+  });
   const now = meteredUsage(end);
   const more = (figure: 'input' | 'cachedInput' | 'output') => counted(now[figure]) - counted(before[figure]);
   return { inputTokens: more('input'), cachedTokens: more('cachedInput'), outputTokens: more('output') };

@@ -1,42 +1,54 @@
 import { resourceRows } from '#lib/resources/row';
-import { asciiJson, callRow, openRow } from '#lib/settlement/call-row';
+import { callRow, openRow } from '#lib/settlement/call-row';
 import type { Entry, WrittenEntry } from '#lib/settlement/entry';
+import type { RowBytes } from '#lib/settlement/record/row-writer';
+import { asciiJson } from '#lib/settlement/record/storable';
 
 /** A changed layout takes a new version number: a start never misreads what an older one left. */
-export const layoutVersion = 2;
+export const layoutVersion = 3;
+/** First byte of a payload. It occurs in no text, so that what strangers wrote is never taken for a record. */
+export const marker = 0xff;
+const closingBracket = 0x5d;
 
-/** A journal record's payload in two parts, ASCII; the row is JSON of its own, and the payload ends behind it. */
+/** A journal record's payload: the marker, the head, the row. */
 export interface Payload {
+  /** A JSON array in ASCII without brackets inside: version, kind, call id, and what the row does not hold. */
   readonly head: string;
-  readonly row: string;
+  /** Of a call (a `keep`: the resources as a JSON array); good until the next payload is made. */
+  readonly row: RowBytes;
 }
 
-/**
- * The payload of one journal record, `head + row + "]"`: a JSON array by position whose last element is
- * the call (of a `keep`: the resources). What the drain will send is written once for both.
- */
+/** The payload of one journal record. What the drain will send is written once for both. */
 export function encodeEntry(entry: Entry | WrittenEntry): Payload {
-  const head = `[${layoutVersion},"${entry.kind}","${entry.callId}",`;
-  if (isWritten(entry)) {
-    const row = asciiJson(entry.written.toString('utf8', entry.start, entry.end));
-    return { head: entry.kind === 'close' ? `${head}"${entry.funding}",` : head, row };
-  }
+  const head = `[${layoutVersion},"${entry.kind}","${entry.callId}"`;
   switch (entry.kind) {
     case 'open':
       return {
-        head: `${head}"${entry.funding}",${entry.atMs},"${entry.holdNano}",${entry.tokens},`,
+        head: `${head},"${entry.funding}",${entry.atMs},"${entry.holdNano}",${entry.tokens}]`,
         row: openRow(entry.call),
       };
     case 'close':
-      return { head: `${head}"${entry.funding}",`, row: callRow(entry.call) };
+      return { head: `${head},"${entry.funding}"]`, row: rowOf(entry) };
     case 'refused':
+      return { head: `${head}]`, row: rowOf(entry) };
     case 'checkpoint':
-      return { head, row: callRow(entry.call) };
-    case 'keep':
-      return { head, row: asciiJson(resourceRows(entry.resources)) };
+      return { head: `${head}]`, row: callRow(entry.call) };
+    case 'keep': {
+      const bytes = Buffer.from(asciiJson(resourceRows(entry.resources)));
+      return { head: `${head}]`, row: { bytes, start: 0, end: bytes.length } };
+    }
   }
 }
 
-function isWritten(entry: Entry | WrittenEntry): entry is WrittenEntry {
-  return (entry.kind === 'close' || entry.kind === 'refused') && entry.written !== undefined;
+/** The row of an ended call, as it was written before where it was; good until the next row is written. */
+export function rowOf(entry: Extract<Entry, { kind: 'close' | 'refused' }> | WrittenEntry): RowBytes {
+  if (entry.written === undefined) return callRow(entry.call);
+  return { bytes: entry.written, start: entry.start, end: entry.end };
+}
+
+/** The head of a payload with a marker, and where its row begins. @throws Error when it has none. */
+export function headOf(payload: Buffer): { readonly head: string; readonly rowAt: number } {
+  const rowAt = payload.indexOf(closingBracket) + 1;
+  if (rowAt === 0) throw new Error('a journal record lacks its head');
+  return { head: payload.toString('latin1', 1, rowAt), rowAt };
 }

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
-import type { Payload } from '#lib/settlement/record/encode';
+import { marker, type Payload } from '#lib/settlement/record/encode';
 
 /** Of every journal record: u32 length of the payload, u32 CRC-32 of it, little-endian (architecture §3). */
 export const headerBytes = 8;
+const markerBytes = 1;
 /** Longer than any payload that the gateway writes: a longer one is damage. */
 const longestPayload = 64 * 1024 * 1024;
 
@@ -10,8 +11,8 @@ const longestPayload = 64 * 1024 * 1024;
 const pageBytes = 1024 * 1024;
 /** Pages kept for use again; beyond it they are left to the collector. */
 const mostSpare = 16;
+/** How payloads began before they had a marker. */
 const openingBracket = 0x5b;
-const closingBracket = 0x5d;
 
 /**
  * Memory in which records stand one behind the other. What the drain needs of them stays where the journal
@@ -48,11 +49,11 @@ export class RecordBuffer {
   #begin = 0;
   #end = 0;
 
-  /** @returns where the row begins in `bytes`; it has as many bytes as characters. */
+  /** @returns where the row begins in `bytes`. */
   add(payload: Payload): number {
     const room = recordBytes(payload);
     if (this.#end + room > this.#page.bytes.length) this.#turn(room);
-    const rowAt = this.#end + headerBytes + payload.head.length;
+    const rowAt = this.#end + headerBytes + markerBytes + payload.head.length;
     this.#end = writeRecord(this.#page.bytes, this.#end, payload);
     return rowAt - this.#begin;
   }
@@ -98,26 +99,26 @@ export class RecordBuffer {
   }
 }
 
-/** A few records in memory of their own, of just their size. */
-export function recordsOf(payloads: readonly Payload[]): Buffer {
-  const bytes = Buffer.allocUnsafe(payloads.reduce((sum, payload) => sum + recordBytes(payload), 0));
-  let end = 0;
-  for (const payload of payloads) end = writeRecord(bytes, end, payload);
+/** One record in memory of its own, of just its size. */
+export function recordOf(payload: Payload): Buffer {
+  const bytes = Buffer.allocUnsafe(recordBytes(payload));
+  writeRecord(bytes, 0, payload);
   return bytes;
 }
 
 function recordBytes({ head, row }: Payload): number {
-  return headerBytes + head.length + row.length + 1;
+  return headerBytes + markerBytes + head.length + row.end - row.start;
 }
 
 /** @returns where it ends. */
 function writeRecord(bytes: Buffer, at: number, { head, row }: Payload): number {
   const from = at + headerBytes;
-  const length = head.length + row.length + 1;
-  const end = from + length;
-  bytes.write(head + row, from, 'latin1');
-  bytes[end - 1] = closingBracket;
-  bytes.writeUInt32LE(length, at);
+  const rowAt = from + markerBytes + head.length;
+  const end = rowAt + row.end - row.start;
+  bytes[from] = marker;
+  bytes.write(head, from + markerBytes, 'latin1');
+  row.bytes.copy(bytes, rowAt, row.start, row.end);
+  bytes.writeUInt32LE(end - from, at);
   bytes.writeUInt32LE(crc32(bytes.subarray(from, end)), at + 4);
   return end;
 }
@@ -135,9 +136,8 @@ export function recordEnd(bytes: Buffer, start: number): number | null {
 /** Where the next whole, undamaged record begins at or behind `from`; null when there is none. */
 export function nextRecord(bytes: Buffer, from: number): number | null {
   for (let start = from; start + headerBytes < bytes.length; start++) {
-    // Every payload is a JSON array: its bracket makes the search cheap. Payloads are ASCII, so that no text
-    // in one can look like a header: four such characters are more than the longest payload.
-    if (bytes[start + headerBytes] === openingBracket && recordEnd(bytes, start) !== null) return start;
+    const first = bytes[start + headerBytes];
+    if ((first === marker || first === openingBracket) && recordEnd(bytes, start) !== null) return start;
   }
   return null;
 }

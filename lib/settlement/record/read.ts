@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type DrainedEntry, type Entry, isDrained, writtenOf } from '#lib/settlement/entry';
 import { decodeEntry } from '#lib/settlement/record/decode';
-import { layoutVersion } from '#lib/settlement/record/encode';
+import { headOf, layoutVersion, marker } from '#lib/settlement/record/encode';
 import { headerBytes, isTorn, nextRecord, recordEnd } from '#lib/settlement/record/frame';
 
 /** Part of a journal file: a record, or damaged bytes. Positions are offsets in the file, bytes. */
@@ -42,7 +42,7 @@ function pieceOf(bytes: Buffer, start: number, end: number): Piece {
   try {
     return {
       kind: 'entry',
-      entry: decodeEntry(bytes.toString('utf8', start + headerBytes, end)),
+      entry: decodeEntry(bytes.subarray(start + headerBytes, end)),
       start,
       end,
     };
@@ -52,9 +52,10 @@ function pieceOf(bytes: Buffer, start: number, end: number): Piece {
   }
 }
 
-const openingBrace = 0x7b;
 /** How the records begin that serve recovery alone. */
-const undrained = ['open', 'checkpoint'].map((kind) => Buffer.from(`[${layoutVersion},"${kind}"`));
+const undrained = ['open', 'checkpoint'].map((kind) =>
+  Buffer.from([marker, ...Buffer.from(`[${layoutVersion},"${kind}"`)]),
+);
 
 /**
  * What the drain needs of whole records in memory, from their first byte on: starts of calls are passed
@@ -72,9 +73,8 @@ export function* readDrained(
 
 function drainedOf(payload: Buffer): DrainedEntry | null {
   if (undrained.some((head) => head.compare(payload, 0, head.length) === 0)) return null;
-  const entry = decodeEntry(payload.toString());
+  const entry = decodeEntry(payload);
   if (!isDrained(entry)) return null;
   if (entry.kind === 'keep') return entry;
-  // The head in front of the row holds no brace, and the payload ends behind the row.
-  return writtenOf(entry, payload, payload.indexOf(openingBrace), payload.length - 1);
+  return writtenOf(entry, payload, headOf(payload).rowAt, payload.length);
 }

@@ -59,7 +59,7 @@ async function log(iso: string, changed: Record<string, unknown> = {}): Promise<
       usageSource: 'reported',
       flags: [],
       usage: { ...noUsage, input: 10, output: 3 },
-      lines: [{ class: 'input', quantity: 10, unitPriceNano: '2000000000', cost: '20000.000001' }],
+      lines: [['input', 10, '2000000001']],
       costNano: 20_001n,
       holdNano: 30_000n,
       overHoldNano: 0n,
@@ -97,7 +97,7 @@ describe('call show', () => {
       cost: '0.000020001',
       priceVersion: null,
       usage: { ...noUsage, input: 10, output: 3 },
-      lines: [{ class: 'input', quantity: 10, unitPrice: '2', cost: '0.000020000000001' }],
+      lines: [{ class: 'input', quantity: 10, unitPrice: '2.000000001', cost: '0.00002000000001' }],
       attempts: [
         {
           provider: 'one',

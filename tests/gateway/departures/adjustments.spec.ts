@@ -46,13 +46,12 @@ function estimated(customer: { workspaceId: string; keyId: string }, tokens: num
   return callOf(customer, {
     costNano,
     usage: usageOf({ input: tokens }),
-    lines: [{ class: 'input', quantity: tokens, unitPriceNano: 1_000_000_000n, cost: `${costNano}.000000` }],
+    lines: [{ class: 'input', quantity: tokens, unitPriceNano: 1_000_000_000n }],
     usageSource: 'estimated',
     endReason: 'client_gone',
     answeringModel: 'sandbox/echo',
     provider: 'sandbox',
     holdNano: 10_000_000n,
-    overHoldNano: 0n,
     priceVersionId,
     ...more,
   });

@@ -93,9 +93,7 @@ describe('a drain', () => {
     expect(logged).toMatchObject({ status: 200, cost_nano: '123', settled_at: expect.any(Date) });
     // What was not used is left out: whoever reads a usage fills it in.
     expect(logged.usage).toEqual({ input: 123, output: 3 });
-    expect(logged.lines).toEqual([
-      { class: 'input', quantity: 123, unitPriceNano: '1000000', cost: '123.000000' },
-    ]);
+    expect(logged.lines).toEqual([['input', 123, '1000000']]);
     expect(logged.attempts).toEqual([['openai', 'gpt-4.1', 200, 1, 110, 'req_1']]);
     expect(await row('SELECT * FROM call WHERE id = $1', [refused.callId])).toMatchObject({
       status: 402,
@@ -276,7 +274,7 @@ describe('a drain', () => {
       userAgent: 'half \ud800',
       latencyMs: 1e12,
       usage: { ...callOf(customer).usage, input: 1e300, output: Number.MAX_SAFE_INTEGER },
-      lines: [{ class: 'input:\u0000', quantity: 20, unitPriceNano: 1_000_000n, cost: '20.000000' }],
+      lines: [{ class: 'input:\u0000', quantity: 20, unitPriceNano: 1_000_000n }],
     });
     await journal.append(closeOf(call));
     await drain.drainNow();

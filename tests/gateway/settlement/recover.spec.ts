@@ -10,7 +10,7 @@ import { dropPartitions, makePartitions } from '#lib/data/partitions';
 import { createIds } from '#lib/ids';
 import type { Entry } from '#lib/settlement/entry';
 import { openJournal } from '#lib/settlement/journal';
-import { recordsOf } from '#lib/settlement/record/frame';
+import { recordOf } from '#lib/settlement/record/frame';
 import { recover } from '#lib/settlement/recover';
 import { countSetAside, listSetAside } from '#lib/settlement/set-aside';
 import { settle } from '#lib/settlement/settle';
@@ -141,7 +141,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const call = callOf(customer, { costNano: 1500n, holdNano: 1000n });
-    const grown = { ...call, holdNano: 2000n, overHoldNano: 0n };
+    const grown = { ...call, holdNano: 2000n };
     await leaveBehind(dir, [openOf(call), { kind: 'checkpoint', callId: call.id, call: grown }]);
     await recoverFrom(dir);
     expect(await callRow(call.id)).toMatchObject({ cost_nano: '1500', hold_nano: '2000' });
@@ -263,7 +263,10 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     const call = callOf(customer, { costNano: 10n });
     await leaveBehind(dir, [openOf(call), closeOf(call)]);
     const [file = ''] = readdirSync(dir);
-    const other = recordsOf([{ head: '[1,"close","an-id","lease",', row: '{}' }]);
+    const other = recordOf({
+      head: '[1,"close","an-id","lease"]',
+      row: { bytes: Buffer.from('{}'), start: 0, end: 2 },
+    });
     writeFileSync(join(dir, file), Buffer.concat([other, readFileSync(join(dir, file))]));
     for (const start of [1, 2]) {
       const { reports } = await recoverFrom(dir);

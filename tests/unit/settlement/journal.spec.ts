@@ -5,6 +5,7 @@ import { usageOf } from '#lib/metering/usage';
 import type { Entry } from '#lib/settlement/entry';
 import { type JournalOptions, type OwnJournal, openJournal } from '#lib/settlement/journal';
 import { piecesOf, readJournal } from '#lib/settlement/record/read';
+import { readCallRow } from '#lib/settlement/record/read-row';
 import { callOf, closeOf, keepOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
 
 const customer = { workspaceId: newId(), keyId: newId() };
@@ -41,11 +42,12 @@ describe('the journal (contract: durability/journal)', () => {
     const dir = newDirectory();
     const journal = openJournal(dir, newId(), neverFails);
     const call = callOf(customer, {
+      overheadMs: 0.5,
       costNano: 2n ** 62n,
       userAgent: 'Zoë "quoted" \u0000 \u{1F4B8} \ud800',
       usage: usageOf({ input: Number.MAX_SAFE_INTEGER }),
       flags: ['usage_anomaly'],
-      lines: [{ class: 'input:nested', quantity: 3, unitPriceNano: 2n ** 60n, cost: '1.000001' }],
+      lines: [{ class: 'input:nested', quantity: 3, unitPriceNano: 2n ** 60n }],
     });
     const entries: Entry[] = [
       openOf(call),
@@ -213,8 +215,8 @@ describe('the journal (contract: durability/journal)', () => {
       const batch = journal.next(count);
       for (const entry of batch) {
         if (entry.kind === 'keep' || !entry.written) throw new Error('a row was expected');
-        const row = JSON.parse(entry.written.toString('utf8', entry.start, entry.end));
-        expect(row).toMatchObject({ id: entry.callId, user_agent: entry.callId.repeat(20) });
+        const row = readCallRow(entry.written.subarray(entry.start, entry.end));
+        expect(row).toMatchObject({ id: entry.callId, userAgent: entry.callId.repeat(20) });
       }
       journal.drop(batch.length);
       return batch.length;
@@ -236,7 +238,7 @@ describe('the journal (contract: durability/journal)', () => {
 
   it('reads on behind a file that is gone because only the start of a call stood at its end', async () => {
     const dir = newDirectory();
-    const journal = openJournal(dir, newId(), { ...neverFails, mostHeld: 1, rotateBytes: 1_500 });
+    const journal = openJournal(dir, newId(), { ...neverFails, mostHeld: 1, rotateBytes: 1_000 });
     const [first, second, third] = [callOf(customer), callOf(customer), callOf(customer)];
     await journal.append(closeOf(first));
     await journal.append(closeOf(second));
@@ -265,7 +267,7 @@ describe('the journal (contract: durability/journal)', () => {
     const bytesBefore = process.memoryUsage().arrayBuffers;
     const expected: string[] = [];
     for (let count = 0; count < 3_000; count++) {
-      // Each is written as six characters: 12 KiB a row.
+      // Each is written as two bytes: 4 KiB a row.
       const call = callOf(customer, { userAgent: 'é'.repeat(1000), requestedModel: 'ü'.repeat(1000) });
       expected.push(call.id);
       await journal.append(closeOf(call));
@@ -275,8 +277,8 @@ describe('the journal (contract: durability/journal)', () => {
     for (let batch = journal.next(100); batch.length > 0; batch = journal.next(100)) {
       for (const entry of batch) {
         if (entry.kind === 'keep' || !entry.written) throw new Error('a row was expected');
-        const row = JSON.parse(entry.written.toString('utf8', entry.start, entry.end));
-        expect(row).toMatchObject({ id: entry.callId, user_agent: 'é'.repeat(1000) });
+        const row = readCallRow(entry.written.subarray(entry.start, entry.end));
+        expect(row).toMatchObject({ id: entry.callId, userAgent: 'é'.repeat(1000) });
         drained.push(entry.callId);
       }
       journal.drop(batch.length);
@@ -350,11 +352,7 @@ describe('the journal (contract: durability/journal)', () => {
       expect(waiting(journal)).toEqual([call.id, ...refused.slice(0, 2).map((entry) => entry.callId)]);
       const [first] = journal.next(1);
       if (first?.kind !== 'close' || !first.written) throw new Error('the row of a close was expected');
-      expect(JSON.parse(first.written.toString())).toMatchObject({
-        id: call.id,
-        status: 500,
-        cost_nano: '0',
-      });
+      expect(readCallRow(first.written)).toMatchObject({ id: call.id, status: 500, costNano: 0n });
       journal.drop(3);
       expect(journal.backlog).toBe(0);
       await journal.close().catch(() => {});

@@ -28,7 +28,7 @@ describe('the price of a call (contract: money/price-classes, money/missing-clas
     const list = listOf({ input: 1n, cachedInput: 1n, output: 1n });
     const priced = cost(report({ input: 1, cachedInput: 1, output: 1 }), list);
     expect(priced.costNano).toBe(1n);
-    expect(priced.lines.map((line) => line.cost)).toEqual(['0.000001', '0.000001', '0.000001']);
+    expect(priced.lines.map((line) => line.unitPriceNano)).toEqual([1n, 1n, 1n]);
   });
 
   it('charges an unpriced class at the rate of its parent', () => {
