@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Pool } from 'pg';
 import type { DrainedEntry } from '#lib/settlement/entry';
 import { median } from '../statistics.ts';
 import { callsOf, makeKeys } from './calls.ts';
@@ -63,6 +64,15 @@ async function settleRound({ version, pool, spentUs }: Subject, count: number): 
   return took;
 }
 
+/** Bytes on disk of calls, their attempts where those are rows, and the ledger. */
+async function sizeOf(pool: Pool): Promise<{ table: number; index: number }> {
+  const { rows } = await pool.query<{ tables: string; indexes: string }>(
+    `SELECT sum(pg_table_size(oid)) AS tables, sum(pg_indexes_size(oid)) AS indexes FROM pg_class
+     WHERE relkind = 'r' AND relname ~ '^(call|attempt|ledger_line)($|_default$|_w)'`,
+  );
+  return { table: Number(rows[0]?.tables), index: Number(rows[0]?.indexes) };
+}
+
 async function compare(kind: Kind): Promise<void> {
   const versions = [await loadVersion('this version', root)];
   if (options.against) versions.unshift(await loadVersion('the other', options.against));
@@ -71,12 +81,18 @@ async function compare(kind: Kind): Promise<void> {
   const took = new Map(subjects.map((subject) => [subject, [] as Took[]]));
   const [count, rounds] = [Number(options.calls), Number(options.rounds)];
   // The first calls of a connection fill its caches.
-  for (const subject of subjects) await settleRound(subject, Math.min(count, 4000));
+  const warmUp = Math.min(count, 4000);
+  for (const subject of subjects) await settleRound(subject, warmUp);
   for (let round = 0; round < rounds; round++)
     for (const [subject, all] of took) all.push(await settleRound(subject, count));
-  for (const [{ version }, all] of took) {
+  for (const [{ version, pool }, all] of took) {
     const middle = (what: keyof Took) => median(all.map((one) => one[what])).toFixed(1);
     const each = all.map((one) => one.databaseUs.toFixed(1)).join(' ');
+    const { table, index } = await sizeOf(pool);
+    const perCall = (bytes: number) => Math.round(bytes / (rounds * count + warmUp));
+    console.log(
+      `${kind}, ${version.name}: ${perCall(table + index)} MB per million calls (tables ${perCall(table)}, indexes ${perCall(index)})`,
+    );
     console.log(
       `${kind}, ${version.name}: database ${middle('databaseUs')} µs a call (${each}), own process ${middle('ownUs')}, ` +
         `wall ${middle('wallUs')}; ${rounds} rounds of ${count} calls`,

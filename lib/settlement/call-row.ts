@@ -1,12 +1,13 @@
 import { usageClasses } from '#lib/metering/usage';
 import { LONGEST_SLUG } from '#lib/schemas/catalogue';
-import type { AttemptRecord, CallRecord, CountedCall } from '#lib/settlement/entry';
+import type { CallRecord, CountedCall } from '#lib/settlement/entry';
 import { callColumns, openColumns, typeIds } from '#lib/settlement/record/columns';
 import { type RowBytes, RowWriter } from '#lib/settlement/record/row-writer';
 import { jsonOf, storable } from '#lib/settlement/record/storable';
+import { attemptJson } from '#lib/settlement/record/stored-attempts';
 
-const mostInteger = 2_147_483_647;
 const writer = new RowWriter();
+const mostExact = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * A row of `call` as the database receives it, of type `call_record`: what the journal writes and what the drain sends.
@@ -28,7 +29,7 @@ export function callRow(call: CallRecord): RowBytes {
   else writer.texts(call.flags);
   writer.json(usageJson(call.usage));
   writer.json(linesJson(call.lines));
-  writer.json(`[${list(call.attempts, attempt)}]`);
+  writer.json(attemptsJson(call));
   return writer;
 }
 
@@ -115,15 +116,10 @@ function list<One>(all: readonly One[], write: (one: One) => string): string {
   return written;
 }
 
-/** By position, in the order of `storedAttempt`; what is null or false at the end is left out. */
-function attempt(one: AttemptRecord): string {
-  const { error, possibleDuplicate } = one;
-  const ending = possibleDuplicate === true ? ',true' : '';
-  return (
-    `[${jsonOf(one.provider)},${jsonOf(one.model)},${one.status === null ? 'null' : integer(one.status)}` +
-    `,${integer(one.startMs)},${integer(one.durationMs)},${jsonOf(one.upstreamRequestId)}` +
-    `${error === null && ending === '' ? '' : `,${jsonOf(error)}`}${ending}]`
-  );
+function attemptsJson(call: CallRecord): string {
+  const [first] = call.attempts;
+  if (first !== undefined && call.attempts.length === 1) return `[${attemptJson(first, call)}]`;
+  return `[${call.attempts.map((one) => attemptJson(one, call)).join()}]`;
 }
 
 /** The classes that count something; of most calls `input` and `output`. */
@@ -151,7 +147,10 @@ export function linesJson(lines: CallRecord['lines']): string {
 }
 
 function line(one: CallRecord['lines'][number]): string {
-  return `[${jsonOf(one.class)},${one.quantity},"${one.unitPriceNano}"]`;
+  const { unitPriceNano } = one;
+  // Beyond that, whoever reads JSON as numbers would round it.
+  const price = unitPriceNano <= mostExact ? `${unitPriceNano}` : `"${unitPriceNano}"`;
+  return `[${jsonOf(one.class)},${one.quantity},${price}]`;
 }
 
 /** The model that a call counts under: slugs that are not in the catalogue would make rows without end. */
@@ -160,8 +159,4 @@ export function countedModel(call: CountedCall): string {
   if (call.errorCode === 'model_not_allowed') return '';
   const asked = storable(call.requestedModel ?? '');
   return Buffer.byteLength(asked) <= LONGEST_SLUG ? asked : '';
-}
-
-function integer(figure: number): number {
-  return Number.isFinite(figure) ? Math.min(Math.max(Math.round(figure), 0), mostInteger) : 0;
 }

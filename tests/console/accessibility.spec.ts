@@ -26,8 +26,8 @@ test.describe('320 px wide', () => {
     await inDatabase(
       `UPDATE call SET error_code = repeat('e', 300), user_agent = repeat('u', 256), flags = ARRAY[repeat('f', 80)],
          lines = '[["input",123456789,"1"]]',
-         attempts = json_build_array(json_build_array(repeat('p', 80), repeat('m', 300), NULL, 1, 2, repeat('i', 300),
-           repeat('e', 300)))
+         attempts = json_build_array(json_build_array(repeat('i', 300), 1, 2, NULL, repeat('e', 300), repeat('p', 80),
+           repeat('m', 300)))
        WHERE id = '${id}'`,
     );
     await page.reload();

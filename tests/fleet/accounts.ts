@@ -22,7 +22,7 @@ export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
   const { rows } = await stack.db.pool.query(
     `SELECT c.id, c.client_request_id, c.workspace_id, c.status, c.error_code, c.end_reason,
        c.cost_nano::text AS cost, c.hold_nano::text AS hold,
-       ARRAY(SELECT a->>5 FROM json_array_elements(c.attempts) AS a WHERE a->>5 IS NOT NULL) AS upstream
+       ARRAY(SELECT a->>0 FROM json_array_elements(c.attempts) AS a WHERE a->>0 IS NOT NULL) AS upstream
      FROM call c`,
   );
   const booked = new Map<string, Booked[]>();

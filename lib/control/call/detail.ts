@@ -116,6 +116,6 @@ export function callDetail(
       adjusted && settledAt
         ? { amount: formatUsd(adjusted.amountNano), settledAt: settledAt.toISOString() }
         : null,
-    attempts: storedAttempts(call.attempts),
+    attempts: storedAttempts(call.attempts, call),
   };
 }

@@ -12,6 +12,8 @@ import { readEndReason, readUsageSource } from '#lib/settlement/record/words';
  */
 export function readCallRow(bytes: Buffer): CallRecord {
   const row = new Row(bytes);
+  const [status, provider] = [row.int('status') ?? 0, row.text('provider')];
+  const answeringModel = row.text('answering_model');
   return {
     id: row.uuid('id') ?? '',
     clientRequestId: row.text('client_request_id'),
@@ -21,9 +23,9 @@ export function readCallRow(bytes: Buffer): CallRecord {
     family: row.text('family') ?? '',
     operation: row.text('operation') ?? '',
     requestedModel: row.text('requested_model'),
-    answeringModel: row.text('answering_model'),
-    provider: row.text('provider'),
-    status: row.int('status') ?? 0,
+    answeringModel,
+    provider,
+    status,
     errorCode: row.text('error_code'),
     streamed: row.bool('streamed'),
     latencyMs: row.int('latency_ms') ?? 0,
@@ -38,7 +40,7 @@ export function readCallRow(bytes: Buffer): CallRecord {
     holdNano: row.bigint('hold_nano'),
     priceVersionId: row.uuid('price_version_id'),
     userAgent: row.text('user_agent'),
-    attempts: storedAttempts(row.json('attempts')),
+    attempts: storedAttempts(row.json('attempts'), { status, provider, answeringModel }),
   };
 }
 

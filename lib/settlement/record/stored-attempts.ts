@@ -1,16 +1,22 @@
-import type { AttemptRecord } from '#lib/settlement/entry';
+import type { AttemptRecord, CallRecord } from '#lib/settlement/entry';
+import { jsonOf } from '#lib/settlement/record/storable';
 
-/** Where an attempt holds the id of its request at the provider, in SQL: `attempt->>5`. */
-export const upstreamRequestIdAt = 5;
+/** Where an attempt holds the id of its request at the provider, in SQL: `attempt->>0`. */
+export const upstreamRequestIdAt = 0;
 
-/** The attempts of a row of `call`, in their order. */
-export function storedAttempts(json: unknown): AttemptRecord[] {
-  return Array.isArray(json) ? json.map((one: unknown) => storedAttempt(Array.isArray(one) ? one : [])) : [];
+/** What an attempt has from its call where it does not say otherwise. */
+type Answered = Pick<CallRecord, 'status' | 'provider' | 'answeringModel'>;
+
+/** The attempts of a row of `call`, in their order, from its JSON column. */
+export function storedAttempts(json: unknown, call: Answered): AttemptRecord[] {
+  if (!Array.isArray(json)) return [];
+  return json.map((one: unknown) => storedAttempt(Array.isArray(one) ? one : [], call));
 }
 
-/** One attempt as the row holds it: by position, what is missing at the end is null or false. */
-export function storedAttempt(values: readonly unknown[]): AttemptRecord {
-  const [provider, model, status, startMs, durationMs, upstreamRequestId, error, possibleDuplicate] = values;
+/** By position; what is missing at the end is as the call's own, without an error. */
+function storedAttempt(values: readonly unknown[], call: Answered): AttemptRecord {
+  const [upstreamRequestId, startMs, durationMs, status = call.status, error] = values;
+  const [provider = call.provider, model = call.answeringModel, possibleDuplicate] = values.slice(5);
   return {
     provider: String(provider ?? ''),
     model: String(model ?? ''),
@@ -21,4 +27,24 @@ export function storedAttempt(values: readonly unknown[]): AttemptRecord {
     upstreamRequestId: typeof upstreamRequestId === 'string' ? upstreamRequestId : null,
     possibleDuplicate: possibleDuplicate === true,
   };
+}
+
+/**
+ * An attempt as JSON by position, for `storedAttempt`: of most calls the one that answered, of which three values differ
+ * from what its call says.
+ */
+export function attemptJson(one: AttemptRecord, call: Answered): string {
+  const { provider, model, status, error, possibleDuplicate } = one;
+  const beginning = `[${jsonOf(one.upstreamRequestId)},${whole(one.startMs)},${whole(one.durationMs)}`;
+  const answered = possibleDuplicate === false && model === call.answeringModel && provider === call.provider;
+  if (answered && error === null && status === call.status) return `${beginning}]`;
+  const failed = `${beginning},${status === null ? 'null' : whole(status)},${jsonOf(error)}`;
+  if (answered) return `${failed}]`;
+  return `${failed},${jsonOf(provider)},${jsonOf(model)}${possibleDuplicate ? ',true' : ''}]`;
+}
+
+const mostInteger = 2_147_483_647;
+
+function whole(figure: number): number {
+  return Number.isFinite(figure) ? Math.min(Math.max(Math.round(figure), 0), mostInteger) : 0;
 }

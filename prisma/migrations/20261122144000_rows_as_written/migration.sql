@@ -35,7 +35,18 @@ CREATE FUNCTION lines_by_position(lines JSON) RETURNS JSON LANGUAGE sql IMMUTABL
   SELECT coalesce(json_agg(json_build_array(l->>'class', (l->>'quantity')::numeric, l->>'unitPriceNano') ORDER BY place), '[]')
   FROM json_array_elements(lines) WITH ORDINALITY AS named (l, place)
 $$;
-ALTER TABLE "call" ALTER COLUMN "lines" TYPE JSON USING lines_by_position("lines");
+-- Attempts begin with what tells them apart: upstream request id, start and duration in ms, then status, error, provider,
+-- model and possible duplicate. What is missing at the end is as the call says, without an error.
+CREATE FUNCTION attempts_by_position(attempts JSON) RETURNS JSON LANGUAGE sql IMMUTABLE STRICT AS $$
+  SELECT coalesce(json_agg(
+    CASE WHEN (a->>7)::boolean THEN json_build_array(a->5, a->3, a->4, a->2, a->6, a->0, a->1, true)
+      ELSE json_build_array(a->5, a->3, a->4, a->2, a->6, a->0, a->1) END ORDER BY place), '[]')
+  FROM json_array_elements(attempts) WITH ORDINALITY AS before (a, place)
+$$;
+ALTER TABLE "call"
+  ALTER COLUMN "lines" TYPE JSON USING lines_by_position("lines"),
+  ALTER COLUMN "attempts" TYPE JSON USING attempts_by_position("attempts");
+DROP FUNCTION attempts_by_position;
 ALTER TABLE "job"
   ALTER COLUMN "usage" TYPE JSON USING "usage"::json,
   ALTER COLUMN "lines" TYPE JSON USING lines_by_position("lines"::json);

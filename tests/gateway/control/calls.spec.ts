@@ -63,7 +63,7 @@ async function log(iso: string, changed: Record<string, unknown> = {}): Promise<
       costNano: 20_001n,
       holdNano: 30_000n,
       overHoldNano: 0n,
-      attempts: [['one', 'b-1', 200, 1, 8, 'up-1']],
+      attempts: [['up-1', 1, 8, 200, null, 'one', 'b-1']],
       ...changed,
     },
   });
@@ -176,8 +176,8 @@ describe('the list of calls', () => {
 
   it('finds a call by the id that a provider gave one of its attempts, within a day (contract: call-log/attempts)', async () => {
     const attempts = [
-      ['one', 'b-1', 500, 1, 8, 'up-first', 'server_error'],
-      ['two', 'b-2', 200, 9, 8, 'up-"second" é'],
+      ['up-first', 1, 8, 500, 'server_error', 'one', 'b-1'],
+      ['up-"second" é', 9, 8],
     ];
     const old = await log('2026-09-20T12:00:00Z', { attempts });
     const recent = await log(new Date(Date.now() - 3_600_000).toISOString(), { attempts });

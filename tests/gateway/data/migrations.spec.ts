@@ -60,7 +60,8 @@ const earlierCalls = `
       overhead_ms, attempt_count, end_reason, usage_source, flags, usage, lines, cost_nano, hold_nano, over_hold_nano)
     SELECT id::uuid, '2026-11-18T10:00:00Z', '019a9000-0000-7000-8000-00000000000a',
       '019a9000-0000-7000-8000-00000000000b', 'chat', 'chat.create', 'a/b', status, false, 40, 0.5, attempts,
-      'completed', 'reported', '{usage_anomaly}', '{"input": 3}', '[]', cost, 30, 0
+      'completed', 'reported', '{usage_anomaly}', '{"input": 3}',
+      '[{"cost": "0.000006", "class": "input", "quantity": 3, "unitPriceNano": "2000000"}]', cost, 30, 0
     FROM (VALUES ('019a9000-0000-7000-8000-000000000001', 200, 3, 20),
       ('01a00000-0000-7000-8000-000000000002', 402, 0, 0)) AS r (id, status, attempts, cost);
   INSERT INTO attempt SELECT '019a9000-0000-7000-8000-000000000001', position, gen_random_uuid(), provider, 'a/b', status,
@@ -134,10 +135,11 @@ describe('a database of an earlier version', () => {
       flags: ['usage_anomaly'],
       usage: { input: 3 },
       attempts: [
-        ['one', 'a/b', null, 1, 2, null, 'first_byte_timeout', true],
-        ['two', 'a/b', 503, 3, 2, 'up-2', 'server_error'],
-        ['three', 'a/b', 200, 5, 2, 'up-3'],
+        [null, 1, 2, null, 'first_byte_timeout', 'one', 'a/b', true],
+        ['up-2', 3, 2, 503, 'server_error', 'two', 'a/b'],
+        ['up-3', 5, 2, 200, null, 'three', 'a/b'],
       ],
+      lines: [['input', 3, '2000000']],
     });
     expect(refused).toMatchObject({
       place: 'call_default',

@@ -93,8 +93,8 @@ describe('a drain', () => {
     expect(logged).toMatchObject({ status: 200, cost_nano: '123', settled_at: expect.any(Date) });
     // What was not used is left out: whoever reads a usage fills it in.
     expect(logged.usage).toEqual({ input: 123, output: 3 });
-    expect(logged.lines).toEqual([['input', 123, '1000000']]);
-    expect(logged.attempts).toEqual([['openai', 'gpt-4.1', 200, 1, 110, 'req_1']]);
+    expect(logged.lines).toEqual([['input', 123, 1000000]]);
+    expect(logged.attempts).toEqual([['req_1', 1, 110, 200, null, 'openai', 'gpt-4.1']]);
     expect(await row('SELECT * FROM call WHERE id = $1', [refused.callId])).toMatchObject({
       status: 402,
       error_code: 'insufficient_balance',

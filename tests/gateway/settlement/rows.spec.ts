@@ -86,7 +86,7 @@ describe.each([
         holdNano: BigInt(row.hold_nano),
         priceVersionId: row.price_version_id,
         userAgent: row.user_agent,
-        attempts: storedAttempts(row.attempts),
+        attempts: storedAttempts(row.attempts, { ...row, answeringModel: row.answering_model }),
       }).toEqual(asStored(call));
     }
   });
@@ -118,10 +118,10 @@ describe.each([
         end_reason: 'completed',
         cost_nano: '20',
         flags: ['usage_anomaly'],
-        lines: [['input', 20, '1000000']],
+        lines: [['input', 20, 1000000]],
         attempts: [
-          ['one', 'a/b', null, 1, 5, null, 'first_byte_timeout', true],
-          ['openai', 'gpt-4.1', 200, 6, 110, 'req_1'],
+          [null, 1, 5, null, 'first_byte_timeout', 'one', 'a/b', true],
+          ['req_1', 6, 110, 200, null, 'openai', 'gpt-4.1'],
         ],
       },
       expect.objectContaining({ call: '22', end_reason: 'interrupted', cost_nano: '9' }),
