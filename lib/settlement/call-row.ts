@@ -2,7 +2,7 @@ import { usageClasses } from '#lib/metering/usage';
 import { LONGEST_SLUG } from '#lib/schemas/catalogue';
 import type { CallRecord, CountedCall } from '#lib/settlement/entry';
 import { callColumns, openColumns, typeIds } from '#lib/settlement/record/columns';
-import { type RowBytes, RowWriter } from '#lib/settlement/record/row-writer';
+import { type KeptColumns, type RowBytes, RowWriter } from '#lib/settlement/record/row-writer';
 import { jsonOf, storable } from '#lib/settlement/record/storable';
 import { attemptJson } from '#lib/settlement/record/stored-attempts';
 
@@ -60,8 +60,10 @@ type Asking = Pick<
 type Answering = Pick<CallRecord, 'answeringModel' | 'provider' | 'priceVersionId'>;
 
 /** Written last: a program asks again and again in the same words, and each call writes its own twice. */
-let asked: (Asking & { readonly columns: Uint8Array }) | null = null;
-let answered: (Answering & { readonly columns: Uint8Array }) | null = null;
+let asked: Asking | null = null;
+let answered: Answering | null = null;
+const askedColumns: KeptColumns = { bytes: Buffer.alloc(0), end: 0 };
+const answeredColumns: KeptColumns = { bytes: Buffer.alloc(0), end: 0 };
 
 function writeAsking(call: Asking): void {
   const { workspaceId, keyId, family, operation, requestedModel, userAgent } = call;
@@ -74,7 +76,7 @@ function writeAsking(call: Asking): void {
     requestedModel === asked.requestedModel &&
     userAgent === asked.userAgent
   ) {
-    writer.again(asked.columns);
+    writer.again(askedColumns);
     return;
   }
   const from = writer.end;
@@ -84,7 +86,8 @@ function writeAsking(call: Asking): void {
   writer.text(operation);
   writer.text(requestedModel);
   writer.text(userAgent);
-  asked = { workspaceId, keyId, family, operation, requestedModel, userAgent, columns: writer.since(from) };
+  writer.keep(from, askedColumns);
+  asked = { workspaceId, keyId, family, operation, requestedModel, userAgent };
 }
 
 function writeAnswering(call: Answering): void {
@@ -95,14 +98,15 @@ function writeAnswering(call: Answering): void {
     provider === answered.provider &&
     answeringModel === answered.answeringModel
   ) {
-    writer.again(answered.columns);
+    writer.again(answeredColumns);
     return;
   }
   const from = writer.end;
   writer.text(answeringModel);
   writer.text(provider);
   writer.uuid(priceVersionId);
-  answered = { answeringModel, provider, priceVersionId, columns: writer.since(from) };
+  writer.keep(from, answeredColumns);
+  answered = { answeringModel, provider, priceVersionId };
 }
 
 /** Without an array of its own: `map` and `join` cost more than what is written for one element. */

@@ -11,6 +11,8 @@ import * as sql from '#lib/settlement/statements';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
 const limitMs = 20_000;
+/** From so many on a savepoint costs less than it saves. */
+const manyCalls = 50;
 
 /** How entries are posted. */
 export interface Posting {
@@ -125,13 +127,31 @@ async function insertNew(
   rowType: number,
 ): Promise<readonly SettledEntry[]> {
   const entries = [...byId.values()];
-  const { rows } = await client.query<{ fresh: number; ids: string[] | null }>(sql.insertCalls, [
-    arrayOf(rowType, entries),
+  const rows = arrayOf(rowType, entries);
+  if (entries.length >= manyCalls && (await insertedAll(client, rows))) return entries;
+  const found = await client.query<{ fresh: number; ids: string[] | null }>(sql.insertCalls, [
+    rows,
     entries.length,
   ]);
-  const ids = rows[0]?.ids;
-  if (rows[0]?.fresh === entries.length) return entries;
-  return (ids ?? []).flatMap((id) => byId.get(id) ?? []);
+  const [inserted] = found.rows;
+  if (inserted?.fresh === entries.length) return entries;
+  return (inserted?.ids ?? []).flatMap((id) => byId.get(id) ?? []);
+}
+
+/**
+ * Mostly all rows are new: then the database need not look each up before it inserts it, nor tell which it inserted.
+ * @returns false where one is there already, and none was inserted.
+ */
+async function insertedAll(client: PoolClient, rows: Buffer): Promise<boolean> {
+  await client.query('SAVEPOINT calls');
+  try {
+    await client.query(sql.insertNewCalls, [rows]);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === '23505')) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT calls');
+    return false;
+  }
 }
 
 export interface LockedKey {

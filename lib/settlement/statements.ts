@@ -10,6 +10,12 @@ export const rowType = "SELECT 'call_record'::regtype::oid AS oid";
 
 const callNames = callColumns.map(([name]) => name).join(', ');
 
+const insert = `INSERT INTO call (${callNames}, over_hold_nano)
+    SELECT ${callNames}, greatest(0, cost_nano - hold_nano) FROM unnest($1::call_record[])`;
+
+/** As `insertCalls`, where all rows are new; the database refuses all of them where one is there (23505). */
+export const insertNewCalls = insert;
+
 /**
  * Calls in one statement. Dedupes by primary key: only the rows that are new have effects.
  * $1: array of rows of type `call_record`, in the order of their ids, in which they are locked; $2: how many.
@@ -17,8 +23,7 @@ const callNames = callColumns.map(([name]) => name).join(', ');
  */
 export const insertCalls = `
   WITH fresh AS (
-    INSERT INTO call (${callNames}, over_hold_nano)
-    SELECT ${callNames}, greatest(0, cost_nano - hold_nano) FROM unnest($1::call_record[])
+    ${insert}
     ON CONFLICT (id) DO NOTHING RETURNING id
   )
   SELECT count(*)::int AS fresh, CASE WHEN count(*) < $2::int THEN array_agg(id::text) END AS ids FROM fresh`;

@@ -8,6 +8,12 @@ export interface RowBytes {
   readonly end: number;
 }
 
+/** Columns of a row that is written again and again. */
+export interface KeptColumns {
+  bytes: Buffer;
+  end: number;
+}
+
 /** 2000-01-01: where the database's clock begins, ms since the epoch. */
 export const databaseEpochMs = 946_684_800_000;
 /** A value that its type cannot hold is longer than those of every fixed length. */
@@ -135,16 +141,18 @@ export class RowWriter implements RowBytes {
     this.end += this.bytes.write(text, this.end, 'latin1');
   }
 
-  /** Columns that were written before, copied by `since`. */
-  again(columns: Uint8Array): void {
-    this.#reserve(columns.length);
-    this.bytes.set(columns, this.end);
-    this.end += columns.length;
+  /** Columns that were written before and kept. */
+  again({ bytes, end }: KeptColumns): void {
+    this.#reserve(end);
+    bytes.copy(this.bytes, this.end, 0, end);
+    this.end += end;
   }
 
-  /** A copy of what was written from there on. */
-  since(from: number): Uint8Array {
-    return new Uint8Array(this.bytes.subarray(from, this.end));
+  /** Keeps what was written from there on, over what was kept before: without memory of its own for each. */
+  keep(from: number, kept: KeptColumns): void {
+    const length = this.end - from;
+    if (kept.bytes.length < length) kept.bytes = Buffer.allocUnsafeSlow(length * 2);
+    kept.end = this.bytes.copy(kept.bytes, 0, from, this.end);
   }
 
   /** Behind a length of as many bytes as the text has characters, which is corrected where it has more. */
