@@ -1,6 +1,8 @@
-// `npm run bench -- …`: the load tests of bench/; `npm run bench -- departures …`: what clients that leave are charged.
+// `npm run bench -- …`: the load tests of bench/; `npm run bench -- departures …`: what clients that leave are charged;
+// `npm run bench -- settlement …`: what the database pays for a call.
 import { launch } from './bootstrap.mjs';
 
 const [first, ...rest] = process.argv.slice(2);
 if (first === 'departures') await launch(['bench/departures.ts', ...rest]);
+else if (first === 'settlement') await launch(['bench/settlement/index.ts', ...rest]);
 else await launch(['bench/index.ts', ...process.argv.slice(2)], { build: true });

@@ -1,5 +1,5 @@
 import { typeIds } from '#lib/settlement/record/columns';
-import { storable } from '#lib/settlement/record/storable';
+import { mostText, storable } from '#lib/settlement/record/storable';
 
 /** Bytes of a row inside of a buffer. */
 export interface RowBytes {
@@ -158,7 +158,7 @@ export class RowWriter implements RowBytes {
   /** Behind a length of as many bytes as the text has characters, which is corrected where it has more. */
   #characters(value: string): void {
     const lengthAt = this.end - 4;
-    this.#reserve(value.length * 3);
+    this.#reserve(Math.min(value.length, mostText) * 3);
     // Short texts mostly: a loop costs less than a call into native code.
     if (value.length > 200 || !this.#ascii(value)) {
       this.end = lengthAt + 4;

@@ -1,5 +1,5 @@
 /** Longest text of a row: what clients and providers send is data of strangers. */
-const mostText = 1000;
+export const mostText = 1000;
 
 /** Plain text needs no escapes in JSON and holds nothing that PostgreSQL refuses. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;

@@ -49,7 +49,9 @@ describe.each([
 
   it('a call is stored as it was, whatever strangers put into it', async () => {
     const customer = await createCustomer(pool);
-    const calls = fc.sample(strangeCalls(customer), 300).map((call) => ({ ...call, costNano: 7n }));
+    // The model and the provider that answered are names of the catalogue.
+    const answered = { answeringModel: 'openai/gpt-4.1', provider: 'openai', costNano: 7n };
+    const calls = fc.sample(strangeCalls(customer), 300).map((call) => ({ ...call, ...answered }));
     await settle(
       pool,
       newId(),
