@@ -151,10 +151,16 @@ export function linesJson(lines: CallRecord['lines']): string {
 }
 
 function line(one: CallRecord['lines'][number]): string {
-  const { unitPriceNano } = one;
-  // Beyond that, whoever reads JSON as numbers would round it.
-  const price = unitPriceNano <= mostExact ? `${unitPriceNano}` : `"${unitPriceNano}"`;
-  return `[${jsonOf(one.class)},${one.quantity},${price}]`;
+  return `[${jsonOf(one.class)},${one.quantity},${priceJson(one.unitPriceNano)}]`;
+}
+
+/** As a number, `2e9` for 2000000000; as text where whoever reads JSON as numbers would round it. */
+function priceJson(nano: bigint): string {
+  if (nano > mostExact) return `"${nano}"`;
+  const price = Number(nano);
+  if (price === 0) return '0';
+  if (price % 1e9 === 0) return `${price / 1e9}e9`;
+  return price % 1e6 === 0 ? `${price / 1e6}e6` : `${price}`;
 }
 
 /** The model that a call counts under: slugs that are not in the catalogue would make rows without end. */
