@@ -18,7 +18,7 @@ export const priced = (lines: string) => `
   SELECT div(coalesce(sum(${lineSql.share('l')}), 0) + 999999, 1000000) AS cost
   FROM json_array_elements(coalesce(${lines}, '[]')) AS l`;
 
-/** The money of jobs (decisions §11 "Jobs"). */
+/** The money of jobs (contract: jobs/charged-once). */
 export const jobChecks: readonly Check[] = [
   {
     name: 'each job with a charge is settled, and has a ledger line of its own if it was given up before',

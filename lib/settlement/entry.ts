@@ -3,6 +3,7 @@ import { meteredUsage } from '#lib/metering/anomaly';
 import type { Usage, UsageSource } from '#lib/metering/usage';
 import type { Resource } from '#lib/resources/resource';
 
+/** How a call ended (contract: call-log/end-reason). */
 export type EndReason =
   | 'completed'
   | 'client_gone'

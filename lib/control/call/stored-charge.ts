@@ -3,7 +3,7 @@ import { noUsage, type Usage } from '#lib/metering/usage';
 import { formatUsd } from '#lib/money';
 import { storedCostLines } from '#lib/settlement/record/stored-lines';
 
-/** One price class of a charge (decisions §6). */
+/** One price class of a charge (contract: money/receipt). */
 export const chargeLine = z.object({
   class: z.string(),
   quantity: z.number(),

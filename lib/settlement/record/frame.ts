@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { marker, type Payload } from '#lib/settlement/record/encode';
 
-/** Of every journal record: u32 length of the payload, u32 CRC-32 of it, little-endian (architecture §3). */
+/** Of every journal record: u32 length and u32 CRC-32 of the payload, little-endian (contract: durability/journal). */
 export const headerBytes = 8;
 const markerBytes = 1;
 /** Longer than any payload that the gateway writes: a longer one is damage. */
