@@ -47,16 +47,23 @@ export class JournalFiles {
   #finished: number[] = [];
   #dirty = false;
 
-  /** @throws Error when the directory or the first file cannot be made. */
-  constructor(dir: string, ownerId: string) {
+  readonly #onFile: (file: JournalFile) => void;
+
+  /**
+   * @param onFile told of each new file, while it is still empty; must not throw.
+   * @throws Error when the directory or the first file cannot be made.
+   */
+  constructor(dir: string, ownerId: string, onFile: (file: JournalFile) => void = () => {}) {
     this.#dir = dir;
     this.#ownerId = ownerId;
+    this.#onFile = onFile;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const taken = readdirSync(dir).map(readJournalName);
     const last = Math.max(0, ...taken.map((name) => (name?.ownerId === ownerId ? name.number : 0)));
     this.#current = this.#fileOf(last + 1);
     this.#fd = openSync(this.#current.path, 'ax', 0o600);
     this.#files = [this.#current];
+    onFile(this.#current);
   }
 
   get current(): JournalFile {
@@ -104,6 +111,7 @@ export class JournalFiles {
     this.#fd = fd;
     this.#current = next;
     this.#files.push(next);
+    this.#onFile(next);
     this.prune(before);
   }
 

@@ -23,6 +23,10 @@ export interface JournalOptions {
   onWritable(): void;
   /** A file was damaged while in use: the next start sets the damaged bytes aside. */
   report(error: Error): void;
+  /** A new file was begun, which is deleted once the drain needs it no more: whoever reads it too links it. */
+  onFile?(file: JournalFile): void;
+  /** The end of a call was kept that no file holds. */
+  onRemembered?(entry: CloseEntry | RefusedEntry): void;
   /** Bytes after which a new file begins; default 16 MiB. */
   rotateBytes?: number;
   /** Ended calls kept in memory for the drain; default 50,000. */
@@ -81,7 +85,7 @@ interface Running {
 export function openJournal(dir: string, ownerId: string, options: JournalOptions): OwnJournal {
   const { onFailure, onWritable, rotateBytes = 16 * 1024 * 1024, mostHeld = 50_000 } = options;
   const { mostHeldBytes = 128 * 1024 * 1024, probeMs = 1_000 } = options;
-  const files = new JournalFiles(dir, ownerId);
+  const files = new JournalFiles(dir, ownerId, (file) => options.onFile?.(file));
   const backlog = new Backlog(files, { entries: mostHeld, bytes: mostHeldBytes }, options.report);
   const running = new CallTable<Running>();
   const buffer = new RecordBuffer();
@@ -190,6 +194,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     const row = copyOf(rowOf(entry));
     if (entry.kind === 'refused' && !backlog.holdsMore(1, row.length)) return;
     backlog.add(null, [writtenOf(entry, row, 0, row.length)], null, row.length);
+    options.onRemembered?.(entry);
   }
 
   function leave(callId: string): void {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { idTimeMs } from '#lib/ids';
-import type { CheckpointEntry, DrainedEntry, OpenEntry } from '#lib/settlement/entry';
+import type { CheckpointEntry, CloseEntry, DrainedEntry, OpenEntry } from '#lib/settlement/entry';
 import { interrupt } from '#lib/settlement/interrupt';
 import { settleIsolating } from '#lib/settlement/isolate';
 import { type Leftovers, listLeftovers } from '#lib/settlement/leftovers';
@@ -18,6 +18,11 @@ export interface RecoverOptions {
   readonly nowMs: number;
   /** Damaged records, and calls (`callId`) that the database refuses for what they hold. */
   report(error: Error, callId: string | null): void;
+  /**
+   * Told how the calls ended that stood open in a dead owner's journal, before its files are deleted. Those among
+   * them whose end another file held were posted before, as that file said. Must not throw.
+   */
+  onInterrupted?(ownerId: string, ended: readonly CloseEntry[]): Promise<void>;
 }
 
 export interface Recovery {
@@ -55,7 +60,8 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   return { owners, settled, interrupted, recent };
 }
 
-async function recoverOwner({ pool, report, nowMs }: RecoverOptions, left: Leftovers) {
+async function recoverOwner(options: RecoverOptions, left: Leftovers) {
+  const { pool, report, nowMs } = options;
   const { ownerId } = left;
   const positions = await readPositions(pool, ownerId);
   const unended = new Map<string, { open: OpenEntry; checkpoint: CheckpointEntry | null }>();
@@ -91,14 +97,21 @@ async function recoverOwner({ pool, report, nowMs }: RecoverOptions, left: Lefto
     if (batch.length >= batchSize) await post();
   }
   const reached = positions.areReached(left.sizes);
+  const ended: CloseEntry[] = [];
   for (const [callId, { open, checkpoint }] of unended) {
     if (!reached && idTimeMs(callId) < nowMs - leastKeptMs) {
       unended.delete(callId);
       report(mayBePosted(), callId);
-    } else batch.push(interrupt(open, checkpoint));
+    } else {
+      const end = interrupt(open, checkpoint);
+      ended.push(end);
+      batch.push(end);
+    }
     if (batch.length >= batchSize) await post();
   }
   await post();
+  // Killed behind the next line, nobody would hear of them.
+  if (ended.length > 0) await options.onInterrupted?.(ownerId, ended);
   await endFiles(pool, ownerId, left.sizes);
   await closeOwner(pool, ownerId);
   left.remove(refused);
