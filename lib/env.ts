@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { encryptionKeyOf, readOrMakeSecrets, type Secrets, secretNames } from '#lib/env-secrets';
 import { type Settings, settingsSchema } from '#lib/schemas/settings';
+import { readTelemetry, type TelemetrySettings } from '#lib/telemetry/settings';
 
 /** Settings that do not fit together or are missing, all of them at once, each with its remedy. */
 export class EnvError extends Error {
@@ -51,6 +52,8 @@ export interface Env {
   /** How long the call log is kept, days; workspaces may choose fewer. */
   readonly callRetentionDays: number;
   readonly allowSignUp: boolean;
+  /** null: calls are sent to no collector. */
+  readonly telemetry: TelemetrySettings | null;
 }
 
 type Source = Readonly<Record<string, string | undefined>>;
@@ -71,6 +74,8 @@ export function readEnv(source: Source): Env {
       problems.push(`${name}: required with DATABASE_URL. Set it to the output of: openssl rand -hex 32`);
     }
   }
+  const { telemetry, problems: ofTelemetry } = readTelemetry(settings);
+  problems.push(...ofTelemetry);
   if (problems.length > 0) throw new EnvError(problems);
   const made = missing.length > 0 ? readOrMakeSecrets(dataDir) : null;
   const secret = (name: keyof Secrets): string => settings[name] ?? made?.[name] ?? '';
@@ -105,6 +110,7 @@ export function readEnv(source: Source): Env {
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
     callRetentionDays: settings.CALL_RETENTION_DAYS,
     allowSignUp: settings.ALLOW_SIGN_UP,
+    telemetry,
   };
 }
 

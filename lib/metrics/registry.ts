@@ -7,6 +7,8 @@ import type { OfferStatus } from '#lib/metrics/offers';
 import { type PoolCounts, registerState } from '#lib/metrics/state-metrics';
 import type { ProcessState } from '#lib/metrics/status';
 import type { Tally } from '#lib/metrics/tally';
+import { registerTelemetry } from '#lib/metrics/telemetry-metrics';
+import type { ExportState } from '#lib/telemetry/exporter';
 
 /** What the metrics of a process are read from, at each scrape. */
 export interface MetricSources {
@@ -15,19 +17,23 @@ export interface MetricSources {
   readonly pool: PoolCounts;
   state(): ProcessState;
   offers(): readonly OfferStatus[];
+  /** null: nothing is exported. */
+  telemetry(): ExportState | null;
 }
 
 /**
  * All metrics of this process, Node's own included (memory, processor, event loop, collections). Labels
  * hold what the code or the catalogue bounds: never a key, a workspace or anything that a client sends.
  */
-export function createRegistry({ tally, chargeFlags, pool, state, offers }: MetricSources): Registry {
+export function createRegistry(sources: MetricSources): Registry {
+  const { tally, chargeFlags, pool, state, offers } = sources;
   const registry = new Registry();
   registerCalls(registry, tally);
   registerChargeFlags(registry, chargeFlags);
   registerOffers(registry, offers);
   registerJobs(registry, () => state().jobs);
   registerState(registry, state, pool);
+  registerTelemetry(registry, () => sources.telemetry());
   collectDefaultMetrics({ register: registry });
   return registry;
 }

@@ -21,6 +21,7 @@ import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
 import { openJobs } from '#lib/process/jobs';
 import type { Running } from '#lib/process/running';
+import { openTelemetry } from '#lib/process/telemetry';
 import type { Upstreams } from '#lib/process/upstreams';
 import { createResources } from '#lib/resources/resources';
 import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
@@ -70,8 +71,13 @@ export async function assemble(
       'fault',
     );
 
+  const telemetry = openTelemetry(env, db, journalDir, log);
+
   // Before old weeks go: their rows tell which calls of an old journal were posted.
-  const left = await recover({ pool: db.pool, dir: journalDir, nowMs: clock.now(), report });
+  const left = await recover({
+    ...{ pool: db.pool, dir: journalDir, nowMs: clock.now(), report },
+    onInterrupted: telemetry.onInterrupted,
+  });
   if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
   const setAside = countSetAside(journalDir);
   const partitions = await keepPartitions(db.pool, {
@@ -80,10 +86,14 @@ export async function assemble(
     report: (error) => report(error, null),
   });
 
+  const exporter = telemetry.start(ownerId, clock.now());
   const journal = openJournal(journalDir, ownerId, {
     report: (error) => report(error, null),
+    onFile: (file) => exporter?.begin(file),
+    onRemembered: ({ call }) => exporter?.remember(call),
     onFailure: (error) => {
       report(error, null);
+      exporter?.makeRoom();
       const code = 'code' in error ? ` (${error.code})` : '';
       coordinator.suspend(
         `its journal cannot be written${code}; its operator must free the disk, then retry`,
@@ -243,6 +253,7 @@ export async function assemble(
     ready: () => coordinator.ready(),
     state,
     offers,
+    telemetry: () => exporter?.state() ?? null,
     finishCalls: async (patienceMs) => {
       coordinator.halt('it is stopping, send the request again');
       const untilMs = clock.mono() + patienceMs;
@@ -265,6 +276,7 @@ export async function assemble(
         await endOwn(db.pool, ownerId).catch((error: unknown) => report(error, null));
       await coordinator.close();
       await journal.close();
+      await exporter?.stop();
       await partitions.stop();
       await runtime.pools.close();
     },

@@ -25,13 +25,14 @@ export async function openMetrics(
       say(response, 403, 'Metrics are off. Set METRICS_TOKEN, restart, and send it as a bearer token.');
   }
   const { createRegistry } = await import('#lib/metrics/registry');
-  const { state, offers, runtime } = running;
+  const { state, offers, telemetry, runtime } = running;
   const registry = createRegistry({
     tally: runtime.tally,
     chargeFlags: runtime.chargeFlags,
     pool,
     state,
     offers,
+    telemetry,
   });
   return (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {

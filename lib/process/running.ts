@@ -1,6 +1,7 @@
 import type { Runtime } from '#lib/gateway/runtime';
 import type { OfferStatus } from '#lib/metrics/offers';
 import type { ProcessState } from '#lib/metrics/status';
+import type { ExportState } from '#lib/telemetry/exporter';
 
 /** The gateway of this process: the runtime that requests use, and how it stops. */
 export interface Running {
@@ -12,6 +13,8 @@ export interface Running {
   /** How the process and its offers stand now; for metrics. */
   state(): ProcessState;
   offers(): readonly OfferStatus[];
+  /** How the exporter stands; null while it is off. */
+  telemetry(): ExportState | null;
   /** Refuses new calls from now on and waits until those that run have settled, at most `patienceMs`. */
   finishCalls(patienceMs: number): Promise<void>;
   /** Posts what the journal holds, gives the leases back, closes sockets and pools. */

@@ -70,6 +70,22 @@ export const settingsSchema = z.object({
   // What providers keep can be referred to for 30 days, and settles a difference of its call until then.
   CALL_RETENTION_DAYS: integer(35, 36_500, 90),
   ALLOW_SIGN_UP: toggle.default(true),
+  // By the OpenTelemetry specification; lib/telemetry/settings.ts reads them.
+  OTEL_EXPORTER_OTLP_ENDPOINT: text,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text,
+  OTEL_EXPORTER_OTLP_HEADERS: text,
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: text,
+  OTEL_EXPORTER_OTLP_TIMEOUT: text,
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: text,
+  OTEL_EXPORTER_OTLP_COMPRESSION: text,
+  OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: text,
+  OTEL_EXPORTER_OTLP_PROTOCOL: text,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: text,
+  OTEL_TRACES_EXPORTER: text,
+  OTEL_SDK_DISABLED: text,
+  OTEL_SERVICE_NAME: text,
+  OTEL_RESOURCE_ATTRIBUTES: text,
+  TELEMETRY_BACKLOG_BYTES: bytes(1024 * mebibyte),
 });
 
 export type Settings = z.infer<typeof settingsSchema>;

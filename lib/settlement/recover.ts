@@ -22,7 +22,7 @@ export interface RecoverOptions {
    * Told how the calls ended that stood open in a dead owner's journal, before its files are deleted. Those among
    * them whose end another file held were posted before, as that file said. Must not throw.
    */
-  onInterrupted?(ownerId: string, ended: readonly CloseEntry[]): Promise<void>;
+  readonly onInterrupted?: ((ownerId: string, ended: readonly CloseEntry[]) => Promise<void>) | undefined;
 }
 
 export interface Recovery {

@@ -11,6 +11,7 @@ const rooms = [
     name: 'the pure core',
     files: [
       /^lib\/(families|metering|relay|charts|schemas)\//,
+      /^lib\/telemetry\/spans\//,
       /^lib\/routing\/plan\.ts$/,
       /^lib\/admission\/(decide|estimate|window)\.ts$/,
       /^lib\/upstream\/classify\.ts$/,
@@ -43,7 +44,7 @@ const rooms = [
   {
     name: 'the cold shell',
     files: [
-      /^lib\/(billing|catalogue|console|control|data|jobs|management|metrics|resources)\//,
+      /^lib\/(billing|catalogue|console|control|data|jobs|management|metrics|resources|telemetry)\//,
       /^lib\/settlement\/(drain|recover)\.ts$/,
       /^lib\/snapshot\/(changes|load)\.ts$/,
       /^lib\/admission\/lease\.ts$/,

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
+import type { Db } from '#lib/data/db';
+import type { Env } from '#lib/env';
+import { getRuntime } from '#lib/gateway/runtime';
+import type { CloseEntry } from '#lib/settlement/entry';
+import type { Catalogue } from '#lib/snapshot/snapshot';
+import { type Exporter, startExporter } from '#lib/telemetry/exporter';
+import { shelveInterrupted } from '#lib/telemetry/interrupted';
+import { addressKey, type ServerAddress } from '#lib/telemetry/spans/span';
+
+/** The exporter of this process, which is off unless a collector is set. Nothing of it ever stops a call. */
+export interface Telemetry {
+  /** What recovery tells of calls that a dead process left open; undefined while it is off. */
+  readonly onInterrupted: ((ownerId: string, ended: readonly CloseEntry[]) => Promise<void>) | undefined;
+  /** Before the journal is opened. @returns null while it is off. */
+  start(ownerId: string, nowMs: number): Exporter | null;
+}
+
+export function openTelemetry(
+  { telemetry }: Pick<Env, 'telemetry'>,
+  db: Db,
+  journalDir: string,
+  log: Logger,
+): Telemetry {
+  if (telemetry === null) return { onInterrupted: undefined, start: () => null };
+  const say = (level: 'warn' | 'error' | 'info', message: string) => log[level](message);
+  const fail = (what: string, error: unknown) =>
+    say('error', `telemetry: ${what}: ${error instanceof Error ? error.message : String(error)}`);
+  return {
+    async onInterrupted(ownerId, ended) {
+      try {
+        await shelveInterrupted(db.pool, journalDir, ownerId, ended);
+      } catch (error) {
+        fail('interrupted calls will be missing', error);
+      }
+    },
+    start(ownerId, nowMs) {
+      const { pool } = db;
+      const addresses = () => addressesOf(getRuntime()?.catalogue() ?? null);
+      const version = ownVersion();
+      const parts = { settings: telemetry, journalDir, ownerId, version, pool, nowMs, addresses, log: say };
+      try {
+        return startExporter(parts);
+      } catch (error) {
+        fail('it is off until the next start', error);
+        return null;
+      }
+    },
+  };
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const found: unknown = JSON.parse(text);
+  const named = typeof found === 'object' && found !== null && 'version' in found;
+  return named && typeof found.version === 'string' ? found.version : 'unknown';
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
+
+function addressesOf(catalogue: Catalogue | null): readonly (readonly [string, ServerAddress])[] {
+  const found = new Map<string, ServerAddress>();
+  for (const provider of catalogue?.providers.values() ?? []) {
+    for (const [family, address] of provider.families) {
+      if (address.state !== 'ready') continue;
+      const { hostname, port, protocol } = address.url;
+      const server = { host: hostname, port: port === '' ? (defaultPorts[protocol] ?? 0) : Number(port) };
+      found.set(addressKey(provider.id, family), server);
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,236 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Batch, Batches } from '#lib/telemetry/batches';
+import type { ExportCounts, ExportTask, FromExporter, ToExporter } from '#lib/telemetry/messages';
+import { readEnds } from '#lib/telemetry/read-calls';
+import { encodeTraces } from '#lib/telemetry/send/encode';
+import { delayOf } from '#lib/telemetry/send/pace';
+import { openSender, type Outcome } from '#lib/telemetry/send/send';
+import { Shelf, type Shelved } from '#lib/telemetry/shelf';
+
+/** Calls in one request: some megabytes before compression. */
+const mostCalls = 1_000;
+/** What is given up at once where the journal has no room on the disk. */
+const roomBytes = 64 * 1024 * 1024;
+/** How often an outage that lasts is told of again. */
+const repeatMs = 300_000;
+
+/**
+ * Sends to the collector what the shelf holds until it is told to stop: one request at a time, the same one again
+ * until it is taken or refused for good. What it reads stays on the shelf until then, so that a kill at any moment
+ * repeats calls and loses none.
+ */
+export class ExportLoop {
+  readonly #task: ExportTask;
+  readonly #say: (message: FromExporter) => void;
+  readonly #shelf: Shelf;
+  readonly #batches: Batches;
+  readonly #stopping = new AbortController();
+  #counts: ExportCounts = { sent: 0, dropped: 0, skipped: 0, rejectedSpans: 0, failures: 0 };
+  #mostCalls = mostCalls;
+  #chargesTo: string | null = null;
+  #wake = new AbortController();
+  #failures = 0;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #stopAtMs = Number.POSITIVE_INFINITY;
+  #ownNames = new Set<string>();
+  /** Whether it has heard of the journal. */
+  #begun = false;
+
+  /** @throws Error of the file system. */
+  constructor(task: ExportTask, say: (message: FromExporter) => void) {
+    this.#task = task;
+    this.#say = say;
+    this.#shelf = new Shelf(task.dir, task.ownerId);
+    this.#batches = new Batches(this.#shelf, task.ownerId);
+  }
+
+  hear(message: ToExporter): void {
+    switch (message.kind) {
+      case 'files':
+        this.#begun = true;
+        this.#shelf.note(message.own);
+        this.#ownNames = new Set(message.own.map(({ name }) => name));
+        return;
+      case 'addresses':
+        this.#batches.addresses = new Map(message.addresses);
+        return;
+      case 'remembered':
+        if (!this.#batches.remember(message.call)) this.#counts.skipped++;
+        return;
+      case 'charges':
+        this.#batches.putCharges(message.charges, message.to);
+        this.#chargesTo = null;
+        return;
+      case 'room':
+        this.#giveUp(roomBytes, 'the disk is full');
+        return;
+      case 'stop':
+        this.#stopAtMs = performance.now() + message.withinMs;
+        this.#wake.abort();
+        // A collector that is away is not waited for.
+        if (this.#failures > 0) this.#stopping.abort();
+        else setTimeout(() => this.#stopping.abort(), message.withinMs).unref();
+    }
+  }
+
+  async run(): Promise<void> {
+    const sender = openSender(this.#task.settings);
+    while (!this.#stopping.signal.aborted) {
+      const more = this.#begun && (await this.#round(sender.send));
+      this.#tell();
+      if (more) continue;
+      // On the way out one look for what is there is enough.
+      if (this.#stopAtMs !== Number.POSITIVE_INFINITY) break;
+      await this.#rest(this.#task.everyMs);
+    }
+    await sender.close();
+    this.#tell();
+    this.#say({ kind: 'stopped' });
+  }
+
+  /** @returns whether more waits already. */
+  async #round(send: (body: Uint8Array<ArrayBuffer>, stop: AbortSignal) => Promise<Outcome>): Promise<boolean> {
+    try {
+      this.#trim();
+      const batch = this.#batches.next(this.#mostCalls);
+      if (!batch) return false;
+      if (batch.count > 0 && !(await this.#deliver(batch, send))) return true;
+      this.#counts.skipped += batch.unreadable;
+      batch.done();
+      this.#noteCharges(batch);
+      return true;
+    } catch (error) {
+      this.#log('error', `telemetry cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      return false;
+    }
+  }
+
+  /** @returns false when it is not done with: it is read again. */
+  async #deliver(
+    batch: Batch,
+    send: (body: Uint8Array<ArrayBuffer>, stop: AbortSignal) => Promise<Outcome>,
+  ): Promise<boolean> {
+    const body = encodeTraces(this.#originOf(batch.ownerId), batch.spans);
+    for (;;) {
+      const outcome = await send(body, this.#stopping.signal);
+      if (outcome.kind === 'accepted') return this.#accepted(batch, outcome);
+      if (outcome.kind === 'refused') return this.#refused(batch, outcome);
+      if (this.#stopping.signal.aborted) return false;
+      this.#counts.failures++;
+      this.#failures++;
+      this.#lament(outcome.message);
+      this.#tell();
+      const delayMs = delayOf(this.#failures, outcome.askedMs, Math.random());
+      if (performance.now() + delayMs > this.#stopAtMs) this.#stopping.abort();
+      await this.#restThrough(delayMs);
+      if (this.#stopping.signal.aborted) return false;
+      this.#trim();
+      if (batch.file && !this.#isShelved(batch.file)) return false;
+    }
+  }
+
+  #accepted(batch: Batch, { rejected, message }: Extract<Outcome, { kind: 'accepted' }>): boolean {
+    if (this.#failures > 0) this.#log('info', 'telemetry: the collector takes calls again');
+    this.#failures = 0;
+    this.#toldAtMs = Number.NEGATIVE_INFINITY;
+    this.#mostCalls = Math.min(mostCalls, this.#mostCalls * 2);
+    this.#counts.sent += batch.count;
+    this.#counts.rejectedSpans += rejected;
+    if (rejected > 0) {
+      this.#log('warn', `telemetry: the collector rejected ${rejected} of ${batch.spans.length} spans: ${message}`);
+    } else if (message !== '') this.#log('info', `telemetry: the collector says: ${message}`);
+    return true;
+  }
+
+  #refused(batch: Batch, { tooLarge, message }: Extract<Outcome, { kind: 'refused' }>): boolean {
+    this.#failures = 0;
+    if (tooLarge && batch.count > 1 && batch.file !== null) {
+      this.#mostCalls = Math.max(1, Math.floor(batch.count / 2));
+      return false;
+    }
+    this.#counts.dropped += batch.count;
+    this.#log('error', `telemetry: the collector refused ${batch.count} calls, which are dropped: ${message}`);
+    return true;
+  }
+
+  /** The oldest files go until what waits is within its limit; the file that is being written always stays. */
+  #trim(): void {
+    const excess = this.#waitingBytes() - this.#task.settings.backlogBytes;
+    if (excess > 0) this.#giveUp(excess, 'TELEMETRY_BACKLOG_BYTES is reached');
+  }
+
+  #giveUp(bytes: number, why: string): void {
+    let [left, calls] = [bytes, 0];
+    for (const file of this.#shelf.list()) {
+      const { size, current } = this.#shelf.extent(file);
+      if (left <= 0 || current) break;
+      for (const { call, unreadable } of readEnds(file.path, this.#shelf.position(file), size))
+        if (call !== null || unreadable) calls++;
+      this.#shelf.remove(file);
+      left -= size;
+    }
+    if (calls === 0) return;
+    this.#counts.skipped += calls;
+    this.#log('error', `telemetry: ${why}: the oldest ${calls} calls are skipped`);
+  }
+
+  #waitingBytes(): number {
+    return this.#shelf.list().reduce((sum, file) => sum + this.#shelf.extent(file).size, 0);
+  }
+
+  #isShelved(file: Shelved): boolean {
+    return this.#shelf.list().some(({ name }) => name === file.name);
+  }
+
+  #noteCharges({ file }: Batch): void {
+    if (file === null) this.#chargesTo = this.#shelf.chargesTo;
+  }
+
+  #originOf(ownerId: string): Parameters<typeof encodeTraces>[0] {
+    const { settings, version } = this.#task;
+    const own = new Map<string, string>([
+      ['service.version', version],
+      ['service.instance.id', ownerId],
+    ]);
+    return {
+      resource: [...new Map([...own, ...settings.resource])],
+      scope: { name: 'model-gateway', version },
+    };
+  }
+
+  #lament(why: string): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#toldAtMs < repeatMs) return;
+    this.#toldAtMs = nowMs;
+    this.#log('warn', `telemetry: the collector takes no calls, which are kept and sent again: ${why}`);
+  }
+
+  #log(level: 'warn' | 'error' | 'info', message: string): void {
+    this.#say({ kind: 'log', level, message });
+  }
+
+  #tell(): void {
+    const shelved = new Set(this.#shelf.list().map(({ name }) => name));
+    const done = [...this.#ownNames].filter((name) => !shelved.has(name));
+    const counts = { ...this.#counts };
+    const backlogBytes = this.#shelf
+      .list()
+      .reduce((sum, file) => sum + this.#shelf.extent(file).size - this.#shelf.position(file), 0);
+    this.#say({ kind: 'state', counts, backlogBytes, done, chargesTo: this.#chargesTo });
+  }
+
+  /** Until a stop is asked for, or the time is over. */
+  async #rest(ms: number): Promise<void> {
+    this.#wake = new AbortController();
+    if (this.#stopAtMs === Number.POSITIVE_INFINITY) await this.#restUntil(ms, this.#wake.signal);
+  }
+
+  /** Although a stop is asked for. */
+  async #restThrough(ms: number): Promise<void> {
+    await this.#restUntil(ms, this.#stopping.signal);
+  }
+
+  async #restUntil(ms: number, signal: AbortSignal): Promise<void> {
+    await pause(ms, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import type { CloseEntry } from '#lib/settlement/entry';
+import { encodeEntry } from '#lib/settlement/record/encode';
+import { recordsOf } from '#lib/settlement/record/frame';
+import { replaceFile } from '#lib/settlement/set-aside';
+import { makeShelf } from '#lib/telemetry/shelf';
+
+/**
+ * Keeps the calls that a dead process left open for the exporter: their ends stand in no journal. Those that the log
+ * has with another end were exported with it.
+ * @throws Error of the database or the file system.
+ */
+export async function shelveInterrupted(
+  pool: Pool,
+  journalDir: string,
+  ownerId: string,
+  ended: readonly CloseEntry[],
+): Promise<void> {
+  const logged = await pool.query<{ id: string }>(
+    `SELECT id FROM call WHERE id = ANY($1::uuid[]) AND end_reason = 'interrupted'`,
+    [ended.map(({ callId }) => callId)],
+  );
+  const ids = new Set(logged.rows.map(({ id }) => id));
+  const records = ended.filter(({ callId }) => ids.has(callId)).map(encodeEntry);
+  replaceFile(join(makeShelf(journalDir), `${ownerId}-interrupted.log`), recordsOf(records));
+}

@@ -1,0 +1,152 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/** Where in DATA_DIR/journal the exporter keeps links to the journal's files, and how far it has come in them. */
+export const SHELF = 'export';
+const positionsFile = 'positions.json';
+
+/** A file on the shelf. */
+export interface Shelved {
+  readonly name: string;
+  readonly ownerId: string;
+  readonly path: string;
+}
+
+/** How far a file of the running process has been written. */
+export interface OwnFile {
+  readonly name: string;
+  /** Bytes of whole records: what stands behind them may still be taken back. */
+  readonly size: number;
+  /** Whether it is still written. */
+  readonly current: boolean;
+}
+
+/** @returns DATA_DIR/journal/export, made when missing. @throws Error of the file system. */
+export function makeShelf(journalDir: string): string {
+  const dir = join(journalDir, SHELF);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return dir;
+}
+
+/**
+ * Files of journals that the collector does not have yet, with the byte up to which it has each. They are hard links:
+ * the journal deletes its own names when the drain needs them no more, and the exporter its own; neither waits for the
+ * other.
+ */
+export class Shelf {
+  readonly #dir: string;
+  readonly #ownerId: string;
+  #positions: Map<string, number>;
+  #chargesTo: string | null;
+  #own: readonly OwnFile[] = [];
+
+  /** @param ownerId of the running process. @throws Error of the file system. */
+  constructor(dir: string, ownerId: string) {
+    this.#dir = dir;
+    this.#ownerId = ownerId;
+    const kept = readPositions(dir);
+    this.#positions = new Map(kept.files.filter(([name]) => existsSync(join(dir, name))));
+    this.#chargesTo = kept.chargesTo;
+  }
+
+  /** Up to when late charges are with the collector (ISO); null before the first. */
+  get chargesTo(): string | null {
+    return this.#chargesTo;
+  }
+
+  /** What the running process says of its own files. */
+  note(own: readonly OwnFile[]): void {
+    this.#own = own;
+  }
+
+  /** In the order of their writing. @throws Error of the file system. */
+  list(): Shelved[] {
+    return readdirSync(this.#dir)
+      .flatMap((name) => {
+        const found = shelfName.exec(name);
+        return found ? [{ name, ownerId: found[1] ?? '', number: Number(found[2] ?? Infinity) }] : [];
+      })
+      .sort((a, b) => (a.ownerId === b.ownerId ? a.number - b.number : a.ownerId < b.ownerId ? -1 : 1))
+      .map(({ name, ownerId }) => ({ name, ownerId, path: join(this.#dir, name) }));
+  }
+
+  /** Bytes that may be read, and whether more may follow. */
+  extent({ name, ownerId, path }: Shelved): { readonly size: number; readonly current: boolean } {
+    const own = this.#own.find((one) => one.name === name);
+    if (own) return own;
+    // Just begun, and not heard of yet.
+    if (ownerId === this.#ownerId) return { size: 0, current: true };
+    return { size: statSync(path, { throwIfNoEntry: false })?.size ?? 0, current: false };
+  }
+
+  position({ name }: Shelved): number {
+    return this.#positions.get(name) ?? 0;
+  }
+
+  /** The collector has everything before `end`. A finished file that it has whole leaves the shelf. */
+  advance(file: Shelved, end: number): void {
+    const { size, current } = this.extent(file);
+    if (!current && end >= size) this.remove(file);
+    else {
+      this.#positions.set(file.name, end);
+      this.#save();
+    }
+  }
+
+  remove({ name, path }: Shelved): void {
+    rmSync(path, { force: true });
+    this.#positions.delete(name);
+    this.#save();
+  }
+
+  /** Late charges settled up to then are with the collector. */
+  noteCharges(to: string): void {
+    this.#chargesTo = to;
+    this.#save();
+  }
+
+  /** A position that cannot be written costs repeats at the next start, no more. */
+  #save(): void {
+    const text = JSON.stringify({ files: [...this.#positions], chargesTo: this.#chargesTo });
+    const path = join(this.#dir, positionsFile);
+    try {
+      writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
+      renameSync(`${path}.tmp`, path);
+    } catch {
+      // The disk is full, which the journal reports.
+    }
+  }
+}
+
+const shelfName = /^([0-9a-f-]{36})-(?:(\d+)|interrupted)\.log$/;
+
+/** What the last run left; nothing for a file that is missing or damaged: all is then sent again. */
+export function readPositions(dir: string): {
+  readonly files: readonly (readonly [string, number])[];
+  readonly chargesTo: string | null;
+} {
+  const path = join(dir, positionsFile);
+  if (!existsSync(path)) return { files: [], chargesTo: null };
+  try {
+    const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof kept !== 'object' || kept === null) throw new Error('not an object');
+    const files = 'files' in kept && Array.isArray(kept.files) ? kept.files.filter(isPosition) : [];
+    const chargesTo = 'chargesTo' in kept && typeof kept.chargesTo === 'string' ? kept.chargesTo : null;
+    return { files, chargesTo };
+  } catch {
+    return { files: [], chargesTo: null };
+  }
+}
+
+function isPosition(value: unknown): value is readonly [string, number] {
+  return Array.isArray(value) && typeof value[0] === 'string' && Number.isSafeInteger(value[1]);
+}

@@ -1,0 +1,29 @@
+import { type Usage, usageClasses } from '#lib/metering/usage';
+import type { CostLine } from '#lib/settlement/entry';
+import { whole } from '#lib/telemetry/spans/gen-ai';
+import type { Attribute } from '#lib/telemetry/spans/span';
+
+/** What something cost, in dollars for charts and in nano-dollars for books. */
+export function costAttributes(costNano: bigint): Attribute[] {
+  return [
+    ['model_gateway.cost.usd', Number(costNano) / 1e9],
+    ['model_gateway.cost.nano_usd', costNano],
+  ];
+}
+
+/** Usage by our classes, which do not overlap as those of the conventions do; classes of 0 are left out. */
+export function usageAttributes(usage: Partial<Usage>): Attribute[] {
+  return usageClasses.flatMap((name): Attribute[] => {
+    const figure = usage[name] ?? 0;
+    return figure === 0 ? [] : [[`model_gateway.usage.${name}`, whole(figure)]];
+  });
+}
+
+/** The lines of a charge as JSON, as `gateway call show` has them with prices in nano-dollars; none when there are none. */
+export function lineAttributes(lines: readonly CostLine[]): Attribute[] {
+  if (lines.length === 0) return [];
+  const written = lines.map(({ class: name, quantity, unitPriceNano, cost }) => {
+    return { class: name, quantity, unitPriceNano: `${unitPriceNano}`, costNano: cost };
+  });
+  return [['model_gateway.cost.lines', JSON.stringify(written)]];
+}

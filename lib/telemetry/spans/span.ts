@@ -1,0 +1,44 @@
+/** A `bigint` travels as int64, a `number` as double. */
+export type AttributeValue = string | boolean | bigint | number | readonly string[];
+export type Attribute = readonly [name: string, value: AttributeValue];
+
+/** A span of the OpenTelemetry data model, as far as calls need it. */
+export interface Span {
+  /** 16 bytes. */
+  readonly traceId: Uint8Array;
+  /** 8 bytes. */
+  readonly spanId: Uint8Array;
+  /** null: the root of its trace. */
+  readonly parentSpanId: Uint8Array | null;
+  readonly name: string;
+  readonly kind: 'internal' | 'server' | 'client';
+  /** ms since the epoch. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: readonly Attribute[];
+  readonly failed: boolean;
+}
+
+/** Where a provider is reached for one family. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** By provider and family, as `addressKey` writes the two. */
+export type ServerAddresses = ReadonlyMap<string, ServerAddress>;
+
+export function addressKey(provider: string, family: string): string {
+  return `${provider} ${family}`;
+}
+
+/** The 16 bytes of a UUID: the trace of a call is its id. null for any other text. */
+export function traceIdOf(uuid: string): Uint8Array | null {
+  const digits = uuid.replaceAll('-', '');
+  return /^[0-9a-f]{32}$/.test(digits) ? Buffer.from(digits, 'hex') : null;
+}
+
+/** The last 8 bytes of a UUID: its random part, which the bits of the variant keep from being zero. */
+export function spanIdOf(uuid: string): Uint8Array {
+  return Buffer.from(uuid.replaceAll('-', '').slice(16), 'hex');
+}

@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import type { CallRecord } from '#lib/settlement/entry';
+import { openJournal, type OwnJournal } from '#lib/settlement/journal';
+import { type Exporter, type ExporterParts, startExporter } from '#lib/telemetry/exporter';
+import type { TelemetrySettings } from '#lib/telemetry/settings';
+import { SHELF } from '#lib/telemetry/shelf';
+import { closeOf, newDirectory, newId, openOf } from '#tests/support/settlement';
+import type { Collector } from '#tests/support/telemetry/collector';
+
+/** A journal and its exporter, without a gateway around them. */
+export interface Exporting {
+  readonly dir: string;
+  readonly ownerId: string;
+  readonly journal: OwnJournal;
+  readonly exporter: Exporter;
+  /** What the exporter logged. */
+  readonly logged: string[];
+  /** Begins and ends each call, and takes it for posted: what is left of it, the exporter keeps. */
+  serve(calls: readonly CallRecord[]): Promise<void>;
+  /** Bytes of the files that wait for the collector. */
+  shelved(): number;
+  stop(): Promise<void>;
+}
+
+export function startExporting(
+  pool: Pool,
+  collector: Pick<Collector, 'url'>,
+  given: {
+    readonly dir?: string;
+    readonly rotateBytes?: number;
+    readonly settings?: Partial<TelemetrySettings>;
+    readonly parts?: Partial<ExporterParts>;
+  } = {},
+): Exporting {
+  const dir = given.dir ?? newDirectory();
+  const ownerId = newId();
+  const logged: string[] = [];
+  const settings: TelemetrySettings = {
+    url: `${collector.url}/v1/traces`,
+    headers: {},
+    timeoutMs: 5_000,
+    gzip: true,
+    resource: [['service.name', 'test']],
+    backlogBytes: 1024 ** 3,
+    ...given.settings,
+  };
+  const exporter = startExporter({
+    ...{ settings, journalDir: dir, ownerId, version: '1.0.0', pool, nowMs: Date.now() },
+    addresses: () => [['openai chat', { host: 'api.openai.example', port: 443 }]],
+    log: (level, message) => logged.push(`${level} ${message}`),
+    everyMs: 20,
+    chargesEveryMs: 20,
+    ...given.parts,
+  });
+  const journal = openJournal(dir, ownerId, {
+    report: (error) => logged.push(error.message),
+    onFile: (file) => exporter.begin(file),
+    onRemembered: ({ call }) => exporter.remember(call),
+    onFailure: () => exporter.makeRoom(),
+    onWritable: () => {},
+    rotateBytes: given.rotateBytes ?? 1024 * 1024,
+  });
+  return {
+    dir,
+    ownerId,
+    journal,
+    exporter,
+    logged,
+    async serve(calls) {
+      for (const call of calls) {
+        void journal.append(openOf(call));
+        await journal.append(closeOf(call));
+      }
+      journal.drop(journal.backlog);
+    },
+    shelved: () => bytesOn(join(dir, SHELF)),
+    async stop() {
+      await journal.close();
+      await exporter.stop();
+    },
+  };
+}
+
+/** Bytes of the journal files in a directory; 0 when there is none. */
+function bytesOn(dir: string): number {
+  const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.log')) : [];
+  return names.reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}

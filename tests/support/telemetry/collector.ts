@@ -1,0 +1,91 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import type { ReceivedSpan } from '#tests/support/telemetry/decode';
+
+/** What the collector does with requests. */
+export type CollectorMode =
+  | { readonly kind: 'take' }
+  /** Takes a request apart from some of its spans. */
+  | { readonly kind: 'reject'; readonly spans: number }
+  /** `echo`: with a message that repeats the request's headers. */
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly headers?: OutgoingHttpHeaders;
+      readonly echo?: boolean;
+    }
+  | { readonly kind: 'hang' };
+
+/** A request as it arrived. */
+export interface Delivery {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** As sent, compressed. */
+  readonly bytes: number;
+  readonly taken: boolean;
+  readonly spans: readonly ReceivedSpan[];
+}
+
+export interface Collector {
+  /** The address for OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly url: string;
+  readonly deliveries: readonly Delivery[];
+  /** Spans of requests that were taken, in order, repeats included. */
+  taken(): ReceivedSpan[];
+  /** Spans of calls by their call's id: the last of each. */
+  calls(): Map<string, ReceivedSpan>;
+  be(mode: CollectorMode): void;
+  /** Refuses requests of more spans with 413. */
+  takeAtMost(spans: number): void;
+  /** Ends the process: connections are then refused. */
+  leave(): Promise<void>;
+  /** Starts it again on the same port. */
+  come(): Promise<void>;
+}
+
+const program = fileURLToPath(new URL('./collector-process.ts', import.meta.url));
+
+export async function startCollector(): Promise<Collector> {
+  const deliveries: Delivery[] = [];
+  let port = 0;
+  let child = await start();
+
+  async function start() {
+    const made = fork(program, { execArgv: [], serialization: 'advanced' });
+    const listening = new Promise<number>((resolve, reject) => {
+      made.on('message', (message: { delivery?: Delivery; port?: number }) => {
+        if (message.delivery) deliveries.push(message.delivery);
+        if (message.port !== undefined) resolve(message.port);
+      });
+      made.once('exit', (code) => reject(new Error(`the collector ended with ${code}`)));
+    });
+    made.send({ port });
+    port = await listening;
+    return made;
+  }
+
+  const taken = () => deliveries.flatMap((delivery) => (delivery.taken ? delivery.spans : []));
+  return {
+    get url() {
+      return `http://127.0.0.1:${port}`;
+    },
+    deliveries,
+    taken,
+    calls() {
+      const roots = taken().filter(({ parentSpanId }) => parentSpanId === '');
+      return new Map(roots.map((span) => [String(span.attributes['model_gateway.call.id']), span]));
+    },
+    be: (mode) => child.send({ mode }),
+    takeAtMost: (most) => child.send({ most }),
+    async leave() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+    async come() {
+      child = await start();
+    },
+  };
+}

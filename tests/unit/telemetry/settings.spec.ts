@@ -1,0 +1,95 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { EnvError, envSecret, readEnv } from '#lib/env';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'gateway-telemetry-'));
+const read = (source: Record<string, string>) => readEnv({ DATA_DIR: dataDir, ...source }).telemetry;
+const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+
+function problemsOf(source: Record<string, string>): readonly string[] {
+  try {
+    read({ ...collector, ...source });
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+it('is off without an address, and where the SDK or the exporter of traces is switched off', () => {
+  expect(read({})).toBeNull();
+  expect(read({ ...collector, OTEL_SDK_DISABLED: 'true' })).toBeNull();
+  expect(read({ ...collector, OTEL_TRACES_EXPORTER: 'none' })).toBeNull();
+});
+
+it.each([
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, 'http://collector:4318/v1/traces'],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c.example/otlp/' }, 'https://c.example/otlp/v1/traces'],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/own' }, 'http://collector:4318/own'],
+  [{ ...collector, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://other:4318' }, 'http://other:4318/'],
+])('%j is sent to %s', (source, url) => {
+  expect(read(source)?.url).toBe(url);
+});
+
+it('compresses, waits ten seconds, and is named model-gateway unless told otherwise', () => {
+  expect(read(collector)).toMatchObject({
+    headers: {},
+    timeoutMs: 10_000,
+    gzip: true,
+    resource: [['service.name', 'model-gateway']],
+    backlogBytes: 1024 ** 3,
+  });
+  const all = {
+    OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20a%2Cb, x-team = blue ',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '2500',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'none',
+    OTEL_RESOURCE_ATTRIBUTES: 'service.name=lost,deployment.environment.name=test%20one',
+    OTEL_SERVICE_NAME: 'edge',
+    TELEMETRY_BACKLOG_BYTES: '2048',
+  };
+  expect(read({ ...collector, ...all })).toMatchObject({
+    headers: { authorization: 'Bearer a,b', 'x-team': 'blue' },
+    timeoutMs: 2500,
+    gzip: false,
+    resource: [
+      ['service.name', 'edge'],
+      ['deployment.environment.name', 'test one'],
+    ],
+    backlogBytes: 2048,
+  });
+});
+
+it('takes the variables of traces before those of all signals', () => {
+  const own = {
+    OTEL_EXPORTER_OTLP_HEADERS: 'a=1',
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'b=2',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+    OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '2000',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: 'none',
+  };
+  expect(read({ ...collector, ...own })).toMatchObject({ headers: { b: '2' }, timeoutMs: 2000, gzip: false });
+});
+
+it.each([
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /^OTEL_EXPORTER_OTLP_ENDPOINT: .*http:/],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:secret-word@collector' }, /OTEL_EXPORTER_OTLP_HEADERS/],
+  [{ OTEL_EXPORTER_OTLP_HEADERS: 'secret-word' }, /^OTEL_EXPORTER_OTLP_HEADERS: .*name=value/],
+  [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=secret-word%0Ax: y' }, /^OTEL_EXPORTER_OTLP_HEADERS: /],
+  [{ OTEL_EXPORTER_OTLP_TIMEOUT: 'soon' }, /^OTEL_EXPORTER_OTLP_TIMEOUT: .*milliseconds/],
+  [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'zstd' }, /gzip or none/],
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /http\/protobuf/],
+])('%j is refused with what to do, and never quoted', (source, problem) => {
+  const found = problemsOf(source);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatch(problem);
+  expect(found[0]).not.toContain('secret-word');
+});
+
+it('gives none of its settings to a provider as a credential', () => {
+  process.env.OTEL_EXPORTER_OTLP_HEADERS = 'authorization=secret';
+  expect(envSecret('OTEL_EXPORTER_OTLP_HEADERS')).toBeNull();
+  delete process.env.OTEL_EXPORTER_OTLP_HEADERS;
+});
