@@ -4,7 +4,7 @@ import type { ExportCounts, ExportTask, FromExporter, ToExporter } from '#lib/te
 import { readEnds } from '#lib/telemetry/read-calls';
 import { encodeTraces } from '#lib/telemetry/send/encode';
 import { delayOf } from '#lib/telemetry/send/pace';
-import { openSender, type Outcome } from '#lib/telemetry/send/send';
+import { type Outcome, openSender } from '#lib/telemetry/send/send';
 import { Shelf, type Shelved } from '#lib/telemetry/shelf';
 
 /** Calls in one request: some megabytes before compression. */
@@ -89,7 +89,9 @@ export class ExportLoop {
   }
 
   /** @returns whether more waits already. */
-  async #round(send: (body: Uint8Array<ArrayBuffer>, stop: AbortSignal) => Promise<Outcome>): Promise<boolean> {
+  async #round(
+    send: (body: Uint8Array<ArrayBuffer>, stop: AbortSignal) => Promise<Outcome>,
+  ): Promise<boolean> {
     try {
       this.#trim();
       const batch = this.#batches.next(this.#mostCalls);
@@ -100,7 +102,10 @@ export class ExportLoop {
       this.#noteCharges(batch);
       return true;
     } catch (error) {
-      this.#log('error', `telemetry cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      this.#log(
+        'error',
+        `telemetry cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      );
       return false;
     }
   }
@@ -137,7 +142,10 @@ export class ExportLoop {
     this.#counts.sent += batch.count;
     this.#counts.rejectedSpans += rejected;
     if (rejected > 0) {
-      this.#log('warn', `telemetry: the collector rejected ${rejected} of ${batch.spans.length} spans: ${message}`);
+      this.#log(
+        'warn',
+        `telemetry: the collector rejected ${rejected} of ${batch.spans.length} spans: ${message}`,
+      );
     } else if (message !== '') this.#log('info', `telemetry: the collector says: ${message}`);
     return true;
   }
@@ -149,7 +157,10 @@ export class ExportLoop {
       return false;
     }
     this.#counts.dropped += batch.count;
-    this.#log('error', `telemetry: the collector refused ${batch.count} calls, which are dropped: ${message}`);
+    this.#log(
+      'error',
+      `telemetry: the collector refused ${batch.count} calls, which are dropped: ${message}`,
+    );
     return true;
   }
 

@@ -86,11 +86,14 @@ export function startExporter(parts: ExporterParts): Exporter {
       before = state;
       waiting = null;
       if (stopping) return;
-      setTimeout(() => {
-        if (stopping) return;
-        thread = start();
-        tick();
-      }, delayOf(++crashes, null, Math.random())).unref();
+      setTimeout(
+        () => {
+          if (stopping) return;
+          thread = start();
+          tick();
+        },
+        delayOf(++crashes, null, Math.random()),
+      ).unref();
     });
     placed = false;
     return worker;
@@ -143,7 +146,10 @@ export function startExporter(parts: ExporterParts): Exporter {
       place();
       say({ kind: 'charges', charges, to });
     } catch (error) {
-      log('warn', `telemetry: late charges cannot be read: ${error instanceof Error ? error.message : error}`);
+      log(
+        'warn',
+        `telemetry: late charges cannot be read: ${error instanceof Error ? error.message : error}`,
+      );
     } finally {
       looking = false;
     }

@@ -44,8 +44,6 @@ export interface ExportCounts {
   failures: number;
 }
 
-export const exportOutcomes = ['sent', 'dropped', 'skipped', 'rejectedSpans', 'failures'] as const;
-
 /** From the exporter's thread to the process. */
 export type FromExporter =
   | {

@@ -75,7 +75,9 @@ function headersOf(given: Given, problems: string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [header, value] of pairsOf(given, name, problems)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header) || !/^[\t\x20-\x7e]*$/.test(value)) {
-      problems.push(`${name}: not the name or value of a header. Write name=value,name=value; %2C is a comma.`);
+      problems.push(
+        `${name}: not the name or value of a header. Write name=value,name=value; %2C is a comma.`,
+      );
       break;
     }
     headers[header.toLowerCase()] = value;

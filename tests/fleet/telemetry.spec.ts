@@ -85,7 +85,9 @@ function arrived(): Row[] {
   const attempts = Map.groupBy([...spans.values()], ({ parentSpanId, traceId }) =>
     parentSpanId === '' ? 'calls' : traceId,
   );
-  const rows = (attempts.get('calls') ?? []).map((root) => rowOf(root, attempts.get(root.traceId)?.length ?? 0));
+  const rows = (attempts.get('calls') ?? []).map((root) =>
+    rowOf(root, attempts.get(root.traceId)?.length ?? 0),
+  );
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 

@@ -13,6 +13,7 @@ import {
   type ServerAddresses,
   type Span,
   spanIdOf,
+  spanMarks,
   traceIdOf,
 } from '#lib/telemetry/spans/span';
 
@@ -24,7 +25,7 @@ import {
 export function spansOf(call: CallRecord, addresses: ServerAddresses): Span[] {
   const traceId = traceIdOf(call.id);
   if (!traceId) return [];
-  const spanId = spanIdOf(call.id);
+  const spanId = spanIdOf(call.id, spanMarks.call);
   const root: Span = {
     traceId,
     spanId,
@@ -39,7 +40,7 @@ export function spansOf(call: CallRecord, addresses: ServerAddresses): Span[] {
   const attempts = call.attempts.map((attempt, position): Span => {
     return {
       traceId,
-      spanId: spanIdOf(attempt.id),
+      spanId: spanIdOf(call.id, spanMarks.attempt + position),
       parentSpanId: spanId,
       name: spanName(call.operation, attempt.model),
       kind: 'client',
@@ -105,7 +106,6 @@ function attemptAttributes(
     ['model_gateway.key.id', call.keyId],
     ['model_gateway.family', call.family],
     ['model_gateway.operation', call.operation],
-    ['model_gateway.attempt.id', attempt.id],
     ['model_gateway.attempt.number', whole(position + 1)],
     ['model_gateway.provider', attempt.provider],
     providerAttribute(attempt.provider),

@@ -1,7 +1,7 @@
 import { noUsage, type Usage, type UsageSource } from '#lib/metering/usage';
 import { operationAttributes, providerAttribute, tokenAttributes } from '#lib/telemetry/spans/gen-ai';
 import { costAttributes, usageAttributes } from '#lib/telemetry/spans/money';
-import { type Attribute, type Span, spanIdOf, traceIdOf } from '#lib/telemetry/spans/span';
+import { type Attribute, type Span, spanIdOf, spanMarks, traceIdOf } from '#lib/telemetry/spans/span';
 
 /** A charge that came after its call had ended: of a job, or what a stored response corrected. */
 export interface LateCharge {
@@ -27,20 +27,14 @@ export interface LateCharge {
   readonly priceVersionId: string | null;
 }
 
-/** Told apart from the call's own span and from each other by their last byte. */
-const marks = { job: 1, adjustment: 2 } as const;
-
 /** A child of the call's span, with the same ids each time; null for an id that is no UUID. */
 export function chargeSpanOf(charge: LateCharge): Span | null {
   const traceId = traceIdOf(charge.callId);
   if (!traceId) return null;
-  const parentSpanId = spanIdOf(charge.callId);
-  const spanId = Uint8Array.from(parentSpanId);
-  spanId[7] = (spanId[7] ?? 0) ^ marks[charge.kind];
   return {
     traceId,
-    spanId,
-    parentSpanId,
+    spanId: spanIdOf(charge.callId, spanMarks[charge.kind]),
+    parentSpanId: spanIdOf(charge.callId, spanMarks.call),
     name: charge.kind === 'job' ? 'settle job' : 'adjust charge',
     kind: 'internal',
     startMs: charge.startMs,
@@ -74,4 +68,3 @@ function attributesOf(charge: LateCharge): Attribute[] {
   if (usageSource !== 'none') found.push(...tokenAttributes({ ...noUsage, ...charge.usage }));
   return found;
 }
-

@@ -38,7 +38,15 @@ export function traceIdOf(uuid: string): Uint8Array | null {
   return /^[0-9a-f]{32}$/.test(digits) ? Buffer.from(digits, 'hex') : null;
 }
 
-/** The last 8 bytes of a UUID: its random part, which the bits of the variant keep from being zero. */
-export function spanIdOf(uuid: string): Uint8Array {
-  return Buffer.from(uuid.replaceAll('-', '').slice(16), 'hex');
+/** What the spans of one trace are told apart by; attempts take `attempt` and what follows it. */
+export const spanMarks = { call: 0, job: 1, adjustment: 2, attempt: 3 } as const;
+
+/**
+ * The id of a span in a call's trace: the last 8 bytes of the call's id, its random part (which the bits of the variant
+ * keep from being zero), with the mark in its last byte.
+ */
+export function spanIdOf(callId: string, mark: number): Uint8Array {
+  const id = Buffer.from(callId.replaceAll('-', '').slice(16), 'hex');
+  id[7] = (id[7] ?? 0) ^ (mark & 0xff);
+  return id;
 }

@@ -197,7 +197,9 @@ it('keeps no more than its limit for a collector that stays away: the oldest cal
     await until(() => exporting.shelved() <= limit + 2 * rotateBytes);
   }
   await until(() => exporting.exporter.state().skipped > 0 && exporting.shelved() <= limit + rotateBytes);
-  expect(exporting.logged.join()).toMatch(/TELEMETRY_BACKLOG_BYTES is reached: the oldest \d+ calls are skipped/);
+  expect(exporting.logged.join()).toMatch(
+    /TELEMETRY_BACKLOG_BYTES is reached: the oldest \d+ calls are skipped/,
+  );
   await collector.come();
   const last = calls.slice(-20);
   const found = await arrived(last);

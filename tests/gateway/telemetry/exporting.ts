@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import type { CallRecord } from '#lib/settlement/entry';
-import { openJournal, type OwnJournal } from '#lib/settlement/journal';
+import { type OwnJournal, openJournal } from '#lib/settlement/journal';
 import { type Exporter, type ExporterParts, startExporter } from '#lib/telemetry/exporter';
 import type { TelemetrySettings } from '#lib/telemetry/settings';
 import { SHELF } from '#lib/telemetry/shelf';
@@ -86,5 +86,8 @@ export function startExporting(
 /** Bytes of the journal files in a directory; 0 when there is none. */
 function bytesOn(dir: string): number {
   const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.log')) : [];
-  return names.reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+  return names.reduce(
+    (sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 }

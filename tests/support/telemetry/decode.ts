@@ -104,10 +104,10 @@ function hex(base64: string): string {
 }
 
 function recordOf(pairs: KeyValues): Record<string, ReceivedValue> {
-  return Object.fromEntries(pairs.map(({ key, value }) => [key, valueOf(value)]));
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, valueIn(value)]));
 }
 
-function valueOf(value: Value): ReceivedValue {
+function valueIn(value: Value): ReceivedValue {
   if (value.intValue !== undefined) return `${value.intValue}n`;
   if (value.arrayValue) return value.arrayValue.values.map((one) => one.stringValue ?? '');
   return value.stringValue ?? value.boolValue ?? value.doubleValue ?? '';
