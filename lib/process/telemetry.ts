@@ -7,6 +7,7 @@ import type { CloseEntry } from '#lib/settlement/entry';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import { type Exporter, startExporter } from '#lib/telemetry/exporter';
 import { shelveInterrupted } from '#lib/telemetry/interrupted';
+import { LateCharges } from '#lib/telemetry/late-charges';
 import { addressKey, type ServerAddress } from '#lib/telemetry/spans/span';
 
 /** The exporter of this process, which is off unless a collector is set. Nothing of it ever stops a call. */
@@ -36,10 +37,11 @@ export function openTelemetry(
       }
     },
     start(ownerId, nowMs) {
-      const { pool } = db;
       const addresses = () => addressesOf(getRuntime()?.catalogue() ?? null);
       const version = ownVersion();
-      const parts = { settings: telemetry, journalDir, ownerId, version, pool, nowMs, addresses, log: say };
+      const charges = (from: string | null) =>
+        new LateCharges(db.pool, from === null ? nowMs : Date.parse(from));
+      const parts = { settings: telemetry, journalDir, ownerId, version, charges, addresses, log: say };
       try {
         return startExporter(parts);
       } catch (error) {

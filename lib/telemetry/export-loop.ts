@@ -35,6 +35,8 @@ export class ExportLoop {
   #ownNames = new Set<string>();
   /** Whether it has heard of the journal. */
   #begun = false;
+  /** The file whose calls the collector may be taking at this moment. */
+  #offered: string | null = null;
 
   /** @throws Error of the file system. */
   constructor(task: ExportTask, say: (message: FromExporter) => void) {
@@ -50,6 +52,7 @@ export class ExportLoop {
         this.#begun = true;
         this.#shelf.note(message.own);
         this.#ownNames = new Set(message.own.map(({ name }) => name));
+        this.#trim();
         return;
       case 'addresses':
         this.#batches.addresses = new Map(message.addresses);
@@ -93,7 +96,6 @@ export class ExportLoop {
     send: (body: Uint8Array<ArrayBuffer>, stop: AbortSignal) => Promise<Outcome>,
   ): Promise<boolean> {
     try {
-      this.#trim();
       const batch = this.#batches.next(this.#mostCalls);
       if (!batch) return false;
       if (batch.count > 0 && !(await this.#deliver(batch, send))) return true;
@@ -102,10 +104,7 @@ export class ExportLoop {
       this.#noteCharges(batch);
       return true;
     } catch (error) {
-      this.#log(
-        'error',
-        `telemetry cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#logFault(error);
       return false;
     }
   }
@@ -117,7 +116,9 @@ export class ExportLoop {
   ): Promise<boolean> {
     const body = encodeTraces(this.#originOf(batch.ownerId), batch.spans);
     for (;;) {
+      this.#offered = batch.file?.name ?? null;
       const outcome = await send(body, this.#stopping.signal);
+      this.#offered = null;
       if (outcome.kind === 'accepted') return this.#accepted(batch, outcome);
       if (outcome.kind === 'refused') return this.#refused(batch, outcome);
       if (this.#stopping.signal.aborted) return false;
@@ -129,7 +130,6 @@ export class ExportLoop {
       if (performance.now() + delayMs > this.#stopAtMs) this.#stopping.abort();
       await this.#restThrough(delayMs);
       if (this.#stopping.signal.aborted) return false;
-      this.#trim();
       if (batch.file && !this.#isShelved(batch.file)) return false;
     }
   }
@@ -171,10 +171,19 @@ export class ExportLoop {
   }
 
   #giveUp(bytes: number, why: string): void {
+    try {
+      this.#skipOldest(bytes, why);
+    } catch (error) {
+      this.#logFault(error);
+    }
+  }
+
+  #skipOldest(bytes: number, why: string): void {
     let [left, calls] = [bytes, 0];
     for (const file of this.#shelf.list()) {
       const { size, current } = this.#shelf.extent(file);
       if (left <= 0 || current) break;
+      if (file.name === this.#offered) continue;
       for (const { call, unreadable } of readEnds(file.path, this.#shelf.position(file), size))
         if (call !== null || unreadable) calls++;
       this.#shelf.remove(file);
@@ -214,6 +223,10 @@ export class ExportLoop {
     if (nowMs - this.#toldAtMs < repeatMs) return;
     this.#toldAtMs = nowMs;
     this.#log('warn', `telemetry: the collector takes no calls, which are kept and sent again: ${why}`);
+  }
+
+  #logFault(error: unknown): void {
+    this.#log('error', `telemetry cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   #log(level: 'warn' | 'error' | 'info', message: string): void {

@@ -1,10 +1,9 @@
 import { linkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Pool } from 'pg';
 import type { CallRecord } from '#lib/settlement/entry';
 import type { JournalFile } from '#lib/settlement/journal-files';
-import { LateCharges } from '#lib/telemetry/late-charges';
+import type { LateCharges } from '#lib/telemetry/late-charges';
 import type { ExportCounts, ExportTask, FromExporter, ToExporter } from '#lib/telemetry/messages';
 import { delayOf } from '#lib/telemetry/send/pace';
 import type { TelemetrySettings } from '#lib/telemetry/settings';
@@ -17,9 +16,10 @@ export interface ExporterParts {
   readonly journalDir: string;
   readonly ownerId: string;
   readonly version: string;
-  readonly pool: Pool;
-  /** Now, ms since the epoch. */
-  readonly nowMs: number;
+  /**
+   * Reads late charges from where an earlier process stood (ISO; null: from now on); null: none are sent.
+   */
+  readonly charges: ((from: string | null) => LateCharges) | null;
   /** Where providers are reached, by `addressKey`. */
   addresses(): readonly (readonly [string, ServerAddress])[];
   log(level: 'warn' | 'error' | 'info', message: string): void;
@@ -58,8 +58,7 @@ export function startExporter(parts: ExporterParts): Exporter {
   const { settings, ownerId, version, log, everyMs = 1_000, chargesEveryMs = 15_000 } = parts;
   const dir = makeShelf(parts.journalDir);
   const task: ExportTask = { settings, dir, ownerId, version, everyMs };
-  const from = readPositions(dir).chargesTo;
-  const late = new LateCharges(parts.pool, from === null ? parts.nowMs : Date.parse(from));
+  const late = parts.charges?.(readPositions(dir).chargesTo) ?? null;
   let own: { readonly name: string; readonly file: JournalFile }[] = [];
   let state: ExportState = {
     ...{ sent: 0, dropped: 0, skipped: 0, rejectedSpans: 0, failures: 0 },
@@ -131,7 +130,7 @@ export function startExporter(parts: ExporterParts): Exporter {
   }
 
   async function look(): Promise<void> {
-    if (looking || waiting) return;
+    if (!late || looking || waiting) return;
     looking = true;
     try {
       const { charges, toMs } = await late.read();

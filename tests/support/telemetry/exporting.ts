@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import type { CallRecord } from '#lib/settlement/entry';
 import { type OwnJournal, openJournal } from '#lib/settlement/journal';
 import { type Exporter, type ExporterParts, startExporter } from '#lib/telemetry/exporter';
@@ -25,7 +24,6 @@ export interface Exporting {
 }
 
 export function startExporting(
-  pool: Pool,
   collector: Pick<Collector, 'url'>,
   given: {
     readonly dir?: string;
@@ -47,7 +45,7 @@ export function startExporting(
     ...given.settings,
   };
   const exporter = startExporter({
-    ...{ settings, journalDir: dir, ownerId, version: '1.0.0', pool, nowMs: Date.now() },
+    ...{ settings, journalDir: dir, ownerId, version: '1.0.0', charges: null },
     addresses: () => [['openai chat', { host: 'api.openai.example', port: 443 }]],
     log: (level, message) => logged.push(`${level} ${message}`),
     everyMs: 20,
@@ -62,6 +60,7 @@ export function startExporting(
     onWritable: () => {},
     rotateBytes: given.rotateBytes ?? 1024 * 1024,
   });
+  let stopped = false;
   return {
     dir,
     ownerId,
@@ -77,6 +76,8 @@ export function startExporting(
     },
     shelved: () => bytesOn(join(dir, SHELF)),
     async stop() {
+      if (stopped) return;
+      stopped = true;
       await journal.close();
       await exporter.stop();
     },

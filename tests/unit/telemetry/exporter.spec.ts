@@ -1,24 +1,12 @@
-import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { CallRecord } from '#lib/settlement/entry';
-import { type Exporting, startExporting } from '#tests/gateway/telemetry/exporting';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { eventually } from '#tests/support/eventually';
 import { callOf, newId, openOf, refusedOf } from '#tests/support/settlement';
 import { type Collector, startCollector } from '#tests/support/telemetry/collector';
+import { type Exporting, startExporting } from '#tests/support/telemetry/exporting';
 
-let database: TestDatabase;
-let pool: Pool;
 let collector: Collector;
 let running: Exporting[] = [];
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = new Pool({ connectionString: database.url });
-});
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
 beforeEach(async () => {
   collector = await startCollector();
 });
@@ -31,8 +19,8 @@ afterEach(async () => {
 const customer = { workspaceId: newId(), keyId: newId() };
 const callsOf = (count: number, given: Partial<CallRecord> = {}) =>
   Array.from({ length: count }, () => callOf(customer, given));
-const start = (given?: Parameters<typeof startExporting>[2]) => {
-  const made = startExporting(pool, collector, given);
+const start = (given?: Parameters<typeof startExporting>[1]) => {
+  const made = startExporting(collector, given);
   running.push(made);
   return made;
 };
@@ -59,7 +47,7 @@ it('sends each ended call with its attempts as compressed protobuf, and what it 
   }
   expect(found.get(refused.id)?.attributes).toMatchObject({ 'error.type': 'insufficient_balance' });
   const attempts = collector.taken().filter(({ kind }) => kind === 3);
-  expect(attempts).toHaveLength(31);
+  expect(attempts).toHaveLength(30);
   expect(attempts[0]?.attributes['server.address']).toBe('api.openai.example');
   expect(collector.deliveries[0]).toMatchObject({
     path: '/v1/traces',
