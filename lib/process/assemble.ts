@@ -6,6 +6,7 @@ import { createMoneyStore } from '#lib/admission/lease';
 import { type Clock, systemClock } from '#lib/clock';
 import type { Change } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
+import { takeOwnDirectory } from '#lib/data/own-directory';
 import { keepPartitions } from '#lib/data/partitions';
 import type { Env } from '#lib/env';
 import { createBodyBudget } from '#lib/gateway/body-budget';
@@ -216,6 +217,7 @@ export async function assemble(
     status: () => statusText(process.pid, state(), offers()),
   });
 
+  const spool = takeOwnDirectory(join(env.dataDir, 'tmp'));
   const runtime: Runtime = {
     clock,
     newId: ids.newId,
@@ -235,7 +237,7 @@ export async function assemble(
       maxUploadBytes: env.maxUploadBytes,
       bodyPace,
     },
-    uploads: openSpoolRoom(join(env.dataDir, 'tmp'), MOST_UPLOADS * env.maxUploadBytes),
+    uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),
     drains: createDrains(),
     refusals: createRefusalPace(),
@@ -279,6 +281,7 @@ export async function assemble(
       await exporter?.stop();
       await partitions.stop();
       await runtime.pools.close();
+      spool.remove();
     },
   };
 }

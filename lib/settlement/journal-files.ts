@@ -90,7 +90,7 @@ export class JournalFiles {
 
   /** Whether a megabyte can be written beside the journal and reaches the disk. @throws Error of the file system. */
   async probe(): Promise<void> {
-    const path = join(this.#dir, `.probe-${process.pid}`);
+    const path = join(this.#dir, `.probe-${this.#ownerId}`);
     const file = await open(path, 'w', 0o600);
     try {
       // Without a name it goes with its process, however that ends.

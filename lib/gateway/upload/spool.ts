@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BodyShare, createBodyBudget, FREE_BYTES } from '#lib/gateway/body-budget';
@@ -33,35 +32,17 @@ export interface Spool {
 }
 
 /**
- * Opens the spool directory `folder` and deletes what dead processes left in it.
+ * @param folder of this process alone.
  * @param totalBytes limit of all files together, so that uploads cannot fill the disk that the journal needs.
- * @throws Error of the file system when the folder cannot be created.
  */
 export function openSpoolRoom(folder: string, totalBytes: number, waitMs?: number): SpoolRoom {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(folder)) {
-    if (!belongsToAnother(name)) rmSync(join(folder, name), { recursive: true, force: true });
-  }
   const budget = createBodyBudget(totalBytes, 'disk space', waitMs);
   return {
     open: async (keyId, bytes) => {
-      const path = join(folder, `${process.pid}-${randomBytes(12).toString('hex')}`);
+      const path = join(folder, randomBytes(12).toString('hex'));
       return new FileSpool(path, await open(path, 'wx+', 0o600), budget.open(keyId, bytes), bytes);
     },
   };
-}
-
-/** File names start with the id of the process that writes them; several processes may share the folder. */
-function belongsToAnother(name: string): boolean {
-  const pid = Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
-  if (pid === 0 || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: the process lives and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }
 
 class FileSpool implements Spool {

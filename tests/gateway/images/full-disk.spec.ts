@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askChat, bearer, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
+import { spooledUploads } from '#tests/support/spooled';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
 import { formOf } from '#tests/unit/multipart/make';
@@ -25,7 +24,7 @@ describe('a disk that has no room for an upload', () => {
     const [answer] = (await talk(stack.url, text)).answers;
     expect(answer?.status).toBe(500);
     expect(answer && codeOf(answer)).toBe('local_quota_not_configured');
-    await eventually(() => readdirSync(join(stack.dataDir, 'tmp')), []);
+    await eventually(() => spooledUploads(stack.dataDir), []);
     expect((await askChat(stack.url, key, {})).answer.status).toBe(200);
   });
 });

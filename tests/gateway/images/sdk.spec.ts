@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import OpenAI, { type APIError, BadRequestError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fairPictureNano, isPng, pictureFile, type Usage } from '#tests/gateway/images/call';
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { joinStack } from '#tests/support/shared/join';
+import { spooledUploads } from '#tests/support/spooled';
 import type { Stack } from '#tests/support/stack';
 
 describe('pictures with the official openai SDK', () => {
@@ -17,7 +16,7 @@ describe('pictures with the official openai SDK', () => {
     client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: key, maxRetries: 0 });
   });
   afterAll(async () => {
-    expect(readdirSync(join(stack.dataDir, 'tmp'))).toEqual([]);
+    expect(spooledUploads(stack.dataDir)).toEqual([]);
     await closeBalanced(stack);
   });
 

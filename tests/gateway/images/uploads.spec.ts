@@ -11,6 +11,7 @@ import {
 import { closeBalanced } from '#tests/support/books';
 import { bearer, codeOf, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
+import { spooledUploads } from '#tests/support/spooled';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { headerOf, requestText, talk } from '#tests/support/wire';
 import { formOf } from '#tests/unit/multipart/make';
@@ -55,13 +56,14 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
       formOf('edge', parts),
     );
   };
-  const spooled = () => readdirSync(join(stack.dataDir, 'tmp'));
+  const spooled = () => spooledUploads(stack.dataDir);
   /** Files of the upload folder that the gateway holds open, deleted ones included. */
   const openUploads = () => {
     const folder = `/proc/${stack.gateway().pid}/fd`;
     return readdirSync(folder).filter((fd) => {
       try {
-        return readlinkSync(join(folder, fd)).startsWith(join(stack.dataDir, 'tmp'));
+        const path = readlinkSync(join(folder, fd));
+        return path.startsWith(join(stack.dataDir, 'tmp')) && !path.endsWith('.lock');
       } catch {
         return false;
       }
@@ -83,8 +85,8 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     let during: (readonly [number, number])[] = [];
     let got = { bytes: 0, length: '', type: '', coding: '' };
     provider.script = async (request, response) => {
-      during = spooled().map((name) => {
-        const { mode, size } = statSync(join(stack.dataDir, 'tmp', name));
+      during = spooled().map((path) => {
+        const { mode, size } = statSync(path);
         return [mode & 0o777, size] as const;
       });
       const { headers } = request;
