@@ -1,5 +1,5 @@
 import { Refused, unaccountable } from '#lib/errors';
-import { canAllFinish, growInOrder, type Lack } from '#lib/gateway/upload/progress';
+import { Ahead, canAllFinish, growInOrder, type Lack } from '#lib/gateway/upload/progress';
 
 /** Bodies up to this size take nothing of the budget (contract: body/budget). */
 export const FREE_BYTES = 256 * 1024;
@@ -10,6 +10,8 @@ const RESERVED_FRACTION = 8;
 
 /** How long a body waits for room before it is refused, ms (contract: body/budget). */
 const WAIT_MS = 10_000;
+/** From then on, bodies that come later no longer go before it, ms. */
+const AGE_MS = 2_000;
 
 /**
  * Limits the memory, or the disk space, that all large request bodies of a process take together
@@ -51,6 +53,7 @@ export function createBodyBudget(totalBytes: number, what = 'memory', waitMs = W
 interface Waiter {
   readonly share: Share;
   readonly bytes: number;
+  aged: boolean;
   settle(error: Error | null): void;
 }
 
@@ -64,6 +67,8 @@ class Budget implements BodyBudget {
   /** What the receiving shares of each key hold together, bytes. */
   readonly #heldByKey = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
+  /** What bodies of up to 1 MiB hold together, bytes. */
+  smallBytes = 0;
 
   constructor(totalBytes: number, what: string, waitMs: number) {
     this.totalBytes = totalBytes;
@@ -77,15 +82,15 @@ class Budget implements BodyBudget {
 
   /** Which room is too small for `share` to grow by `more` bytes now. */
   lack(share: Share, more: number): Lack {
-    const isSmall = share.mostBytes <= SMALL_BYTES;
-    const reserved = isSmall ? 0 : Math.floor(this.totalBytes / RESERVED_FRACTION);
+    const small = isSmall(share.mostBytes);
+    const reserved = small ? 0 : Math.floor(this.totalBytes / RESERVED_FRACTION);
     const whole = { bytes: this.totalBytes - reserved, takenBytes: this.takenBytes };
     const heldByKey = this.#heldByKey.get(share.keyId) ?? 0;
     const ofKey = { bytes: Math.floor(this.totalBytes / 4), takenBytes: heldByKey };
     // The bodies being received are looked at only when there is room at all.
     if (!hasRoom(share, more, whole)) return 'whole';
     if (!hasRoom(share, more, ofKey)) return 'key';
-    if (isSmall) return null;
+    if (small) return null;
     const others = [...this.receiving].filter((one) => one !== share);
     if (!keepsProgress(share, more, whole, others)) return 'whole';
     const sameKey = others.filter(({ keyId }) => keyId === share.keyId);
@@ -99,30 +104,57 @@ class Budget implements BodyBudget {
     else this.#heldByKey.set(keyId, held);
   }
 
+  /** Whether a body that holds nothing must let those go first that have waited long. */
+  holdsBack(share: Share, bytes: number): boolean {
+    if (share.heldBytes > 0) return false;
+    const ahead = new Ahead();
+    for (const waiter of this.#waiting) {
+      // They stand in the order in which they came.
+      if (!waiter.aged) break;
+      ahead.note(waiter.share.keyId, this.lack(waiter.share, waiter.bytes - waiter.share.heldBytes));
+      if (ahead.holdsBack(share.keyId, () => this.#fitsBesides(share, bytes))) return true;
+    }
+    return false;
+  }
+
+  /** Whether it fits into the part that is reserved for small bodies, which larger ones never get. */
+  #fitsBesides({ mostBytes }: Share, bytes: number): boolean {
+    return isSmall(mostBytes) && this.smallBytes + bytes <= Math.floor(this.totalBytes / RESERVED_FRACTION);
+  }
+
   wait(share: Share, bytes: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         share,
         bytes,
+        aged: false,
         settle: (error) => {
           clearTimeout(timer);
+          clearTimeout(ageing);
           this.#waiting.delete(waiter);
           if (error) reject(error);
           else resolve();
         },
       };
       const timer = setTimeout(() => waiter.settle(this.#full()), this.waitMs);
+      const ageing = setTimeout(() => {
+        waiter.aged = true;
+      }, AGE_MS);
       this.#waiting.add(waiter);
     });
   }
 
   /** Grants waiting growth that fits now, oldest first. Called whenever bytes are returned. */
   serveWaiting(): void {
-    growInOrder(this.#waiting, (waiter) => {
-      const lack = waiter.share.take(waiter.bytes);
-      if (lack === null) waiter.settle(null);
-      return lack;
-    });
+    growInOrder(
+      this.#waiting,
+      (waiter) => {
+        const lack = waiter.share.take(waiter.bytes);
+        if (lack === null) waiter.settle(null);
+        return lack;
+      },
+      ({ share, bytes }) => this.#fitsBesides(share, bytes),
+    );
   }
 
   dismiss(share: Share): void {
@@ -132,6 +164,10 @@ class Budget implements BodyBudget {
   #full(): Refused {
     return new Refused(unaccountable(`has no ${this.what} left for large request bodies now`));
   }
+}
+
+function isSmall(mostBytes: number): boolean {
+  return mostBytes <= SMALL_BYTES;
 }
 
 /** All of the budget that a body may use, or the part of its key. */
@@ -165,7 +201,8 @@ class Share implements BodyShare {
   }
 
   grow(bytes: number): Promise<void> | null {
-    return this.take(bytes) === null ? null : this.#budget.wait(this, bytes);
+    const goes = !this.#budget.holdsBack(this, bytes) && this.take(bytes) === null;
+    return goes ? null : this.#budget.wait(this, bytes);
   }
 
   /** @returns null when granted; else which room is too small now. */
@@ -174,17 +211,23 @@ class Share implements BodyShare {
     if (more <= 0) return null;
     const lack = this.#budget.lack(this, more);
     if (lack !== null) return lack;
-    this.#budget.takenBytes += more;
+    this.#take(more);
     this.#budget.count(this.keyId, this.#budget.receiving.has(this) ? more : bytes);
     this.heldBytes = bytes;
     this.#budget.receiving.add(this);
     return null;
   }
 
+  /** @param bytes more, or less if negative. */
+  #take(bytes: number): void {
+    this.#budget.takenBytes += bytes;
+    if (isSmall(this.mostBytes)) this.#budget.smallBytes += bytes;
+  }
+
   received(bytes: number): void {
     if (!this.#budget.receiving.delete(this)) return;
     this.#budget.count(this.keyId, -this.heldBytes);
-    this.#budget.takenBytes -= this.heldBytes - bytes;
+    this.#take(bytes - this.heldBytes);
     this.heldBytes = bytes;
     this.#budget.serveWaiting();
   }
@@ -194,7 +237,7 @@ class Share implements BodyShare {
     // Nothing comes free: no waiting body would fit now.
     if (this.heldBytes === 0) return;
     if (this.#budget.receiving.delete(this)) this.#budget.count(this.keyId, -this.heldBytes);
-    this.#budget.takenBytes -= this.heldBytes;
+    this.#take(-this.heldBytes);
     this.heldBytes = 0;
     this.#budget.serveWaiting();
   }

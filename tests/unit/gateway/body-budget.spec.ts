@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type BodyShare, createBodyBudget } from '#lib/gateway/body-budget';
 import { Pacer } from '#lib/gateway/upload/pace';
 import { growInOrder } from '#lib/gateway/upload/progress';
@@ -73,6 +73,44 @@ describe('the budget of large bodies (contract: body/budget)', () => {
     });
   });
 
+  it('lets nobody who comes later go before a large body that has waited 2 s', async () => {
+    vi.useFakeTimers();
+    const budget = createBodyBudget(total);
+    const held = Array.from({ length: 7 }, (_, key) => budget.open(`key${key}`, 8 * mebibyte));
+    for (const share of held) expect(grow(share, 7 * mebibyte).granted).toBe(true);
+    for (const share of held) share.received(7 * mebibyte);
+    const large = grow(budget.open('large', 16 * mebibyte), 12 * mebibyte);
+    expect(large.granted).toBe(false);
+    // Until then it may be overtaken.
+    const early = budget.open('early', 2 * mebibyte);
+    expect(grow(early, 2 * mebibyte).granted).toBe(true);
+    early.release();
+    await vi.advanceTimersByTimeAsync(2_000);
+    const late = grow(budget.open('late', 2 * mebibyte), 2 * mebibyte);
+    expect(late.granted).toBe(false);
+    // What is reserved for small ones is not what it waits for, but no more than that.
+    const smalls = Array.from({ length: 20 }, (_, at) => grow(budget.open(`small${at}`, small), small));
+    expect(smalls.map(({ granted }) => granted)).toEqual(smalls.map((_, at) => at < 16));
+    held[0]?.release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([large.granted, late.granted]).toEqual([false, false]);
+    held[1]?.release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(large.granted).toBe(true);
+    vi.useRealTimers();
+  });
+
+  it('holds nobody of other keys back for a body that waits for the part of its own key', async () => {
+    vi.useFakeTimers();
+    const budget = createBodyBudget(total);
+    expect(grow(budget.open('key', 12 * mebibyte), 12 * mebibyte).granted).toBe(true);
+    expect(grow(budget.open('key', 8 * mebibyte), 8 * mebibyte).granted).toBe(false);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(grow(budget.open('key', 2 * mebibyte), 2 * mebibyte).granted).toBe(false);
+    expect(grow(budget.open('other', 2 * mebibyte), 2 * mebibyte).granted).toBe(true);
+    vi.useRealTimers();
+  });
+
   it('receives all bodies, in whatever steps they come, and never gives out more than there is', async () => {
     const bodies = fc.array(fc.record({ key: fc.nat(3), most: fc.integer({ min: 1, max: 20 }) }), {
       minLength: 1,
@@ -122,6 +160,7 @@ describe('growth that waits for room', () => {
   const wanting = (keyId: string, heldBytes: number, bytes: number, mostBytes: number) => ({
     share: { keyId, heldBytes, mostBytes },
     bytes,
+    aged: false,
   });
 
   it('is tried once per key, or once in all, while thousands that hold nothing want the same', () => {
