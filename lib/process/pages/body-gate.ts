@@ -5,8 +5,9 @@ import { dropRest } from '#lib/gateway/upload/drop-rest';
 const MOST_BYTES = 1024 * 1024;
 /** Time limit for receiving it, ms. */
 const LONGEST_MS = 15_000;
-/** Limit of the memory of all bodies being received, bytes; bodies of up to `SMALL_BYTES` do not count. */
-const TOTAL_BYTES = 32 * 1024 * 1024;
+/** Limit of the memory of all bodies being received, bytes; a fifth is kept for bodies of up to `SMALL_BYTES`. */
+const TOTAL_BYTES = 40 * 1024 * 1024;
+const KEPT_FRACTION = 5;
 const SMALL_BYTES = 64 * 1024;
 
 /** Why a body is refused. */
@@ -40,8 +41,14 @@ export type BodyGate = (
  * accept 10 MiB from anybody and wait without limit. Next refuses a request whose stream has been read, so `serve`
  * gets a new request object with the same head and the received body.
  * @param newId of the request, for `x-request-id` of a refusal.
+ * @param limits for all bodies together, bytes, and for the time of each, ms.
  */
-export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): BodyGate {
+export function createBodyGate(
+  newId: () => string,
+  { longestMs = LONGEST_MS, mostBytes = TOTAL_BYTES } = {},
+): BodyGate {
+  const roomOf = (bytes: number) =>
+    bytes > SMALL_BYTES ? mostBytes - Math.floor(mostBytes / KEPT_FRACTION) : mostBytes;
   let totalBytes = 0;
   return (request, response, serve) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
@@ -56,11 +63,10 @@ export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): Bod
     }
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let counted = 0;
     const end = (then: () => void) => {
       clearTimeout(timer);
       request.removeListener('readable', read).removeListener('close', gone);
-      totalBytes -= counted;
+      totalBytes -= bytes;
       then();
     };
     const read = () => {
@@ -69,13 +75,10 @@ export function createBodyGate(newId: () => string, longestMs = LONGEST_MS): Bod
         if (chunk === null) break;
         chunks.push(chunk);
         bytes += chunk.length;
-      }
-      if (bytes > SMALL_BYTES) {
-        totalBytes += bytes - counted;
-        counted = bytes;
+        totalBytes += chunk.length;
       }
       if (bytes > MOST_BYTES) end(() => refuse(tooLarge));
-      else if (totalBytes > TOTAL_BYTES) end(() => refuse(tooMany));
+      else if (totalBytes > roomOf(bytes)) end(() => refuse(tooMany));
       else if (request.complete && request.readableLength === 0) {
         request.resume();
         end(() => serve(received(request, Buffer.concat(chunks, bytes))));

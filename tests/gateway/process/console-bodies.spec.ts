@@ -43,9 +43,9 @@ const readers: Readonly<Record<string, Read>> = {
 };
 
 /** Answers with the length of the body; `seen` are the requests that came through the gate. */
-async function gated(read: Read, longestMs?: number) {
+async function gated(read: Read, limits?: Parameters<typeof createBodyGate>[1]) {
   const told = { arrived: 0, seen: [] as string[] };
-  const gate = createBodyGate(() => 'an-id', longestMs);
+  const gate = createBodyGate(() => 'an-id', limits);
   const server = createServer((request, response) => {
     told.arrived += 1;
     gate(request, response, (whole) => {
@@ -115,7 +115,7 @@ describe('the body of a console request', () => {
   });
 
   it('that does not come in time is refused, in JSON where programs ask, and the connection ends', async () => {
-    const { url, told } = await gated(inEvents, 100);
+    const { url, told } = await gated(inEvents, { longestMs: 100 });
     const start = requestText('POST', '/api/auth/callback/credentials', { 'Content-Length': '9' }, 'email=');
     const talked = await talk(url, start, { answers: Number.POSITIVE_INFINITY });
     expect(first(talked).status).toBe(408);
@@ -144,6 +144,17 @@ describe('the body of a console request', () => {
     const statuses = (await Promise.all(others)).map(({ answers }) => answers[0]?.status ?? 0);
     expect(statuses.filter((status) => status === 503).length).toBeLessThanOrEqual(10);
     const again = await talk(url, requestText('POST', '/sign-in', {}, 'a'.repeat(mebibyte)));
+    expect(first(again).status).toBe(200);
+  });
+
+  it('is refused although it is small while other small ones take all the memory, and later is not', async () => {
+    const { url, told } = await gated(inEvents, { mostBytes: 10 * 60 * 1024 });
+    const start = requestText('POST', '/sign-in', { 'Content-Length': '61440' }, 'a'.repeat(61_439));
+    const others = Array.from({ length: 11 }, () => talk(url, start, { patienceMs: 2_000 }));
+    await eventually(async () => told.arrived, 11);
+    const statuses = (await Promise.all(others)).map(({ answers }) => answers[0]?.status ?? 0);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(1);
+    const again = await talk(url, requestText('POST', '/sign-in', {}, 'email=a&password=b'));
     expect(first(again).status).toBe(200);
   });
 });
