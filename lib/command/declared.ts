@@ -5,7 +5,7 @@ import { type Command, CommandRefused, type Input, type Output } from '#lib/comm
 import type { Context } from '#lib/command/context';
 import { readHealth } from '#lib/command/live/offers';
 import { commandLine } from '#lib/control/actor';
-import type { Operation } from '#lib/control/declare';
+import type { LineBinding, Operation } from '#lib/control/declare';
 import { type Field, flagOf } from '#lib/control/field/field';
 import { ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
@@ -115,24 +115,32 @@ function show({ text, failed, line }: Operation, output: unknown): Output {
   const bad = failed?.(output) ?? null;
   return {
     json: output,
-    text: text ? text(output) : plain(output, line?.columns),
+    text: text ? text(output) : plain(output, line ?? {}),
     ...(bad === null ? {} : { failed: bad }),
   };
 }
 
 /** A page as a table; anything else as its fields under each other, then its lists as tables. */
-function plain(output: unknown, columns?: readonly string[]): string {
+function plain(output: unknown, { columns, unset = {} }: Pick<LineBinding, 'columns' | 'unset'>): string {
   if (typeof output !== 'object' || output === null) return String(output);
   if ('data' in output && isTable(output.data)) {
     const next = 'next' in output && output.next !== null ? `\nmore: --after ${output.next}` : '';
-    return table(output.data, columns) + next;
+    const rows = output.data.map((row) => named(row, unset));
+    return table(rows, columns) + next;
   }
-  const members = Object.entries(output);
+  const members = Object.entries(named(output, unset));
   const fields = members.filter(([, value]) => !isTable(value) || value.length === 0);
   const tables = members.flatMap(([name, value]) =>
     isTable(value) && value.length > 0 ? `\n\n${name}\n${table(value)}` : [],
   );
   return fieldLines(Object.fromEntries(fields)) + tables.join('');
+}
+
+/** With words for what is null. */
+function named(row: object, unset: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value === null ? (unset[name] ?? null) : value]),
+  );
 }
 
 type Rows = readonly Readonly<Record<string, unknown>>[];

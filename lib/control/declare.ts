@@ -90,6 +90,8 @@ export interface LineBinding {
   readonly workspace?: 'optional';
   /** What a list shows for people, in columns; without it, everything. */
   readonly columns?: readonly string[];
+  /** What null means for people, by member of the answer, where "none" would say something else. */
+  readonly unset?: Readonly<Record<string, string>>;
 }
 
 interface Declared<F extends Fields, Out, R extends Reach> {

@@ -86,6 +86,9 @@ export const setKey = change({
   },
 });
 
+/** A key without a list may call every model. */
+const allModels = { models: 'all models' };
+
 export const showKey = read({
   name: 'key.show',
   summary: 'A key with its settings and its spend.',
@@ -95,7 +98,7 @@ export const showKey = read({
   output: shownKey,
   state: stateOfShown,
   http: [{ method: 'GET', path: `${keys}/{id}` }],
-  line: { arguments: ['id'] },
+  line: { arguments: ['id'], unset: allModels },
   run: (context, { id }) => getKey(context, id),
 });
 
@@ -117,7 +120,7 @@ export const listKeys = read({
   fields: { ...fieldsOf(filters), ...paging },
   output: pageOf(shownKey),
   http: [{ method: 'GET', path: keys }],
-  line: {},
+  line: { unset: allModels },
   run: ({ store, scope }, input) => {
     const [, revoked, id = ''] = /^([01])\.(.{36})$/.exec(input.after ?? '') ?? [];
     if (input.after !== undefined && !isUuid(id)) {
