@@ -46,7 +46,8 @@ const metrics = await openMetrics(env, store.db.pool, running);
 const control = controlOf(env, store.db, running);
 const management = openManagement(control, log);
 const pages = await openConsole(env, control, log, dev);
-const takeBody = createBodyGate(() => running.runtime.newId() ?? running.runtime.fallbackId());
+const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
+const takeBody = createBodyGate(newId);
 let stopping = false;
 
 const server = createServer(
@@ -103,10 +104,18 @@ server.on('error', fail);
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
   if (stopping) response.setHeader('connection', 'close');
-  if (/^\/api\/health(?:\?|$)/.test(request.url ?? '')) health(response);
-  else if (isMetricsTarget(request.url ?? '')) metrics(request, response);
-  else if (isManagementTarget(request.url ?? '')) management(request, response);
+  const target = request.url ?? '';
+  if (isManagementTarget(target)) management(request, response);
   else if (isForGateway(request)) answerCall(request, response);
+  else {
+    if (target.startsWith('/api/')) response.setHeader('x-request-id', newId());
+    serveConsole(request, response, target);
+  }
+}
+
+function serveConsole(request: IncomingMessage, response: ServerResponse, target: string): void {
+  if (/^\/api\/health(?:\?|$)/.test(target)) health(response);
+  else if (isMetricsTarget(target)) metrics(request, response);
   else takeBody(request, response, (whole) => pages.serve(whole, response));
 }
 

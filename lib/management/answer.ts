@@ -1,11 +1,13 @@
 import { ControlRefused, controlCodes } from '#lib/control/refusal';
-import { errorTable, type Refusal } from '#lib/errors';
+import { errorTable, type Refusal, reasonOf } from '#lib/errors';
 
 /** What goes back: status, headers in lower case, the body. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Of an error: its message as the reason phrase of HTTP/1.1. */
+  readonly reason?: string;
 }
 
 /** Codes of the gateway that `/api/v1` answers with as well; the status stands in the gateway's table. */
@@ -47,5 +49,5 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
 }
 
 function errorOf(status: number, code: string, message: string, headers = {}): Answer {
-  return json(status, { error: { message, code } }, headers);
+  return { ...json(status, { error: { message, code } }, headers), reason: reasonOf({ message }) };
 }

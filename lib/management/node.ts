@@ -16,7 +16,7 @@ export async function manageOnNode(
   response: ServerResponse,
   address: string | null,
 ): Promise<void> {
-  const { status, headers, body } = await serveManagement(host, {
+  const { status, headers, body, reason } = await serveManagement(host, {
     method: request.method ?? 'GET',
     target: request.url ?? '/',
     headers: Object.fromEntries(
@@ -25,6 +25,7 @@ export async function manageOnNode(
     address,
     readBody: () => readAll(request),
   });
+  if (reason !== undefined) response.statusMessage = reason;
   if (request.complete || hasNoBody(request)) {
     response.writeHead(status, headers).end(body);
     return;
