@@ -106,6 +106,17 @@ describe('the command line (contract: operations/command-line)', () => {
     await stop();
   });
 
+  it('shows people that a key without a list of models may call all', async () => {
+    await gateway.json('workspace', 'create', '--name', 'Scopes');
+    const { id } = await gateway.json('key', 'create', '--workspace', 'scopes', '--name', 'open');
+    const listed = await gateway.run('key', 'list', '--workspace', 'scopes');
+    expect(listed.out).toContain('all models');
+    const shown = await gateway.run('key', 'show', String(id));
+    expect(shown.out).toMatch(/^models +all models$/m);
+    expect(shown.out).toMatch(/^rpm +none$/m);
+    expect(await gateway.json('key', 'show', String(id))).toMatchObject({ models: null });
+  });
+
   it('takes a key through all its states', async () => {
     await gateway.json('workspace', 'create', '--name', 'Keys');
     const flags = ['--models', 'acme/large', '--daily-cap', '0.5', '--max-output-tokens', '50'];
