@@ -6,7 +6,7 @@ import { createMoneyStore } from '#lib/admission/lease';
 import { type Clock, systemClock } from '#lib/clock';
 import type { Change } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
-import { takeOwnDirectory } from '#lib/data/own-directory';
+import { takeOwnDirectory } from '#lib/data/directory/own-directory';
 import { keepPartitions } from '#lib/data/partitions';
 import type { Env } from '#lib/env';
 import { createBodyBudget } from '#lib/gateway/body-budget';

@@ -144,7 +144,7 @@ describe('who may import whom', () => {
 
 describe('the tables of the control plane', () => {
   const keepers =
-    /^lib\/(admission|billing|catalogue|control|data|jobs|metrics|process|resources|settlement|snapshot)\//;
+    /^lib\/(admission|billing|catalogue|control|data|jobs|metrics|process|resources|settlement|snapshot|telemetry)\//;
   const access =
     /\bprisma\b|\$(transaction|queryRaw|executeRaw)|\bpool\.query\b|\b(FROM|INTO|UPDATE) "?[a-z_]+\b/;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { spooledUploads } from '#tests/gateway/images/spooled';
 import { askChat, bearer, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { spooledUploads } from '#tests/support/spooled';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
 import { formOf } from '#tests/unit/multipart/make';

@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import OpenAI, { type APIError, BadRequestError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fairPictureNano, isPng, pictureFile, type Usage } from '#tests/gateway/images/call';
+import { spooledUploads } from '#tests/gateway/images/spooled';
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { joinStack } from '#tests/support/shared/join';
-import { spooledUploads } from '#tests/support/spooled';
 import type { Stack } from '#tests/support/stack';
 
 describe('pictures with the official openai SDK', () => {

@@ -8,10 +8,10 @@ import {
   type ScriptedProvider,
   startScriptedProvider,
 } from '#tests/gateway/images/scripted-provider';
+import { spooledUploads } from '#tests/gateway/images/spooled';
 import { closeBalanced } from '#tests/support/books';
 import { bearer, codeOf, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { spooledUploads } from '#tests/support/spooled';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { headerOf, requestText, talk } from '#tests/support/wire';
 import { formOf } from '#tests/unit/multipart/make';
