@@ -221,6 +221,7 @@ it('sends a backlog of 30,000 calls within the memory of its thread', async () =
     exporting.journal.drop(exporting.journal.backlog);
   }
   await collector.come();
+  await until(() => collector.taken().length >= 30_000);
   await until(() => exporting.exporter.state().sent >= 30_000);
   expect(collector.calls().size).toBe(30_000);
   expect(exporting.logged.filter((line) => line.includes('its thread ended'))).toEqual([]);
