@@ -63,7 +63,7 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     return readdirSync(folder).filter((fd) => {
       try {
         const path = readlinkSync(join(folder, fd));
-        return path.startsWith(join(stack.dataDir, 'tmp')) && !path.endsWith('.lock');
+        return path.startsWith(join(stack.dataDir, 'tmp')) && !/\.lock(?:-journal)?$/.test(path);
       } catch {
         return false;
       }
