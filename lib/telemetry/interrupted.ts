@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import type { CloseEntry } from '#lib/settlement/entry';
 import { encodeEntry } from '#lib/settlement/record/encode';
-import { recordsOf } from '#lib/settlement/record/frame';
+import { recordOf } from '#lib/settlement/record/frame';
 import { replaceFile } from '#lib/settlement/set-aside';
 import { makeShelf } from '#lib/telemetry/shelf';
 
@@ -22,6 +22,6 @@ export async function shelveInterrupted(
     [ended.map(({ callId }) => callId)],
   );
   const ids = new Set(logged.rows.map(({ id }) => id));
-  const records = ended.filter(({ callId }) => ids.has(callId)).map(encodeEntry);
-  replaceFile(join(makeShelf(journalDir), `${ownerId}-interrupted.log`), recordsOf(records));
+  const records = ended.filter(({ callId }) => ids.has(callId)).map((end) => recordOf(encodeEntry(end)));
+  replaceFile(join(makeShelf(journalDir), `${ownerId}-interrupted.log`), Buffer.concat(records));
 }

@@ -66,7 +66,7 @@ function callAttributes(call: CallRecord): Attribute[] {
     ['model_gateway.overhead_ms', call.overheadMs],
     ['model_gateway.attempts', whole(call.attempts.length)],
     ['model_gateway.hold.nano_usd', call.holdNano],
-    ['model_gateway.over_hold.nano_usd', call.overHoldNano],
+    ['model_gateway.over_hold.nano_usd', call.costNano > call.holdNano ? call.costNano - call.holdNano : 0n],
     ...costAttributes(call.costNano),
     ...lineAttributes(call.lines),
     ...usageAttributes(call.usage),

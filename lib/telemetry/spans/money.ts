@@ -22,8 +22,19 @@ export function usageAttributes(usage: Partial<Usage>): Attribute[] {
 /** The lines of a charge as JSON, as `gateway call show` has them with prices in nano-dollars; none when there are none. */
 export function lineAttributes(lines: readonly CostLine[]): Attribute[] {
   if (lines.length === 0) return [];
-  const written = lines.map(({ class: name, quantity, unitPriceNano, cost }) => {
-    return { class: name, quantity, unitPriceNano: `${unitPriceNano}`, costNano: cost };
+  const written = lines.map(({ class: name, quantity, unitPriceNano }) => {
+    return {
+      class: name,
+      quantity,
+      unitPriceNano: `${unitPriceNano}`,
+      costNano: shareOf(quantity, unitPriceNano),
+    };
   });
   return [['model_gateway.cost.lines', JSON.stringify(written)]];
+}
+
+/** What a line adds to the charge before the one rounding: nano-dollars, exact to 10⁻⁶. */
+function shareOf(quantity: number, unitPriceNano: bigint): string {
+  const share = whole(quantity) * unitPriceNano;
+  return `${share / 1_000_000n}.${`${share % 1_000_000n}`.padStart(6, '0')}`;
 }

@@ -39,8 +39,7 @@ describe('the span of a call', () => {
         reasoning: 20,
       }),
       costNano: 12_345_678_901n,
-      holdNano: 20_000_000_000n,
-      overHoldNano: 5n,
+      holdNano: 12_345_678_896n,
       priceVersionId: newId(),
       userAgent: 'openai/7',
     });
@@ -85,7 +84,7 @@ describe('the span of a call', () => {
       'model_gateway.first_byte_ms': '250n',
       'model_gateway.overhead_ms': 0.75,
       'model_gateway.attempts': '1n',
-      'model_gateway.hold.nano_usd': '20000000000n',
+      'model_gateway.hold.nano_usd': '12345678896n',
       'model_gateway.over_hold.nano_usd': '5n',
       'model_gateway.cost.usd': 12.345678901,
       'model_gateway.cost.nano_usd': '12345678901n',
