@@ -164,7 +164,8 @@ function usageOf(name: string, field: Field): string {
 }
 
 function helpOf({ label, help, unit, clearable }: Field): string {
-  const words = [label, ...(unit ? [`(${unit})`] : [])].join(' ');
+  const said = unit === undefined || label.toLowerCase().includes(unit);
+  const words = said ? label : `${label} (${unit})`;
   return [
     `${words}.`,
     ...(help ? [/[.?]$/.test(help) ? help : `${help}.`] : []),

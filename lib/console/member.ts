@@ -7,7 +7,7 @@ import { ControlRefused } from '#lib/control/refusal';
 import { type ActingRole, may, type Permission } from '#lib/control/role';
 import { ask } from '#lib/control/run';
 import type { SessionUser } from '#lib/control/user/authenticate';
-import { findRenamedWorkspace, visitWorkspace } from '#lib/control/user/own';
+import { visitWorkspace } from '#lib/control/user/own';
 
 /** A signed-in user in a workspace where they may work. */
 export interface Membership {
@@ -44,20 +44,15 @@ export const findMember = cache(async (slug: string): Promise<Membership | null>
  * a role without the permission are one and the same not-found page, so that nobody can probe names.
  */
 export async function requireMember(slug: string, permission: Permission): Promise<Membership> {
-  const user = await requireUser();
+  await requireUser();
   const member = await findMember(slug);
-  if (!member) await leadOn(slug, user);
   if (!member || !may(member.role, permission)) notFound();
+  if (member.workspace.slug !== slug) await leadOn(member.workspace.slug);
   return member;
 }
 
-/** From an address that a workspace of the user had before it was renamed to the same page under its new one. */
-async function leadOn(was: string, user: SessionUser): Promise<void> {
-  // No slug is longer, or has other characters.
-  if (!/^[a-z0-9-]{1,100}$/.test(was)) return;
-  const asked = { actor: await actorOf(user), input: { slug: was } };
-  const { slug } = await ask(controlHost(), findRenamedWorkspace, asked);
-  if (slug === null) return;
+/** From an address by a former slug, or by the workspace's id, to the same page under its slug. */
+async function leadOn(slug: string): Promise<never> {
   const rest = ((await headers()).get('x-console-path') ?? '').replace(/^\/[^/?#]+/, '');
   redirect(`/${slug}${rest}`);
 }

@@ -33,9 +33,11 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
       const user = await findUser();
       if (!user) return refused('Your session has ended; nothing was changed.', null, true);
       const actor = await actorOf(user);
-      const zone = (await findMember(String(slug)))?.workspace.timeZone ?? 'UTC';
+      // Whatever the browser was made to send: only a text names a workspace.
+      const workspace = typeof slug === 'string' ? slug : '';
+      const zone = (await findMember(workspace))?.workspace.timeZone ?? 'UTC';
       const given = readForm(operation.fields, input, { zone, nowMs: Date.now() });
-      const value = await ask(controlHost(), operation, { actor, workspace: String(slug), input: given });
+      const value = await ask(controlHost(), operation, { actor, workspace, input: given });
       return { ok: true, value };
     } catch (error) {
       unstable_rethrow(error);

@@ -23,9 +23,11 @@ export interface Once {
  */
 export async function claim(store: Store, once: Once, request: unknown): Promise<unknown> {
   await store.execute(
-    `DELETE FROM stored_answer WHERE ctid IN (SELECT ctid FROM stored_answer
-       WHERE created_at < now() - interval '24 hours' LIMIT 100 FOR UPDATE SKIP LOCKED)`,
-    [],
+    `DELETE FROM stored_answer WHERE management_key_id = $1::uuid AND token = $2
+       AND created_at < now() - interval '24 hours'
+     OR ctid = ANY (ARRAY(SELECT ctid FROM stored_answer
+       WHERE created_at < now() - interval '24 hours' LIMIT 100 FOR UPDATE SKIP LOCKED))`,
+    [once.keyId, once.token],
   );
   const print = printOf(once, request);
   const inserted = await store.execute(

@@ -34,17 +34,22 @@ interface Asked {
 export async function reachOf(store: Store, actor: Actor, asked: Asked): Promise<Reached> {
   if (asked.reach === 'self') return { scope: null, role: null, suspended: false };
   if (asked.reach === 'gateway') {
-    if (isOperator(actor)) return everything;
+    if (isOperator(actor)) return everywhere(store, actor, asked.lock);
     throw new ControlRefused('permission_denied', 'only an operator of this gateway may do this');
   }
   const { lock } = asked;
   if (asked.workspace !== undefined) return inWorkspace(store, actor, asked.workspace, lock);
   if (asked.reach === 'subject') {
-    if (isOperator(actor)) return everything;
+    if (isOperator(actor)) return everywhere(store, actor, lock);
     if (actor.kind === 'management-key' && actor.workspaceId !== null)
       return inWorkspace(store, actor, actor.workspaceId, lock);
   }
   throw badInput('workspace', 'name the workspace by its slug');
+}
+
+async function everywhere(store: Store, actor: Actor, lock: Asked['lock']): Promise<Reached> {
+  if (!(await isEnded(store, actor, lock))) return everything;
+  throw new ControlRefused('permission_denied', 'this management key is not in force any more');
 }
 
 const everything: Reached = { scope: new EveryWorkspace(), role: 'operator', suspended: false };
@@ -71,10 +76,14 @@ interface Named {
 /** Charges update the row, which `FOR KEY SHARE` lets them; `FOR UPDATE` waits for all the others. */
 const locks = { shared: 'FOR KEY SHARE', alone: 'FOR UPDATE' } as const;
 
-/** Only what can be a slug or an id is asked for: PostgreSQL raises for other texts. */
+/**
+ * By its id, its slug or one that it had before: whatever was written down with the old one goes on working, and
+ * every answer names the one of today. Only what can be one of these is asked for: PostgreSQL raises for other texts.
+ */
 async function findNamed(store: Store, named: string, lock: Asked['lock']): Promise<Named | null> {
   if (!/^[a-z0-9-]{1,100}$/i.test(named)) return null;
-  const condition = isUuid(named) ? 'id = $1::uuid' : 'slug = $1';
+  const byName = 'slug = $1 OR id = (SELECT workspace_id FROM former_slug WHERE slug = $1)';
+  const condition = isUuid(named) ? 'id = $1::uuid' : `${byName} ORDER BY slug = $1 DESC LIMIT 1`;
   const [found] = await store.query<Named>(
     `SELECT id::text AS id, slug, time_zone, retention_days, suspended_at IS NOT NULL AS suspended FROM workspace
      WHERE ${condition} ${lock === undefined ? '' : locks[lock]}`,
@@ -89,10 +98,9 @@ async function roleIn(
   workspaceId: string,
   lock: Asked['lock'],
 ): Promise<ActingRole | null> {
+  if (await isEnded(store, actor, lock)) return null;
   if (actor.kind === 'management-key' && actor.workspaceId !== null) {
-    if (actor.workspaceId !== workspaceId) return null;
-    // Its adapter has just authenticated it: only behind a lock may that have changed.
-    return lock !== undefined && (await isVoidNow(store, actor)) ? null : actor.role;
+    return actor.workspaceId === workspaceId ? actor.role : null;
   }
   if (isOperator(actor)) return 'operator';
   if (actor.kind === 'user') {
@@ -101,6 +109,11 @@ async function roleIn(
     if (member !== null) return roleOf(member.role);
   }
   return null;
+}
+
+/** Its adapter has just authenticated a management key: only a mutation, behind a lock, may find that changed. */
+async function isEnded(store: Store, actor: Actor, lock: Asked['lock']): Promise<boolean> {
+  return lock !== undefined && actor.kind === 'management-key' && (await isVoidNow(store, actor));
 }
 
 /** Some fields need more than their operation. @throws ControlRefused permission_denied. */

@@ -26,7 +26,7 @@ export const showCall = read({
 });
 
 const countedCalls = z.object({
-  calls: z.int(),
+  calls: z.int().meta({ description: 'How many calls fit; the most that is counted where there are more.' }),
   more: z.boolean().meta({
     description: `There are more than were counted, which are ${mostCounted} at most, or older ones that were not looked at.`,
   }),

@@ -6,7 +6,7 @@ import { storedCostLines } from '#lib/settlement/record/stored-lines';
 /** One price class of a charge (contract: money/receipt). */
 export const chargeLine = z.object({
   class: z.string(),
-  quantity: z.number(),
+  quantity: z.number().meta({ description: 'Tokens or pieces of the class.' }),
   unitPrice: z.string().meta({ description: 'Dollars per million units.' }),
   cost: z.string().meta({
     description: 'Exact share in dollars before the one rounding up, so it may have up to 15 decimals.',

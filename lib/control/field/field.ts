@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badInput, quoted } from '#lib/control/refusal';
-import type { Permission } from '#lib/control/role';
+import { type Permission, rolesThatMay } from '#lib/control/role';
 
 /** Which control of a form, and which words of the command line, give a value of it. */
 export type FieldKind =
@@ -117,6 +117,13 @@ function isAbsent(input: unknown, name: PropertyKey | undefined): boolean {
 
 function printableName(name: string): string {
   return /^[\w.-]{1,80}$/.test(name) ? name : quoted(name);
+}
+
+/** What a field does and counts, in sentences: "Stands in the ledger. Unit: USD." */
+export function sentencesOf({ help, unit, permission }: FieldFacts): string {
+  const told = help === '' || /[.?]$/.test(help) ? help : `${help}.`;
+  const who = permission && `Needs the role ${rolesThatMay(permission)}.`;
+  return [told, unit && `Unit: ${unit}.`, who].filter(Boolean).join(' ');
 }
 
 /** "maxOutputTokens" → "max-output-tokens". */

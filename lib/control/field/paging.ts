@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Field, optional } from '#lib/control/field/field';
-import { count, words } from '#lib/control/field/kinds';
+import { count, isUuid, words } from '#lib/control/field/kinds';
+import { badInput } from '#lib/control/refusal';
 
 const defaultLimit = 50;
 /** The largest page. */
@@ -13,7 +14,7 @@ export const paging = pagingBy(defaultLimit);
 export function pagingBy(rows: number) {
   const help = `How many at most; ${rows} when it is not given.`;
   return {
-    limit: optional(count({ label: 'Rows', help, example: 20 }, { min: 1, max: mostRows })),
+    limit: optional(count({ label: 'Rows', help, unit: 'rows', example: 20 }, { min: 1, max: mostRows })),
     after: optional(words({ label: 'After', help: 'The "next" of the page before.', placeholder: 'NEXT' })),
   };
 }
@@ -29,6 +30,23 @@ export function pageOf<Row>(row: z.ZodType<Row>) {
     data: z.array(row),
     next: z.string().nullable().meta({ description: 'Send it as "after" for the next page; null: no more.' }),
   });
+}
+
+/** Where a page ended: the last row's time and id, so that no row needs to be there for the next one. */
+export interface Place {
+  readonly at: Date;
+  readonly id: string;
+}
+
+export function placeText({ at, id }: Place): string {
+  return `${at.getTime()}.${id}`;
+}
+
+/** @param what "a page of keys". @throws ControlRefused (invalid_body) for an `after` that no page gave. */
+export function placeOf(after: string, what: string): Place {
+  const [, ms = '', id = ''] = /^(\d{1,14})\.([0-9a-f-]{36})$/.exec(after) ?? [];
+  if (!isUuid(id)) throw badInput('after', `this is not the "next" of ${what}`);
+  return { at: new Date(Number(ms)), id };
 }
 
 /** A filter of a list: its field, and its condition in SQL. Adding one is one entry of such a record. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Field, Fields, ValueOf } from '#lib/control/field/field';
+import { type Field, type Fields, sentencesOf, type ValueOf } from '#lib/control/field/field';
 import { formatUsd } from '#lib/money';
 
 /** Settings of a thing as JSON shows them: money as decimal strings, times in ISO. */
@@ -47,7 +47,17 @@ function shownValue(name: string, field: Field, stored: ReadonlyMap<string, unkn
 export function shapeOf<S extends Fields>(settings: S): { [N in keyof S]: z.ZodType<Shown<ValueOf<S[N]>>> } {
   const shapes = Object.entries(settings).map(([name, field]) => {
     const shape = field.clearable ? kindShape(field).nullable() : kindShape(field);
-    return [name, shape.meta({ title: field.label, description: field.help })];
+    return [
+      name,
+      shape.meta({
+        title: field.label,
+        description: sentencesOf({
+          label: field.label,
+          help: field.help,
+          ...(field.unit && { unit: field.unit }),
+        }),
+      }),
+    ];
   });
   return Object.fromEntries(shapes) as { [N in keyof S]: z.ZodType<Shown<ValueOf<S[N]>>> };
 }

@@ -1,6 +1,7 @@
 import type { ApiKey } from '#generated/client';
 import type { Context } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
+import { type Place, placeText } from '#lib/control/field/paging';
 import { type ShownKey, stateOfRow } from '#lib/control/key/settings';
 import { notFound, quoted } from '#lib/control/refusal';
 import { inScope, type Scope, within } from '#lib/control/scope';
@@ -85,7 +86,7 @@ const order = "(k.status = 'revoked'), k.created_at DESC, k.id DESC";
 /**
  * A page of the scope's keys. It says where it ended by the last key's place at that time, so that keys
  * made or revoked meanwhile move none of the following pages.
- * @param after `next` of the page before, split: whether its last key was revoked, and that key's id.
+ * @param after `next` of the page before, split: whether its last key was revoked, and that key's place.
  */
 export async function pageOfKeys(
   store: Store,
@@ -93,20 +94,21 @@ export async function pageOfKeys(
   page: {
     /** Further conditions; their values are added to those of the statement. */
     conditions(values: unknown[]): string[];
-    readonly after: { readonly revoked: boolean; readonly id: string } | null;
+    readonly after: (Place & { readonly revoked: boolean }) | null;
     readonly limit: number;
   },
 ): Promise<{ data: ShownKey[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
   const where = [within(scope, 'k.workspace_id', values), ...page.conditions(values)];
   if (page.after) {
-    values.push(page.after.revoked, page.after.id);
-    const [revoked, id] = [`$${values.length - 1}::boolean`, `$${values.length}::uuid`];
+    const revoked = `$${values.push(page.after.revoked)}::boolean`;
+    const at = `$${values.push(page.after.at)}::timestamptz`;
+    const id = `$${values.push(page.after.id)}::uuid`;
     where.push(`((k.status = 'revoked') > ${revoked} OR ((k.status = 'revoked') = ${revoked}
-      AND (k.created_at, k.id) < (SELECT a.created_at, a.id FROM api_key a WHERE a.id = ${id})))`);
+      AND (k.created_at, k.id) < (${at}, ${id})))`);
   }
-  const rows = await store.query<{ id: string; revoked: boolean }>(
-    `SELECT k.id::text AS id, k.status = 'revoked' AS revoked FROM api_key k
+  const rows = await store.query<Place & { revoked: boolean }>(
+    `SELECT k.id::text AS id, k.created_at AS at, k.status = 'revoked' AS revoked FROM api_key k
      WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1`,
     values,
   );
@@ -114,6 +116,6 @@ export async function pageOfKeys(
   const ids = rows.slice(0, page.limit).map((row) => row.id);
   return {
     data: await readKeys(store, scope, ids),
-    next: last ? `${last.revoked ? 1 : 0}.${last.id}` : null,
+    next: last ? `${last.revoked ? 1 : 0}.${placeText(last)}` : null,
   };
 }

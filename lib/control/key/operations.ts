@@ -4,7 +4,7 @@ import { userOf } from '#lib/control/actor';
 import { type Context, change, create, read } from '#lib/control/declare';
 import { allOptional, optional } from '#lib/control/field/field';
 import { count, isUuid, line } from '#lib/control/field/kinds';
-import { conditionsOf, fieldsOf, limitOf, pageOf, paging } from '#lib/control/field/paging';
+import { conditionsOf, fieldsOf, limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
 import { columnsOf } from '#lib/control/field/settings';
 import { changeKey, recallKeyLeases } from '#lib/control/key/change';
 import { getKey, pageOfKeys } from '#lib/control/key/find';
@@ -122,11 +122,9 @@ export const listKeys = read({
   http: [{ method: 'GET', path: keys }],
   line: { unset: allModels },
   run: ({ store, scope }, input) => {
-    const [, revoked, id = ''] = /^([01])\.(.{36})$/.exec(input.after ?? '') ?? [];
-    if (input.after !== undefined && !isUuid(id)) {
-      throw badInput('after', 'this is not the "next" of a page of keys');
-    }
-    const after = input.after === undefined ? null : { revoked: revoked === '1', id };
+    const [, revoked, place = ''] = /^([01])\.(.*)$/.exec(input.after ?? '') ?? [];
+    const after =
+      input.after === undefined ? null : { revoked: revoked === '1', ...placeOf(place, 'a page of keys') };
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
     return pageOfKeys(store, scope, { conditions, after, limit: limitOf(input) });
   },

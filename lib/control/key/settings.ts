@@ -29,10 +29,22 @@ export const keySettings = {
   d7Cap: cap({ label: 'Any 7 days', help: '', group: caps, example: '25' }),
   d30Cap: cap({ label: 'Any 30 days', help: '', group: caps, example: '80' }),
   quota: cap({ label: 'Lifetime', help: 'The key stops when it is used up', group: caps, example: '500' }),
-  rpm: limit({ label: 'Requests a minute', help: '', group: limits, example: 60 }),
-  tpm: limit({ label: 'Tokens a minute', help: '', group: limits, example: 200_000 }),
-  concurrency: limit({ label: 'Calls at once', help: '', group: limits, example: 10 }),
-  maxOutputTokens: limit({ label: 'Output tokens a call', help: '', group: limits, example: 4096 }),
+  rpm: limit({ label: 'Requests a minute', help: '', unit: 'requests a minute', group: limits, example: 60 }),
+  tpm: limit({
+    label: 'Tokens a minute',
+    help: '',
+    unit: 'tokens a minute',
+    group: limits,
+    example: 200_000,
+  }),
+  concurrency: limit({ label: 'Calls at once', help: '', unit: 'calls at once', group: limits, example: 10 }),
+  maxOutputTokens: limit({
+    label: 'Output tokens a call',
+    help: '',
+    unit: 'tokens',
+    group: limits,
+    example: 4096,
+  }),
   expiresAt: moment({
     label: 'Expires',
     help: 'From then on its calls are refused.',
@@ -52,8 +64,8 @@ const moments = z.iso.datetime();
 /** What can change of a key: its entity tag and its audit rows are made of it. */
 const stateShape = {
   ...shapeOf(keySettings),
-  status: z.enum(states),
-  quotaExhausted: z.boolean(),
+  status: z.enum(states).meta({ description: 'Calls of an active one alone are admitted.' }),
+  quotaExhausted: z.boolean().meta({ description: 'The lifetime cap is used up, so its calls are refused.' }),
   display: z
     .string()
     .meta({ description: 'Its first 7 and last 4 characters: all that is kept in the clear.' }),
@@ -67,7 +79,7 @@ export const shownKey = z.object({
   spent: z
     .object({ day: dollars, d7: dollars, d30: dollars })
     .meta({ description: 'Settled spend; what running calls hold comes on top.' }),
-  lastUsedAt: moments.nullable(),
+  lastUsedAt: moments.nullable().meta({ description: 'The last call; null: none so far.' }),
   createdAt: moments,
   ownerRemoved: z
     .boolean()

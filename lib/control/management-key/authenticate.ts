@@ -14,6 +14,12 @@ interface Found {
   maker_operator: boolean | null;
 }
 
+const standing = `
+  SELECT k.id::text AS id, k.name, k.workspace_id::text AS workspace_id, k.role,
+    k.created_by::text AS created_by, m.role AS maker_role, u.operator AS maker_operator
+  FROM management_key k LEFT JOIN "user" u ON u.id = k.created_by
+  LEFT JOIN member m ON m.user_id = k.created_by AND m.workspace_id = k.workspace_id`;
+
 /**
  * Who presents a management key; null when it is unknown, revoked, or void because its maker has lost the
  * role that it was made under (contract: control-plane/management-keys).
@@ -25,14 +31,9 @@ export async function findManagementKey(
   pepper: string,
   address: string | null,
 ): Promise<ManagementKeyActor | null> {
-  const [found] = await storeOf(db).query<Found>(
-    `SELECT k.id::text AS id, k.name, k.workspace_id::text AS workspace_id, k.role,
-       k.created_by::text AS created_by, m.role AS maker_role, u.operator AS maker_operator
-     FROM management_key k LEFT JOIN "user" u ON u.id = k.created_by
-     LEFT JOIN member m ON m.user_id = k.created_by AND m.workspace_id = k.workspace_id
-     WHERE k.hash = $1 AND k.revoked_at IS NULL`,
-    [hashKey(secret, pepper)],
-  );
+  const [found] = await storeOf(db).query<Found>(`${standing} WHERE k.hash = $1 AND k.revoked_at IS NULL`, [
+    hashKey(secret, pepper),
+  ]);
   if (found === undefined || isVoid(found)) return null;
   return {
     kind: 'management-key',
@@ -45,18 +46,10 @@ export async function findManagementKey(
   };
 }
 
-/** The same inside of a mutation, for a maker whose role is taken away at that moment. */
-export async function isVoidNow(
-  { query }: Store,
-  { madeBy, workspaceId, role }: ManagementKeyActor,
-): Promise<boolean> {
-  if (madeBy === null) return false;
-  const [maker] = await query<Pick<Found, 'maker_role' | 'maker_operator'>>(
-    `SELECT m.role AS maker_role, u.operator AS maker_operator FROM "user" u
-     LEFT JOIN member m ON m.user_id = u.id AND m.workspace_id = $2::uuid WHERE u.id = $1::uuid`,
-    [madeBy, workspaceId],
-  );
-  return maker === undefined || isVoid({ ...maker, created_by: madeBy, role });
+/** The same inside of a mutation, for a key that is revoked, or whose maker loses the role, at that moment. */
+export async function isVoidNow({ query }: Store, { keyId }: ManagementKeyActor): Promise<boolean> {
+  const [found] = await query<Found>(`${standing} WHERE k.id = $1::uuid AND k.revoked_at IS NULL`, [keyId]);
+  return found === undefined || isVoid(found);
 }
 
 /** Whether its maker could no longer make it. One that the command line made has no maker to lose. */

@@ -94,6 +94,19 @@ export const removeMember = change({
   },
 });
 
+const showMemberOf = read({
+  name: 'member.show',
+  summary: 'A member with the role, and the entity tag for a change of it.',
+  reach: 'workspace',
+  permission: 'members:read',
+  fields: { member: memberName },
+  output: shownMember,
+  state: stateOf,
+  http: [{ method: 'GET', path: `${members}/{member}` }],
+  line: {},
+  run: ({ store, scope }, { member }) => findMember(store, scope, member),
+});
+
 export const listMembers = read({
   name: 'member.list',
   summary: 'The members of a workspace with their roles.',
@@ -119,7 +132,7 @@ export const listMembers = read({
   },
 });
 
-export const memberOperations = [addMember, setMember, removeMember, listMembers];
+export const memberOperations = [addMember, setMember, removeMember, showMemberOf, listMembers];
 
 /** Every process reads again which API keys have lost their member (contract: authentication/inactive-reasons). */
 function done({ scope }: Context<'workspace'>, userId: string, revoked = 0) {

@@ -67,7 +67,11 @@ export const rollBackPolicy = change({
   reach: 'workspace',
   permission: 'policies:write',
   fields: { model },
-  output: z.object({ version: z.int(), restored: z.int().nullable(), policy: storedPolicy }),
+  output: z.object({
+    version: z.int(),
+    restored: z.int().nullable().meta({ description: 'The version whose policy it has again; null: none.' }),
+    policy: storedPolicy,
+  }),
   http: [{ method: 'POST', path: `${policies}/{model}/rollback` }],
   line: { arguments: ['workspace'] },
   text: ({ version, restored, policy }) => {
@@ -117,7 +121,7 @@ const showPolicy = read({
   },
 });
 
-const showPolicies = read({
+export const showPolicyList = read({
   name: 'policy.show',
   summary: 'All policies of a workspace that are in force, with their versions.',
   reach: 'workspace',
@@ -148,7 +152,7 @@ const showPolicies = read({
   },
 });
 
-export const policyOperations = [setPolicy, rollBackPolicy, showPolicy, showPolicies];
+export const policyOperations = [setPolicy, rollBackPolicy, showPolicy, showPolicyList];
 
 /** The lock on the workspace makes version numbers of one policy follow each other. */
 async function lock({ store, scope }: Context<'workspace'>): Promise<void> {

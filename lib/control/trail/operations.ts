@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
-import { isUuid, moment, words } from '#lib/control/field/kinds';
-import { conditionsOf, fieldsOf, limitOf, pageOf, paging } from '#lib/control/field/paging';
-import { badInput } from '#lib/control/refusal';
+import { moment, words } from '#lib/control/field/kinds';
+import {
+  conditionsOf,
+  fieldsOf,
+  limitOf,
+  type Place,
+  pageOf,
+  paging,
+  placeOf,
+  placeText,
+} from '#lib/control/field/paging';
 import { inScope, within } from '#lib/control/scope';
 
 const states = z.record(z.string(), z.unknown()).nullable();
@@ -55,12 +63,12 @@ export const listAudit = read({
     const values: unknown[] = [limit + 1];
     const where = [within(scope, 'a.workspace_id', values), ...conditionsOf(filters, input, values)];
     if (input.after !== undefined) {
-      if (!isUuid(input.after)) throw badInput('after', 'this is not the "next" of a page of audit rows');
-      values.push(input.after);
-      where.push(`(a.at, a.id) < (SELECT l.at, l.id FROM audit l WHERE l.id = $${values.length}::uuid)`);
+      const { at, id } = placeOf(input.after, 'a page of audit rows');
+      values.push(at, id);
+      where.push(`(a.at, a.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
     }
-    const found = await store.query<{ id: string }>(
-      `SELECT a.id::text AS id FROM audit a WHERE ${where.join(' AND ')} ORDER BY a.at DESC, a.id DESC LIMIT $1`,
+    const found = await store.query<Place>(
+      `SELECT a.id::text AS id, a.at FROM audit a WHERE ${where.join(' AND ')} ORDER BY a.at DESC, a.id DESC LIMIT $1`,
       values,
     );
     const ids = found.slice(0, limit).map(({ id }) => id);
@@ -70,7 +78,8 @@ export const listAudit = read({
       const row = byId.get(id);
       return row ? [shown(row)] : [];
     });
-    return { data, next: found.length > limit ? (ids.at(-1) ?? null) : null };
+    const last = found.length > limit ? found[limit - 1] : undefined;
+    return { data, next: last ? placeText(last) : null };
   },
 });
 
@@ -84,13 +93,19 @@ interface Row {
   subject: string;
   before: unknown;
   after: unknown;
+  detail: unknown;
   address: string | null;
 }
 
-function shown({ id, at, actor, action, subject, before, after, address }: Row) {
+/** What a mutation says besides (a model, an overlap) stands on the side that is there: what is, else what was. */
+function shown({ id, at, actor, action, subject, before, after, detail, address }: Row) {
+  const [was, is] = [stateOf(before), stateOf(after)];
+  const told = stateOf(detail);
   return {
     ...{ id, at: at.toISOString(), actor, action, subject },
-    ...{ before: stateOf(before), after: stateOf(after), address },
+    before: is === null && was !== null ? { ...was, ...told } : was,
+    after: is && { ...is, ...told },
+    address,
   };
 }
 

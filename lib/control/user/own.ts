@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { userOf } from '#lib/control/actor';
 import { change, read } from '#lib/control/declare';
-import { id as idField, isUuid, moment, words } from '#lib/control/field/kinds';
+import { id as idField, isUuid, moment } from '#lib/control/field/kinds';
 import { badInput, notFound } from '#lib/control/refusal';
 import { roleOf, roles } from '#lib/control/role';
 import { heldNano } from '#lib/control/workspace/find';
@@ -63,27 +63,6 @@ export const visitWorkspace = read({
   },
 });
 
-/** The slug that a workspace has now, by one that it had before: of whoever is a member there. */
-export const findRenamedWorkspace = read({
-  name: 'workspace.renamed',
-  summary: 'Where a workspace of whoever is signed in lives now, by a slug that it had before.',
-  reach: 'self',
-  permission: null,
-  fields: { slug: words({ label: 'Slug', help: 'The one that it had before.' }) },
-  output: z.object({ slug: z.string().nullable() }),
-  http: [],
-  line: null,
-  run: async ({ store, actor }, { slug }) => {
-    const userId = userOf(actor);
-    if (userId === null) return { slug: null };
-    const found = await store.prisma.formerSlug.findFirst({
-      where: { slug, workspace: { members: { some: { userId } } } },
-      select: { workspace: { select: { slug: true } } },
-    });
-    return { slug: found?.workspace.slug ?? null };
-  },
-});
-
 export const endSession = change({
   name: 'session.end',
   summary: 'Ends a session of the console: a copy of its cookie opens nothing from now on.',
@@ -102,11 +81,11 @@ export const endSession = change({
     const data = [{ id, expiresAt: endsAt }];
     const { count } = await endedSession.createMany({ data, skipDuplicates: true });
     // Signed out in another tab already: nothing is changed.
-    const before = count === 0 ? {} : null;
+    const before = { ended: count === 0 };
     // Sessions whose week is over open nothing anyway.
     await endedSession.deleteMany({ where: { expiresAt: { lt: new Date(nowMs) } } });
-    return { result: { id }, subject: id, workspaceId: null, before, after: {}, changes: [] };
+    return { result: { id }, subject: id, workspaceId: null, before, after: { ended: true }, changes: [] };
   },
 });
 
-export const ownOperations = [listOwnWorkspaces, visitWorkspace, findRenamedWorkspace, endSession];
+export const ownOperations = [listOwnWorkspaces, visitWorkspace, endSession];

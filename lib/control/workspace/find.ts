@@ -1,4 +1,5 @@
 import type { Workspace } from '#generated/client';
+import { type Place, placeText } from '#lib/control/field/paging';
 import { inScope, type Scope, within } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import { type ListedWorkspace, type ShownWorkspace, stateOfRow } from '#lib/control/workspace/settings';
@@ -12,21 +13,21 @@ export const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE w
 export async function listWorkspaces(
   store: Store,
   scope: Scope,
-  page: { conditions(values: unknown[]): string[]; readonly after: string | null; readonly limit: number },
+  page: { conditions(values: unknown[]): string[]; readonly after: Place | null; readonly limit: number },
 ): Promise<{ data: ListedWorkspace[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
   const where = [within(scope, 'w.id', values), ...page.conditions(values)];
   if (page.after !== null) {
-    values.push(page.after);
-    where.push(`(w.created_at, w.id) < (SELECT a.created_at, a.id FROM workspace a
-      WHERE a.id = $${values.length}::uuid)`);
+    values.push(page.after.at, page.after.id);
+    where.push(`(w.created_at, w.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
   }
-  const found = await store.query<{ id: string; held: string }>(
-    `SELECT w.id::text AS id, (${heldNano})::text AS held FROM workspace w
+  const found = await store.query<Place & { held: string }>(
+    `SELECT w.id::text AS id, w.created_at AS at, (${heldNano})::text AS held FROM workspace w
      WHERE ${where.join(' AND ')} ORDER BY w.created_at DESC, w.id DESC LIMIT $1`,
     values,
   );
   const rows = found.slice(0, page.limit);
+  const last = found.length > page.limit ? rows.at(-1) : undefined;
   const ids = rows.map(({ id }) => id);
   const workspaces = await store.prisma.workspace.findMany({ where: { id: { in: ids } } });
   const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
@@ -35,7 +36,7 @@ export async function listWorkspaces(
       const workspace = byId.get(id);
       return workspace ? [listed(workspace, held)] : [];
     }),
-    next: found.length > page.limit ? (ids.at(-1) ?? null) : null,
+    next: last ? placeText(last) : null,
   };
 }
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { recallLeases } from '#lib/billing/ledger';
 import { change, create, read } from '#lib/control/declare';
 import { allOptional, optional } from '#lib/control/field/field';
-import { isUuid, line } from '#lib/control/field/kinds';
-import { conditionsOf, fieldsOf, limitOf, pageOf, paging } from '#lib/control/field/paging';
+import { line } from '#lib/control/field/kinds';
+import { conditionsOf, fieldsOf, limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
 import { columnsOf } from '#lib/control/field/settings';
-import { badInput, notFound } from '#lib/control/refusal';
+import { notFound } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { listWorkspaces, readWorkspace } from '#lib/control/workspace/find';
 import {
@@ -117,9 +117,7 @@ export const listAllWorkspaces = read({
   http: [{ method: 'GET', path: workspaces }],
   line: {},
   run: ({ store, scope }, input) => {
-    const after = input.after ?? null;
-    if (after !== null && !isUuid(after))
-      throw badInput('after', 'this is not the "next" of a page of workspaces');
+    const after = input.after === undefined ? null : placeOf(input.after, 'a page of workspaces');
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
     return listWorkspaces(store, scope, { conditions, after, limit: limitOf(input) });
   },

@@ -10,14 +10,21 @@ strings, times are ISO 8601 in UTC, and \`null\` removes a limit.
 
 **Lists** answer \`{ data, next }\`: send \`next\` as \`after\` for the following page; \`null\` means that there is none.
 
-**Idempotency-Key**: a POST that is sent again with the same key within 24 hours gets the stored answer and does
-nothing a second time. The same key with another request is 409 \`conflict\`.
+**Idempotency-Key** (1 to 255 printable ASCII characters without spaces): a POST that is sent again with the same key
+within 24 hours gets the stored answer and does nothing a second time, also while the first one still runs. The same
+key with another address or body is 409 \`conflict\`; a request that was refused leaves its key free. Keys of one
+management key mean nothing to another.
 
 **ETag and If-Match**: what can be changed is read with an entity tag. Sent back as \`If-Match\`, it lets the change
 pass only if nobody changed the thing meanwhile; otherwise the answer is 409 \`conflict\`.
 
-**Errors** are \`{ "error": { "message", "code" } }\`; every answer carries its id as \`X-Request-Id\`. A management key
-may send ${requestsPerMinute} requests a minute to each process.`;
+**Errors** are \`{ "error": { "message", "code" } }\`; every answer carries its id as \`X-Request-Id\`.
+
+**Limits**: a management key may send ${requestsPerMinute} requests in any 60 seconds to each process of the gateway; beyond it the
+answer is 429 \`api_key_rpm_exceeded\` with \`Retry-After\`, in seconds. A body has at most 1 MiB and arrives within 15 s.
+
+**Names**: ids, slugs and addresses of other workspaces are 404 \`not_found\`, as if they did not exist. A slug that a
+workspace had before finds it, and the answer names the one of today.`;
 
 /** The OpenAPI 3.1 document of the management API, made of the declarations alone. */
 export function openApiOf(operations: readonly Operation[]): JsonSchema {
@@ -43,6 +50,7 @@ export function openApiOf(operations: readonly Operation[]): JsonSchema {
 const ownAddress = {
   operationId: 'openApi',
   summary: 'This document.',
+  description: 'It needs no credential.',
   security: [],
   responses: { 200: { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: {} } } } },
 };
@@ -95,7 +103,12 @@ function inPath(name: string, { fields }: Operation): JsonSchema {
   const field = fields[name];
   const schema = field
     ? querySchema(field)
-    : { type: 'string', description: 'The workspace: its slug.', examples: ['acme'] };
+    : {
+        type: 'string',
+        title: 'Workspace',
+        description: 'Its slug, one that it had before, or its id.',
+        examples: ['acme'],
+      };
   return { name, in: 'path', required: true, schema };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Operation } from '#lib/control/declare';
-import type { Field } from '#lib/control/field/field';
+import { type Field, sentencesOf } from '#lib/control/field/field';
 
 /** JSON Schema, and the parts of an OpenAPI document, which are as free. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -32,9 +32,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return rest;
 }
 
-function factsOf({ label, help, unit, example, secret }: Field): JsonSchema {
-  const sentence = help === '' || /[.?]$/.test(help) ? help : `${help}.`;
-  const description = [sentence, ...(unit === undefined ? [] : [`Unit: ${unit}.`])].join(' ').trim();
+function factsOf(field: Field): JsonSchema {
+  const { label, example, secret } = field;
+  const description = sentencesOf(field);
   return {
     title: label,
     ...(description === '' ? {} : { description }),

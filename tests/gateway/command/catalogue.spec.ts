@@ -123,6 +123,16 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
     expect((await inForce())[0]?.price?.price.base.input).toBe(3_000_000_000n);
   });
 
+  it('writes a new price once when five apply it at once', async () => {
+    await apply(yaml());
+    const path = write(yaml({ price: '{ input: "3" }' }));
+    const all = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => gateway.json<{ changes: string[] }>('catalogue', 'apply', path)),
+    );
+    expect(all.flatMap(({ changes }) => changes)).toHaveLength(1);
+    expect(await prices()).toHaveLength(2);
+  });
+
   it('marks a model that reasons, and unmarks it', async () => {
     await apply(yaml());
     const marked = yaml().replace('name: Model', 'name: Model\n    reasoning: true');

@@ -234,9 +234,14 @@ describe('an Idempotency-Key (contract: control-plane/idempotency)', () => {
     expect((await send(token, 'POST', keys, { name: 'web' }, once)).status).toBe(201);
   });
 
-  it('is forgotten after 24 hours', async () => {
-    const { keys, token } = await place();
+  it('is forgotten after 24 hours, however many others are', async () => {
+    const { keys, token, tokenId } = await place();
     const once = { 'idempotency-key': 'deploy-4' };
+    await stack.db.pool.query(
+      `INSERT INTO stored_answer (management_key_id, token, request, answer, created_at)
+       SELECT $1, 'old-' || n, '', '', now() - interval '3 days' FROM generate_series(1, 300) n`,
+      [tokenId],
+    );
     const first = await send(token, 'POST', keys, { name: 'web' }, once);
     await stack.db.pool.query(
       `UPDATE stored_answer SET created_at = now() - interval '25 hours' WHERE token = 'deploy-4'`,

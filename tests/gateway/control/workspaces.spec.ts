@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlRefused } from '#lib/control/refusal';
 import { listAudit } from '#lib/control/trail/operations';
-import { findRenamedWorkspace } from '#lib/control/user/own';
+import { visitWorkspace } from '#lib/control/user/own';
 import * as operations from '#lib/control/workspace/operations';
 import { type Db, openDb } from '#lib/data/db';
 import {
@@ -173,17 +174,19 @@ describe('a workspace', () => {
     expect(second.next).toBeNull();
   });
 
-  it('takes no slug that another one had before, whose old address leads to it', async () => {
+  it('takes no slug that another one had before, by which the other is still found', async () => {
     const { id, slug } = await newWorkspace({ name: 'Moved' });
     const user = { email: 'moved@example.com', password: 'long enough', workspace: slug, role: 'viewer' };
     const { id: userId } = await createUser(db, user);
     await db.prisma.formerSlug.create({ data: { slug: 'before', workspaceId: id } });
     expect((await newWorkspace({ name: 'Before' })).slug).toBe('before-2');
-    const actor = { kind: 'user' as const, userId, operator: false, address: null };
-    const where = (who?: typeof actor) =>
-      operate(db, findRenamedWorkspace, { slug: 'before' }, 'pepper', who);
-    expect(await where(actor)).toEqual({ slug });
-    expect(await where()).toEqual({ slug: null });
+    const visit = (userId: string) =>
+      operate(db, visitWorkspace, { workspace: 'before' }, 'pepper', {
+        ...{ kind: 'user', userId, operator: false, address: null },
+      });
+    expect(await visit(userId)).toMatchObject({ id, slug });
+    await expect(visit(randomUUID())).rejects.toMatchObject({ code: 'not_found' });
+    expect(await setWorkspace(db, { workspace: 'before', rpm: 7 })).toMatchObject({ id, slug, rpm: 7 });
   });
 
   it('has an audit log of its own: what changed and who changed it, page by page', async () => {

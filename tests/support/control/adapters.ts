@@ -22,7 +22,10 @@ export type Verdict =
   | 'denied'
   | 'no workspace'
   | 'not found'
+  /** It was done. */
   | 'allowed'
+  /** The input or the state of things stood in the way, not who asked. */
+  | 'refused'
   | 'fault';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -72,11 +75,12 @@ export function apiOf(control: ControlHost) {
 }
 
 export function verdictOfApi({ status, error }: ApiAnswer): Verdict {
+  if (error === null) return 'allowed';
   if (status >= 500 && status !== 503) return 'fault';
-  if (error?.code === 'missing_platform_authorization') return 'no credential';
-  if (error?.code === 'invalid_api_key') return 'bad credential';
-  if (error?.code === 'permission_denied') return 'denied';
-  if (error?.code !== 'not_found') return 'allowed';
+  if (error.code === 'missing_platform_authorization') return 'no credential';
+  if (error.code === 'invalid_api_key') return 'bad credential';
+  if (error.code === 'permission_denied') return 'denied';
+  if (error.code !== 'not_found') return 'refused';
   return error.message.includes('there is no workspace') ? 'no workspace' : 'not found';
 }
 
@@ -93,7 +97,7 @@ export async function verdictOfAction(
     return 'denied';
   if (answer.message.includes('no longer a member')) return 'no workspace';
   if (answer.message.startsWith('There is no')) return 'not found';
-  return answer.message.startsWith('The gateway could not') ? 'fault' : 'allowed';
+  return answer.message.startsWith('The gateway could not') ? 'fault' : 'refused';
 }
 
 const commands = commandsOf(operations);
@@ -121,7 +125,10 @@ export async function verdictOfLine(
     return name === 'workspace' || !field ? workspace : argumentOf(field, input[name]);
   };
   const named =
-    operation.reach === 'workspace' && !ordered.includes('workspace') ? ['--workspace', workspace] : [];
+    (operation.reach === 'workspace' && !ordered.includes('workspace')) ||
+    operation.line?.workspace === 'optional'
+      ? ['--workspace', workspace]
+      : [];
   const flags = Object.entries(operation.fields)
     .filter(([name]) => name in input && !ordered.includes(name))
     .flatMap(([name, field]) => [`--${flagOf(name, field)}`, argumentOf(field, input[name])]);
@@ -143,7 +150,7 @@ export async function verdictOfLine(
     if (message.includes('there is no workspace')) return 'no workspace';
     if (message.includes('there is no')) return 'not found';
     return error instanceof ControlRefused || (error instanceof Error && error.name === 'CommandRefused')
-      ? 'allowed'
+      ? 'refused'
       : 'fault';
   }
 }

@@ -6,11 +6,27 @@ import { openApiOf } from '#lib/management/document/document';
 /** As a client reads it. */
 const document = JSON.parse(JSON.stringify(openApiOf(operations)));
 
+interface Schema {
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string | string[];
+  readonly properties?: Record<string, Schema>;
+  readonly items?: Schema;
+  readonly anyOf?: Schema[];
+}
+
 interface Described {
+  readonly summary: string;
+  readonly description: string;
   readonly operationId: string;
-  readonly parameters?: { readonly name?: string; readonly in?: string; readonly $ref?: string }[];
-  readonly requestBody?: { content: Record<string, { schema: { properties: Record<string, unknown> } }> };
-  readonly responses: Record<string, unknown>;
+  readonly parameters?: {
+    readonly name?: string;
+    readonly in?: string;
+    readonly $ref?: string;
+    readonly schema?: Schema;
+  }[];
+  readonly requestBody?: { content: Record<string, { schema: Schema }> };
+  readonly responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
   readonly security?: unknown[];
 }
 
@@ -57,10 +73,71 @@ describe('the OpenAPI document (contract: control-plane/management-api)', () => 
     const change = find('patch /workspaces/{workspace}/keys/{id}');
     expect(change?.parameters).toContainEqual({ $ref: '#/components/parameters/IfMatch' });
     const list = find('get /workspaces/{workspace}/keys');
-    expect(list?.parameters?.map(({ name }) => name)).toEqual(['workspace', 'search', 'limit', 'after']);
+    const names = list?.parameters?.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['workspace', 'search', 'limit', 'after']));
     expect(list?.responses).toHaveProperty('200.content.application/json.schema.properties.next');
     expect(document.security).toEqual([{ managementKey: [] }]);
     expect(find('get /openapi.json')?.security).toEqual([]);
     expect(document.servers).toMatchObject([{ url: '/api/v1' }]);
+  });
+
+  it('says of every address what it does and who may, in sentences', () => {
+    for (const [address, { summary, description }] of described) {
+      expect(summary, address).toMatch(/\.$/);
+      expect(description, address).toMatch(/\.$/);
+    }
+  });
+
+  it('says of every field what it is, and what its amounts count', () => {
+    const silent: string[] = [];
+    const examine = (where: string, schema: Schema | undefined) => {
+      for (const [name, one] of Object.entries(schema?.properties ?? {})) {
+        if (!one.description) silent.push(`${where} ${name}`);
+        examine(`${where} ${name}`, one);
+      }
+    };
+    for (const [address, { parameters = [], requestBody }] of described) {
+      for (const { name, schema } of parameters) {
+        if (name !== undefined && !(schema?.title && schema.description)) silent.push(`${address} ${name}`);
+      }
+      examine(address, requestBody?.content['application/json']?.schema);
+    }
+    expect(silent).toEqual([]);
+    const amounts = operations.flatMap(({ name, fields }) =>
+      Object.entries(fields)
+        .filter(([, { kind }]) => kind === 'count' || kind === 'money')
+        .map(([field, facts]) => [`${name} ${field}`, facts.unit] as const),
+    );
+    expect(amounts.filter(([, unit]) => unit === undefined)).toEqual([]);
+  });
+
+  it('says of every number of an answer what it counts, by its name or in words', () => {
+    const silent = new Set<string>();
+    const examine = (where: string, schema: Schema | undefined) => {
+      for (const [name, one] of Object.entries(schema?.properties ?? {})) {
+        const number = [one, ...(one.anyOf ?? [])].some(({ type }) =>
+          [type].flat().some((word) => word === 'integer' || word === 'number'),
+        );
+        const told = one.description || /(Ms|Tokens|Seconds|version|status)$/.test(name);
+        if (number && !told) silent.add(`${where} ${name}`);
+        examine(where, one);
+      }
+      for (const part of [schema?.items, ...(schema?.anyOf ?? [])]) if (part) examine(where, part);
+    };
+    for (const [, { operationId, responses }] of described) {
+      for (const { content } of Object.values(responses)) {
+        examine(operationId, content?.['application/json']?.schema);
+      }
+    }
+    expect([...silent]).toEqual([]);
+  });
+
+  it('has examples that the operations take', () => {
+    for (const { name, fields } of operations) {
+      for (const [field, { example, schema }] of Object.entries(fields)) {
+        if (example === undefined) continue;
+        expect(schema.safeParse(example).success, `${name} ${field}`).toBe(true);
+      }
+    }
   });
 });

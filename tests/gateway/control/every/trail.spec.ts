@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkCatalogue } from '#lib/catalogue/files';
+import type { Operation } from '#lib/control/declare';
+import { operations } from '#lib/control/operations';
+import { runAny } from '#lib/control/run';
+import { type Db, openDb } from '#lib/data/db';
+import { controlHost, createWorkspace } from '#tests/support/control/operate';
+import { sampleOf } from '#tests/support/control/sample';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { applySet } from '#tests/support/provider/apply-set';
+
+const catalogue = `
+providers: [{ id: one, name: One, families: { chat: "https://one.test/v1" }, credential: { env: ONE_KEY } }]
+models:
+  - { id: openai/gpt-4.1, name: M, contextTokens: 1000, maxOutputTokens: 100, input: [text], output: [text],
+      offers: [{ provider: one, upstreamModel: m, families: [chat], price: { input: "2" } }] }
+`;
+
+let database: TestDatabase;
+let db: Db;
+let workspace: string;
+let workspaceId: string;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+  await applySet(db, checkCatalogue([{ name: 'trail.yaml', text: catalogue }]));
+  ({ slug: workspace, id: workspaceId } = await createWorkspace(db, { name: 'Trail', credit: '10' }));
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const actor = { kind: 'operator', name: 'test', address: '192.0.2.7' } as const;
+const run = (operation: Operation, input: Record<string, unknown>) =>
+  runAny(controlHost(db), operation, { actor, workspace, input });
+const named = (name: string) => operations.find((one) => one.name === name);
+
+/** What must have happened to a thing before, so that the operation changes something of it. */
+const earlier: Readonly<Record<string, string>> = {
+  'key.enable': 'key.disable',
+  'key.restore': 'key.exhaust',
+  'policy.rollback': 'policy.set',
+};
+/** What the samples leave out, so that the operation changes something. */
+const wanted: Readonly<Record<string, Record<string, unknown>>> = {
+  'key.set': { name: 'renamed', rpm: 5, dailyCap: '1' },
+  'workspace.set': { name: 'Renamed', rpm: 5, credit: '11' },
+  'member.set': { role: 'viewer' },
+  'catalogue.apply': { files: [{ name: 'a.yaml', text: catalogue.replace('"2"', '"3"') }] },
+  'catalogue.take-over': {
+    files: [{ name: 'a.yaml', text: catalogue.replace('"2"', '"4"') }],
+    changed: ['offer openai/gpt-4.1 one'],
+  },
+};
+/** What the snapshots of the gateway processes hold, by noun; other nouns are read from the database each time. */
+const announced: Readonly<Record<string, string>> = {
+  key: 'key',
+  workspace: 'workspace',
+  member: 'workspace',
+  policy: 'policy',
+  catalogue: 'catalogue',
+  credit: 'workspace',
+};
+
+/** An operation that changes something, its answer, and every text in both that is a secret. */
+async function changed(operation: Operation): Promise<{ secrets: string[] }> {
+  const { input } = await sampleOf(controlHost(db), operation, workspace);
+  const before = named(earlier[operation.name] ?? '');
+  if (before)
+    await run(before, before.name === 'policy.set' ? { ...input, policy: { maxAttempts: 3 } } : input);
+  const given = { ...input, ...wanted[operation.name] };
+  const { output } = await run(operation, given);
+  const secret = Object.entries(operation.fields).filter(([, field]) => field.secret);
+  const made = typeof output === 'object' && output !== null && 'key' in output ? [String(output.key)] : [];
+  return { secrets: [...secret.map(([name]) => String(given[name])), ...made] };
+}
+
+const mutations = operations.filter(({ kind }) => kind !== 'read');
+
+describe.each(mutations)('$name', (operation) => {
+  it('leaves one audit row with what differs and no secret, and the change that processes must hear of', async () => {
+    const state = async () => ({
+      rows: await db.prisma.audit.findMany({ where: { action: operation.name }, orderBy: { id: 'asc' } }),
+      changes: (await db.pool.query<{ kind: string }>('SELECT kind FROM change ORDER BY position')).rows,
+    });
+    const was = await state();
+    const { secrets } = await changed(operation);
+    const is = await state();
+    const [row, ...more] = is.rows.slice(was.rows.length);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({ actor: 'test', address: '192.0.2.7', subject: expect.stringMatching(/./) });
+    expect([null, workspaceId, ...(operation.reach === 'gateway' ? [row?.subject] : [])]).toContain(
+      row?.workspaceId ?? null,
+    );
+    expect(row?.before === null && row.after === null).toBe(false);
+    if (operation.kind === 'create') expect(row?.before).toBeNull();
+    else expect(row?.before ?? row?.after).not.toEqual(row?.after ?? {});
+    for (const secret of secrets) expect(JSON.stringify(row)).not.toContain(secret);
+    const kind = announced[operation.name.split('.')[0] ?? ''];
+    if (kind) expect(is.changes.slice(was.changes.length).map((one) => one.kind)).toContain(kind);
+  });
+});
