@@ -62,7 +62,8 @@ it('a client made of the served document makes a key, calls with it, and reads k
   expect(failed).toEqual({ data: [], next: null });
   const rows = [{ key: made.id, name: 'web', calls: 1, cost: logged.cost }];
   expect(await client.UsageService.usageShow({ workspace, by: 'key' })).toMatchObject({ rows });
-  const line = { kind: 'usage', ref: requestId, amount: `-${logged.cost}`, balance: `-${logged.cost}` };
+  const quarter = expect.stringMatching(/:(00|15|30|45):00Z$/);
+  const line = { kind: 'usage', ref: quarter, amount: `-${logged.cost}`, balance: `-${logged.cost}` };
   expect(await client.LedgerService.ledgerList({ workspace })).toMatchObject({ data: [line], next: null });
 
   const { id } = made;
