@@ -23,7 +23,7 @@ const usageRow = z.object({
   cost: dollars,
 });
 
-/** What "usage" answers (operations.md). */
+/** What "usage" answers (contract: operations/usage). */
 export const usageReport = z.object({
   workspace: z.string(),
   from: z.iso.datetime(),
