@@ -46,6 +46,13 @@ describe('citations', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('name no page that is not in the repository', () => {
+    const elsewhere = files
+      .filter(({ path }) => !path.startsWith('docs/contract/'))
+      .flatMap(({ path, text }) => citedElsewhere(text).map((cited) => `${path}: ${cited}`));
+    expect(elsewhere).toEqual([]);
+  });
+
   it('are found where they are wrong', () => {
     expect(citedIn('(contract: money/hold)')).toEqual(['money/hold']);
     expect(citedIn('(contract: money/hold, limits/rpm) and\n(contract: money/strict)')).toEqual([

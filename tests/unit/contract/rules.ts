@@ -40,7 +40,7 @@ export function citedIn(text: string): string[] {
 }
 
 const pagesElsewhere =
-  /(?<!RFC \d{4} )§ ?\d|\b(?:decisions|architecture) §|(?<![\w/-])(?:decisions|architecture|operations|service|reliability|protocols|console|stack|peers|codebases|findings)\.md\b/g;
+  /(?<!RFC \d{4} )§ ?\d|\(protocols: |\b(?:decisions|architecture) §|(?<![\w/-])(?:decisions|architecture|operations|service|reliability|protocols|console|stack|peers|codebases|findings)\.md\b/g;
 
 /** Citations of pages that are not in the repository, or of their numbered sections. */
 export function citedElsewhere(text: string): string[] {
