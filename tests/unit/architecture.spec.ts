@@ -142,7 +142,7 @@ describe('who may import whom', () => {
   });
 });
 
-describe('the tables of the control plane', () => {
+describe('the tables of the control plane (contract: control-plane/scope, control-plane/one-transaction)', () => {
   const keepers =
     /^lib\/(admission|billing|catalogue|control|data|jobs|metrics|process|resources|settlement|snapshot|telemetry)\//;
   const access =
