@@ -49,7 +49,7 @@ export async function questionsOf(
   const around = new Date(Date.parse(call.at) - dayMs / 2).toISOString();
   return [
     page('newest page', {}),
-    page(`page ${deep.pages + 1} of 50`, { after: deep.after }),
+    page(`page ${deep.pages + 1}, 50 calls each`, { after: deep.after }),
     {
       name: 'a call by its request id',
       ask: async () =>

@@ -48,7 +48,7 @@ export async function explain(pool: Pool, statements: readonly Sent[]): Promise<
       ...values,
     ]);
     const lines = rows.map((row) => row['QUERY PLAN']).filter((line) => !line.includes('never executed'));
-    plans.push(`${text.replace(/\s+/g, ' ').trim()}\n${lines.join('\n')}`);
+    plans.push(`${text.replace(/\s+/g, ' ').trim().slice(0, 400)}\n${lines.join('\n')}`);
   }
   return plans;
 }
