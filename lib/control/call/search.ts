@@ -46,7 +46,13 @@ async function stretchOf(
     if (after !== undefined) where.push(`c.id < $${values.push(after)}::uuid`);
     return where;
   };
-  if (conditionsOf(compared, input, []).length === 0) return { conditions: within, lastId: null };
+  // A search by upstream request id has a bound of its own, a day.
+  if (conditionsOf(compared, input, []).length === 0 || input.upstreamRequestId !== undefined) {
+    return {
+      conditions: (values) => [...within(values), ...conditionsOf(compared, input, values)],
+      lastId: null,
+    };
+  }
   const values: unknown[] = [];
   const [last] = await store.query<{ id: string }>(
     `SELECT c.id::text AS id FROM call c WHERE ${within(values).join(' AND ')}
