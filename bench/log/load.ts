@@ -46,15 +46,12 @@ const insertStretch = `
     CASE WHEN good THEN (CASE WHEN cached > 0
       THEN format('{"input":%s,"output":%s,"cachedInput":%s}', input, output, cached)
       ELSE format('{"input":%s,"output":%s}', input, output) END)::json ELSE '{"input":0,"output":0}' END,
-    CASE WHEN good THEN format(
-      '[{"class":"input","quantity":%s,"unitPriceNano":"%s000000","cost":"%s.000000"},{"class":"output","quantity":%s,"unitPriceNano":"%s000000","cost":"%s.000000"}%s]',
-      input, input_nano, input::bigint * input_nano, output, output_nano, output::bigint * output_nano,
-      CASE WHEN cached > 0 THEN format(',{"class":"cachedInput","quantity":%s,"unitPriceNano":"%s00000","cost":"%s.000000"}',
-        cached, input_nano, cached::bigint * input_nano / 10) END)::json ELSE '[]' END,
-    CASE WHEN refused THEN '[]' ELSE format('[%s["%s","%s",%s,%s,%s,"req_%s"]]',
-      CASE WHEN fell THEN format('["%s","%s",503,2,40,"req_%s"],', provider, model, substr(noise, 10, 20)) END,
-      provider, model, CASE WHEN good THEN 200 WHEN end_at < 0.99 THEN 400 ELSE 503 END,
-      CASE WHEN fell THEN 44 ELSE 2 END, took - 3, substr(noise, 2, 24))::json END
+    CASE WHEN good THEN format('[["input",%s,"%s000000"],["output",%s,"%s000000"]%s]', input, input_nano, output,
+      output_nano, CASE WHEN cached > 0 THEN format(',["cachedInput",%s,"%s00000"]', cached, input_nano) END)::json
+      ELSE '[]' END,
+    CASE WHEN refused THEN '[]' ELSE format('[%s["req_%s",%s,%s]]',
+      CASE WHEN fell THEN format('["req_%s",2,40,503,null],', substr(noise, 10, 20)) END,
+      substr(noise, 2, 24), CASE WHEN fell THEN 44 ELSE 2 END, took - 3)::json END
   FROM priced ORDER BY ms`;
 
 export interface Amount {
