@@ -131,7 +131,9 @@ function plain(output: unknown, { columns, unset = {} }: Pick<LineBinding, 'colu
   const members = Object.entries(named(output, unset));
   const fields = members.filter(([, value]) => !isTable(value) || value.length === 0);
   const tables = members.flatMap(([name, value]) =>
-    isTable(value) && value.length > 0 ? `\n\n${name}\n${table(value)}` : [],
+    isTable(value) && value.length > 0
+      ? `\n\n${name}\n${table(value, columns && shownOf(columns, value))}`
+      : [],
   );
   return fieldLines(Object.fromEntries(fields)) + tables.join('');
 }
@@ -147,6 +149,11 @@ type Rows = readonly Readonly<Record<string, unknown>>[];
 
 function isTable(value: unknown): value is Rows {
   return Array.isArray(value) && value.every((row) => typeof row === 'object' && row !== null);
+}
+
+/** The columns that rows have. */
+function shownOf(columns: readonly string[], [row]: Rows): readonly string[] {
+  return columns.filter((name) => row !== undefined && name in row);
 }
 
 function table(rows: Rows, columns: readonly string[] = Object.keys(rows[0] ?? {})): string {

@@ -1,28 +1,5 @@
+import { offsetMs } from '#lib/charts/zone';
 import { usableZone } from '#lib/console/show/time';
-
-/** What the wall clock of a zone is ahead of UTC at a moment, ms. */
-function offsetMs(atMs: number, zone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(atMs);
-  const read = (type: string) => Number(parts.find((part) => part.type === type)?.value);
-  const wall = Date.UTC(
-    read('year'),
-    read('month') - 1,
-    read('day'),
-    read('hour'),
-    read('minute'),
-    read('second'),
-  );
-  return wall - Math.floor(atMs / 1000) * 1000;
-}
 
 /**
  * The last second of a day in a zone, so that "until 31 January" includes that day.

@@ -9,11 +9,13 @@ import { nestedVersions } from '#lib/jobs/nested-facts';
 import type { Settled } from '#lib/jobs/stored-job';
 import { repeatable } from '#lib/jobs/transaction';
 import { meteredUsage } from '#lib/metering/anomaly';
+import { usageClasses } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
-import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
+import { minuteMs } from '#lib/settlement/apply';
 import { linesJson } from '#lib/settlement/call-row';
 import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
+import { countedUsage, laterQuarter, quarterMs, startOf } from '#lib/settlement/usage/quarter';
 
 interface LockedJob {
   readonly workspace_id: string;
@@ -186,23 +188,14 @@ function choicesOf(facts: JobFacts): number {
 function sumsOf(job: LockedJob, end: JobEnd): Parameters<typeof addSums>[1] {
   const atMs = job.created_at.getTime();
   const { workspace_id: workspaceId, key_id: keyId, model_id: model, provider_id: provider } = job;
-  const usage = meteredUsage(end);
+  const used = countedUsage(meteredUsage(end));
   const minute = { keyId, minuteMs: startOf(atMs, minuteMs), spentNano: end.costNano };
-  const hour = {
-    workspaceId,
-    keyId,
-    model,
-    provider,
-    hourMs: startOf(atMs, hourMs),
-    calls: 0,
-    errors: 0,
-    inputTokens: counted(usage.input),
-    cachedTokens: counted(usage.cachedInput),
-    outputTokens: counted(usage.output),
-    costNano: end.costNano,
+  const place = { workspaceId, keyId, model, provider, quarterMs: startOf(atMs, quarterMs) };
+  const counts = usageClasses.some((name) => used[name] > 0) || end.costNano > 0n;
+  return {
+    minutes: end.costNano > 0n ? [minute] : [],
+    quarters: counts ? [laterQuarter(place, used, end.costNano)] : [],
   };
-  const counts = hour.inputTokens + hour.cachedTokens + hour.outputTokens > 0 || end.costNano > 0n;
-  return { minutes: end.costNano > 0n ? [minute] : [], hours: counts ? [hour] : [] };
 }
 
 function viewOf(ending: Ending): string | null {

@@ -147,7 +147,7 @@ interface Charged {
 }
 
 /**
- * The usage that counts outside the call log (TPM, hourly sums, the offer's speed): the charged quantities if a
+ * The usage that counts outside the call log (TPM, usage totals, the offer's speed): the charged quantities if a
  * reported figure was reduced; else what the provider reported (contract: money/usage-bounds).
  */
 export function meteredUsage({ usage, lines, flags }: Charged): Usage {

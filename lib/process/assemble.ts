@@ -34,6 +34,7 @@ import { openJournal } from '#lib/settlement/journal';
 import { endOwn } from '#lib/settlement/once/positions';
 import { recover } from '#lib/settlement/recover';
 import { countSetAside } from '#lib/settlement/set-aside';
+import { keepFolded } from '#lib/settlement/usage/fold';
 import { listenForPolls } from '#lib/snapshot/announce';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { createChangeFeed } from '#lib/snapshot/changes';
@@ -86,6 +87,7 @@ export async function assemble(
     retentionDays: env.callRetentionDays,
     report: (error) => report(error, null),
   });
+  const folding = keepFolded(db.pool, clock, (error) => report(error, null));
 
   const exporter = telemetry.start(ownerId, clock.now());
   const journal = openJournal(journalDir, ownerId, {
@@ -280,6 +282,7 @@ export async function assemble(
       await journal.close();
       await exporter?.stop();
       await partitions.stop();
+      await folding.stop();
       await runtime.pools.close();
       spool.remove();
     },

@@ -1,9 +1,6 @@
-import { meteredUsage } from '#lib/metering/anomaly';
 import { countedModel } from '#lib/settlement/call-row';
-import type { CountedCall, SettledEntry } from '#lib/settlement/entry';
-
-/** Largest figure of one call in the sums by hour; absurd ones stand unchanged in the call's own row. */
-const mostCounted = 1_000_000_000_000;
+import { type CountedCall, countedOf, type SettledEntry } from '#lib/settlement/entry';
+import { addCall, newQuarter, quarterMs, startOf, type UsageQuarter } from '#lib/settlement/usage/quarter';
 
 /** What newly logged calls change, summed by row and in the order in which rows are locked. */
 export interface Effects {
@@ -22,25 +19,10 @@ export interface Effects {
     readonly minuteMs: number;
     readonly spentNano: bigint;
   }[];
-  readonly hours: readonly UsageHour[];
-}
-
-export interface UsageHour {
-  readonly workspaceId: string;
-  readonly keyId: string;
-  readonly hourMs: number;
-  readonly model: string;
-  readonly provider: string;
-  calls: number;
-  errors: number;
-  inputTokens: number;
-  cachedTokens: number;
-  outputTokens: number;
-  costNano: bigint;
+  readonly quarters: readonly UsageQuarter[];
 }
 
 export const minuteMs = 60_000;
-export const hourMs = 3_600_000;
 
 interface Sum {
   spentNano: bigint;
@@ -57,7 +39,7 @@ interface Place {
   readonly minuteMs: number;
   readonly model: string;
   readonly provider: string | null;
-  readonly hour: UsageHour;
+  readonly quarter: UsageQuarter;
   key: (Sum & { readonly id: string; lastUsedMs: number }) | null;
   workspace: (Sum & { readonly id: string; calls: number }) | null;
   minute: (Sum & { readonly keyId: string; readonly minuteMs: number }) | null;
@@ -74,14 +56,14 @@ export function apply(entries: readonly SettledEntry[]): Effects {
   const keys = new Map<string, Sum & { readonly id: string; lastUsedMs: number }>();
   const leases = new Map<string, LeaseSum>();
   const minutes = new Map<string, Sum & { readonly keyId: string; readonly minuteMs: number }>();
-  const hours = new Map<string, UsageHour>();
+  const quarters = new Map<string, UsageQuarter>();
   const places = new Map<string, Place>();
   const leaseOf = (kind: 'workspace' | 'key', subjectId: string) =>
     row(leases, `${kind} ${subjectId}`, () => ({ kind, subjectId, spentNano: 0n }));
   for (const entry of entries) {
-    const { call } = entry;
+    const call = entry.written === undefined ? countedOf(entry.call) : entry.call;
     const { workspaceId, keyId, atMs, costNano } = call;
-    const place = placeOf(places, hours, call);
+    const place = placeOf(places, quarters, call);
     // A refused call uses no key: only admitted ones count for "last used".
     if (entry.kind === 'close') {
       place.key ??= row(keys, keyId, () => ({ id: keyId, spentNano: 0n, lastUsedMs: 0 }));
@@ -102,18 +84,18 @@ export function apply(entries: readonly SettledEntry[]): Effects {
         place.workspaceLease.spentNano += costNano;
       }
     }
-    addToHour(place.hour, call, entry.written === undefined ? meteredUsage(entry.call) : entry.call.usage);
+    addCall(place.quarter, call);
   }
   return {
     workspaces: inOrder(workspaces),
     keys: inOrder(keys),
     leases: inOrder(leases),
     minutes: inOrder(minutes),
-    hours: inOrder(hours),
+    quarters: inOrder(quarters),
   };
 }
 
-function placeOf(places: Map<string, Place>, hours: Map<string, UsageHour>, call: CountedCall): Place {
+function placeOf(places: Map<string, Place>, quarters: Map<string, UsageQuarter>, call: CountedCall): Place {
   const { workspaceId, keyId, provider } = call;
   const minute = startOf(call.atMs, minuteMs);
   const model = countedModel(call);
@@ -121,11 +103,13 @@ function placeOf(places: Map<string, Place>, hours: Map<string, UsageHour>, call
   if (last !== undefined && last.minuteMs === minute && last.model === model) {
     if (last.provider === provider && last.workspaceId === workspaceId) return last;
   }
-  const at = startOf(call.atMs, hourMs);
+  const at = startOf(call.atMs, quarterMs);
   const name = `${workspaceId} ${at} ${keyId} ${model} ${provider ?? ''}`;
-  const hour = row(hours, name, () => newHour(call, at, model));
+  const quarter = row(quarters, name, () =>
+    newQuarter({ workspaceId, keyId, quarterMs: at, model, provider: provider ?? '' }),
+  );
   const none = { key: null, workspace: null, minute: null, keyLease: null, workspaceLease: null };
-  const place = { workspaceId, minuteMs: minute, model, provider, hour, ...none };
+  const place = { workspaceId, minuteMs: minute, model, provider, quarter, ...none };
   places.set(keyId, place);
   return place;
 }
@@ -141,38 +125,6 @@ function row<R>(rows: Map<string, R>, name: string, make: () => R): R {
 /** Rows in the order of their names: the order in which every settlement locks them. */
 function inOrder<R>(rows: ReadonlyMap<string, R>): R[] {
   return [...rows].sort(byName).map(([, one]) => one);
-}
-
-function addToHour(hour: UsageHour, call: CountedCall, usage: CountedCall['usage']): void {
-  hour.calls += 1;
-  hour.errors += isError(call) ? 1 : 0;
-  hour.inputTokens += counted(usage.input);
-  hour.cachedTokens += counted(usage.cachedInput);
-  hour.outputTokens += counted(usage.output);
-  hour.costNano += call.costNano;
-}
-
-function newHour(call: CountedCall, at: number, model: string): UsageHour {
-  const { workspaceId, keyId, provider } = call;
-  const empty = { calls: 0, errors: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costNano: 0n };
-  return { workspaceId, keyId, hourMs: at, model, provider: provider ?? '', ...empty };
-}
-
-/** An error of the trends: any answer of 400 and above, or a call that broke. */
-function isError({ status, endReason }: CountedCall): boolean {
-  return status >= 400 || broken.has(endReason);
-}
-
-const broken: ReadonlySet<string> = new Set(['upstream_error', 'timeout', 'interrupted']);
-
-/** A figure as the sums by hour count it. */
-export function counted(figure: number): number {
-  return Number.isInteger(figure) ? Math.min(Math.max(figure, 0), mostCounted) : 0;
-}
-
-/** Start of the minute or hour that a moment (ms since the epoch) counts in. */
-export function startOf(atMs: number, lengthMs: number): number {
-  return Math.floor(atMs / lengthMs) * lengthMs;
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -125,9 +125,13 @@ export type CountedCall = Pick<
   | 'errorCode'
   | 'endReason'
   | 'costNano'
+  | 'latencyMs'
+  | 'firstByteMs'
 > & {
   /** As metered: a reported figure that was reduced counts as reduced. */
-  readonly usage: Pick<Usage, 'input' | 'cachedInput' | 'output'>;
+  readonly usage: Readonly<Usage>;
+  /** How many attempts it made. */
+  readonly tried: number;
 };
 
 /** An end that the journal has written: until the drain comes, memory keeps its row as bytes, and little else. */
@@ -155,31 +159,30 @@ export function writtenOf(
   place?: Place,
 ): WrittenEntry {
   const { kind, callId, call } = entry;
+  const funding = kind === 'close' ? entry.funding : 'none';
+  return { kind, callId, funding, call: countedOf(call), written, start, end, ...(place && { place }) };
+}
+
+/** What settlement counts of a call. */
+export function countedOf(call: CallRecord): CountedCall {
   const { id, workspaceId, keyId, atMs, requestedModel, answeringModel, provider } = call;
-  const { status, errorCode, endReason, costNano } = call;
-  const { input, cachedInput, output } = meteredUsage(call);
+  const { status, errorCode, endReason, costNano, latencyMs, firstByteMs } = call;
   return {
-    kind,
-    callId,
-    funding: kind === 'close' ? entry.funding : 'none',
-    call: {
-      id,
-      workspaceId,
-      keyId,
-      atMs,
-      requestedModel,
-      answeringModel,
-      provider,
-      status,
-      errorCode,
-      endReason,
-      costNano,
-      usage: { input, cachedInput, output },
-    },
-    written,
-    start,
-    end,
-    ...(place && { place }),
+    id,
+    workspaceId,
+    keyId,
+    atMs,
+    requestedModel,
+    answeringModel,
+    provider,
+    status,
+    errorCode,
+    endReason,
+    costNano,
+    latencyMs,
+    firstByteMs,
+    usage: meteredUsage(call),
+    tried: call.attempts.length,
   };
 }
 

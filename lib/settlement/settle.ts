@@ -8,6 +8,7 @@ import { advance } from '#lib/settlement/once/positions';
 import { claimApart, unpostedOf } from '#lib/settlement/once/unposted';
 import { arrayOf } from '#lib/settlement/record/array';
 import * as sql from '#lib/settlement/statements';
+import { addQuarters, quarterRow } from '#lib/settlement/usage/statement';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
 const limitMs = 20_000;
@@ -195,10 +196,10 @@ async function shrinkLeases(client: PoolClient, ownerId: string, { leases }: Eff
   ]);
 }
 
-/** Adds to the sums by minute of admission and by hour. */
+/** Adds to the sums by minute and by quarter of an hour of admission. */
 export async function addSums(
   client: PoolClient,
-  { minutes, hours }: Pick<Effects, 'minutes' | 'hours'>,
+  { minutes, quarters }: Pick<Effects, 'minutes' | 'quarters'>,
 ): Promise<void> {
   if (minutes.length > 0) {
     await client.query(sql.addMinutes, [
@@ -207,19 +208,5 @@ export async function addSums(
       minutes.map((row) => `${row.spentNano}`),
     ]);
   }
-  if (hours.length === 0) return;
-  const rows = hours.map((row) => ({
-    workspace_id: row.workspaceId,
-    hour: new Date(row.hourMs).toISOString(),
-    key_id: row.keyId,
-    model: row.model,
-    provider: row.provider,
-    calls: row.calls,
-    errors: row.errors,
-    input_tokens: row.inputTokens,
-    cached_tokens: row.cachedTokens,
-    output_tokens: row.outputTokens,
-    cost_nano: `${row.costNano}`,
-  }));
-  await client.query(sql.addHours, [JSON.stringify(rows)]);
+  if (quarters.length > 0) await client.query(addQuarters, [JSON.stringify(quarters.map(quarterRow))]);
 }

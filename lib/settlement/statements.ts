@@ -61,20 +61,6 @@ export const addMinutes = `
   ORDER BY key_id, minute
   ON CONFLICT (key_id, minute) DO UPDATE SET spent_nano = spend_minute.spent_nano + excluded.spent_nano`;
 
-export const addHours = `
-  INSERT INTO usage_hour (workspace_id, hour, key_id, model, provider, calls, errors, input_tokens,
-    cached_tokens, output_tokens, cost_nano)
-  SELECT * FROM json_to_recordset($1::json) AS r (workspace_id uuid, hour timestamptz, key_id uuid,
-    model text, provider text, calls int, errors int, input_tokens bigint, cached_tokens bigint,
-    output_tokens bigint, cost_nano bigint)
-  ORDER BY workspace_id, hour, key_id, model, provider
-  ON CONFLICT (workspace_id, hour, key_id, model, provider) DO UPDATE SET
-    calls = usage_hour.calls + excluded.calls, errors = usage_hour.errors + excluded.errors,
-    input_tokens = usage_hour.input_tokens + excluded.input_tokens,
-    cached_tokens = usage_hour.cached_tokens + excluded.cached_tokens,
-    output_tokens = usage_hour.output_tokens + excluded.output_tokens,
-    cost_nano = usage_hour.cost_nano + excluded.cost_nano`;
-
 export const insertAudits = `
   INSERT INTO audit (id, workspace_id, actor, action, subject, detail)
   SELECT gen_random_uuid(), r.workspace, 'settlement', 'key.exhaust', r.key, '{"quotaExhausted": true}'

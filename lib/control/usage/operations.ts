@@ -1,11 +1,36 @@
+import { type Step, steps } from '#lib/charts/buckets';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
-import { choice, time } from '#lib/control/field/kinds';
-import { badInput } from '#lib/control/refusal';
-import { groupings, reportUsage, usageReport, widened } from '#lib/control/usage/report';
+import { choice, id, time, words } from '#lib/control/field/kinds';
+import { askedRange, reachesDays, widened } from '#lib/control/usage/range';
+import { groupings, reportUsage, usageReport } from '#lib/control/usage/report';
+import { readSeries, usageSeries } from '#lib/control/usage/series';
+import { splits } from '#lib/control/usage/sums';
 
-const defaultDays = 30;
-const dayMs = 86_400_000;
+const rangeFields = {
+  from: optional(
+    time({
+      label: 'From',
+      help: '30 days before the end without it; widened to a whole quarter of an hour.',
+      example: '2026-11-01T00:00:00Z',
+    }),
+  ),
+  to: optional(
+    time({
+      label: 'To',
+      help: 'Not counted any more; now without it; widened to a whole quarter of an hour.',
+      example: '2026-12-01T00:00:00Z',
+    }),
+  ),
+};
+
+const filterFields = {
+  model: optional(words({ label: 'Model', help: 'This one alone.', example: 'openai/gpt-4.1' })),
+  key: optional(id({ label: 'Key', help: 'The id of an API key: this one alone.' })),
+  provider: optional(words({ label: 'Provider', help: 'This one alone.', example: 'openai' })),
+};
+
+const workspaceUsage = '/workspaces/{workspace}/usage';
 
 export const showUsage = read({
   name: 'usage.show',
@@ -13,33 +38,82 @@ export const showUsage = read({
   reach: 'workspace',
   permission: 'logs:read',
   fields: {
-    from: optional(
-      time({
-        label: 'From',
-        help: `${defaultDays} days before the end without it; widened to a whole hour.`,
-        example: '2026-11-01T00:00:00Z',
-      }),
-    ),
-    to: optional(
-      time({
-        label: 'To',
-        help: 'Not counted any more; now without it; widened to a whole hour.',
-        example: '2026-12-01T00:00:00Z',
-      }),
-    ),
+    ...rangeFields,
     by: optional(
       choice({ label: 'Group by', help: 'Models when it is not given.', example: 'day' }, groupings),
     ),
+    ...filterFields,
   },
   output: usageReport,
-  http: [{ method: 'GET', path: '/workspaces/{workspace}/usage' }],
-  line: { command: 'usage' },
-  run: ({ store, scope, nowMs }, { from, to, by = 'model' }) => {
-    const toMs = to?.getTime() ?? nowMs;
-    const fromMs = from?.getTime() ?? toMs - defaultDays * dayMs;
-    if (toMs <= fromMs) throw badInput('to', 'the end lies after the start; write a later time');
-    return reportUsage(store, scope, { ...widened(fromMs, toMs), by });
+  http: [{ method: 'GET', path: workspaceUsage }],
+  line: {
+    command: 'usage',
+    columns: [
+      ...[
+        'model',
+        'key',
+        'name',
+        'provider',
+        'day',
+        'calls',
+        'errors',
+        'refused',
+        'inputTokens',
+        'cachedTokens',
+      ],
+      ...['outputTokens', 'latencyMs', 'firstByteMs', 'cost'],
+    ],
+  },
+  run: ({ store, scope, nowMs }, { from, to, by = 'model', model, key, provider }) => {
+    const range = widened(askedRange({ from, to }, nowMs), scope.timeZone, nowMs);
+    return reportUsage(store, scope, { range, by, filters: { model, key, provider } });
   },
 });
 
-export const usageOperations = [showUsage];
+export const seriesOfUsage = read({
+  name: 'usage.series',
+  summary: 'What a workspace used over time, in steps of its time zone, beside the period before.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: {
+    ...rangeFields,
+    step: optional(
+      choice(
+        {
+          label: 'Step',
+          help: 'Fits the range when it is not given; usage of more than 13 months ago is kept by days.',
+          example: 'hour',
+        },
+        steps,
+      ),
+    ),
+    by: optional(
+      choice({ label: 'Stack by', help: 'Everything together without it.', example: 'model' }, splits),
+    ),
+    ...filterFields,
+  },
+  output: usageSeries,
+  http: [{ method: 'GET', path: `${workspaceUsage}/series` }],
+  line: null,
+  run: ({ store, scope, nowMs }, { from, to, step, by, model, key, provider }) => {
+    const range = widened(askedRange({ from, to }, nowMs), scope.timeZone, nowMs);
+    const folded = reachesDays(range, scope.timeZone, nowMs);
+    return readSeries(store, scope, {
+      range,
+      step: folded ? 'day' : (step ?? stepFor(range.toMs - range.fromMs)),
+      by: by ?? null,
+      filters: { model, key, provider },
+      nowMs,
+    });
+  },
+});
+
+const hourMs = 3_600_000;
+
+/** A step that gives a chart of at most about two hundred points, but for long ranges of days. */
+function stepFor(lengthMs: number): Step {
+  if (lengthMs <= 48 * hourMs) return 'quarter';
+  return lengthMs <= 8 * 24 * hourMs ? 'hour' : 'day';
+}
+
+export const usageOperations = [showUsage, seriesOfUsage];

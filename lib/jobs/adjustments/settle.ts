@@ -4,13 +4,14 @@ import { type Change, publish, type SqlRunner } from '#lib/data/change';
 import { endOf, type JobEnd } from '#lib/jobs/end';
 import { meteredUsage, type UsageBounds } from '#lib/metering/anomaly';
 import type { NamedPrice } from '#lib/metering/nested-prices';
-import { type Usage, type UsageReport, type UsageSource, usageOf } from '#lib/metering/usage';
+import { type Usage, type UsageReport, type UsageSource, usageClasses, usageOf } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import { parsePrice } from '#lib/schemas/price';
-import { counted, hourMs, minuteMs, startOf } from '#lib/settlement/apply';
+import { minuteMs } from '#lib/settlement/apply';
 import { linesJson } from '#lib/settlement/call-row';
 import { storedCostLines } from '#lib/settlement/record/stored-lines';
 import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
+import { countedUsage, laterQuarter, quarterMs, startOf } from '#lib/settlement/usage/quarter';
 
 /** Prices of what a provider offers, by the provider's names: reports may name nested models. */
 export type PricesOf = (providerId: string) => readonly NamedPrice[];
@@ -41,7 +42,7 @@ const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPD
 
 const endAdjustment = `
   UPDATE adjustment SET settled_at = $2, usage = $3, lines = $4, flags = $5, cost_nano = $6, amount_nano = $7,
-    over_hold_nano = $8, more_input = $9, more_cached = $10, more_output = $11
+    over_hold_nano = $8, more = $9
   WHERE call_id = $1`;
 
 interface Charged {
@@ -110,7 +111,7 @@ export async function settleAdjustment(
   const amountNano = end.costNano - BigInt(charged.cost);
   const fresh = amountNano !== 0n && (await post(client, callId, charged, amountNano));
   const changes = fresh ? await move(client, charged, amountNano) : [];
-  const more = moreTokens(charged, end);
+  const more = moreUsage(charged, end);
   if (fresh || amountNano === 0n) await addSums(client, sumsOf(charged, more, amountNano));
   await client.query(endAdjustment, [
     callId,
@@ -121,9 +122,7 @@ export async function settleAdjustment(
     `${end.costNano}`,
     `${amountNano}`,
     `${end.overHoldNano - BigInt(charged.over_hold)}`,
-    more.inputTokens,
-    more.cachedTokens,
-    more.outputTokens,
+    JSON.stringify(nonZero(more)),
   ]);
   await publish(runnerOf(client), changes);
   if (end.flags.length === 0) return silent;
@@ -167,32 +166,28 @@ async function move(client: PoolClient, charged: Charged, spentNano: bigint): Pr
   return [...changes, ...(await auditExhausted(client, exhausted))];
 }
 
-interface MoreTokens {
-  readonly inputTokens: number;
-  readonly cachedTokens: number;
-  readonly outputTokens: number;
+/** What the report exceeds the estimate by, figure by figure; negative where it is lower. */
+function moreUsage({ usage, lines, flags }: Charged, end: JobEnd): Usage {
+  const before = countedUsage(
+    meteredUsage({ usage: usageOf(usage ?? {}), lines: storedCostLines(lines), flags: flags ?? [] }),
+  );
+  const more = countedUsage(meteredUsage(end));
+  for (const name of usageClasses) more[name] -= before[name];
+  return more;
 }
 
-/** Tokens by which the report exceeds the estimate; negative when it is lower. */
-function moreTokens({ usage, lines, flags }: Charged, end: JobEnd): MoreTokens {
-  const before = meteredUsage({
-    usage: usageOf(usage ?? {}),
-    lines: storedCostLines(lines),
-    flags: flags ?? [],
-  });
-  const now = meteredUsage(end);
-  const more = (figure: 'input' | 'cachedInput' | 'output') => counted(now[figure]) - counted(before[figure]);
-  return { inputTokens: more('input'), cachedTokens: more('cachedInput'), outputTokens: more('output') };
+function nonZero(usage: Usage): Partial<Usage> {
+  return Object.fromEntries(Object.entries(usage).filter(([, figure]) => figure !== 0));
 }
 
 /** The difference counts at the call's admission, like its spend. */
-function sumsOf(charged: Charged, more: MoreTokens, costNano: bigint): Parameters<typeof addSums>[1] {
+function sumsOf(charged: Charged, more: Usage, costNano: bigint): Parameters<typeof addSums>[1] {
   const atMs = charged.at.getTime();
   const { workspace_id: workspaceId, key_id: keyId, model, provider } = charged;
   const place = { workspaceId, keyId, model: model ?? '', provider: provider ?? '' };
-  const hour = { ...place, hourMs: startOf(atMs, hourMs), calls: 0, errors: 0, ...more, costNano };
+  const quarter = laterQuarter({ ...place, quarterMs: startOf(atMs, quarterMs) }, more, costNano);
   const minute = { keyId, minuteMs: startOf(atMs, minuteMs), spentNano: costNano };
-  return { minutes: costNano === 0n ? [] : [minute], hours: [hour] };
+  return { minutes: costNano === 0n ? [] : [minute], quarters: [quarter] };
 }
 
 /** null: the model has left the catalogue. */

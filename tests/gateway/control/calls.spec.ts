@@ -265,18 +265,18 @@ describe('usage', () => {
       keyId: key,
       provider: 'one',
       calls: 2,
-      errors: 1,
+      clientErrors: 1,
       inputTokens: 10n,
       cachedTokens: 4n,
       outputTokens: 3n,
       costNano: 1_500_000_000n,
     };
-    await db.prisma.usageHour.createMany({
+    await db.prisma.usageQuarter.createMany({
       data: [
-        // 23:30 and 00:30 in Tokyo.
-        { ...row, hour: new Date('2026-03-10T14:00:00Z'), model: 'a/b' },
-        { ...row, hour: new Date('2026-03-10T15:00:00Z'), model: 'c/d', costNano: 2_000_000_000n },
-        { ...row, hour: new Date('2026-02-28T15:00:00Z'), model: 'c/d' },
+        // 23:45 and 00:00 in Tokyo.
+        { ...row, quarter: new Date('2026-03-10T14:45:00Z'), model: 'a/b' },
+        { ...row, quarter: new Date('2026-03-10T15:00:00Z'), model: 'c/d', costNano: 2_000_000_000n },
+        { ...row, quarter: new Date('2026-02-28T14:45:00Z'), model: 'c/d' },
       ],
     });
   });
@@ -310,12 +310,12 @@ describe('usage', () => {
   it('counts the last 30 days without a range, and names what it was widened to', async () => {
     const nowMs = Date.now();
     const report = await operate(db, showUsage, { workspace: 'log' });
-    expect(Date.parse(report.to) - nowMs).toBeLessThanOrEqual(3_600_000 + 60_000);
-    expect((Date.parse(report.to) - Date.parse(report.from)) / 3_600_000).toBeOneOf([720, 721]);
+    expect(Date.parse(report.to) - nowMs).toBeLessThanOrEqual(900_000 + 60_000);
+    expect((Date.parse(report.to) - Date.parse(report.from)) / 900_000).toBeOneOf([2880, 2881]);
     const cut = { workspace: 'log', from: '2026-03-10T14:59:00Z', to: '2026-03-10T15:00:01Z', by: 'day' };
     expect(await operate(db, showUsage, cut)).toMatchObject({
-      from: '2026-03-10T14:00:00.000Z',
-      to: '2026-03-10T16:00:00.000Z',
+      from: '2026-03-10T14:45:00.000Z',
+      to: '2026-03-10T15:15:00.000Z',
       cost: '3.5',
     });
     expect((await operate(db, showUsage, { ...cut, workspace: other })).rows).toEqual([]);

@@ -9,6 +9,7 @@ const scalars: Record<string, string> = {
   BigInt: 'bigint',
   Boolean: 'boolean',
   Float: 'double precision',
+  Decimal: 'numeric',
   Json: 'jsonb',
   Bytes: 'bytea',
   DateTime: 'timestamp(3) with time zone',

@@ -21,8 +21,8 @@ async function movedBy(job: NewJob) {
   const { rows } = await stage.db.pool.query(
     `SELECT k.spent_nano::text AS spent,
        (SELECT coalesce(sum(spent_nano), 0)::text FROM spend_minute s WHERE s.key_id = k.id) AS minutes,
-       (SELECT coalesce(sum(cost_nano), 0)::text FROM usage_hour u WHERE u.key_id = k.id) AS hours,
-       (SELECT coalesce(sum(calls), 0)::int FROM usage_hour u WHERE u.key_id = k.id) AS calls
+       (SELECT coalesce(sum(cost_nano), 0)::text FROM usage_quarter u WHERE u.key_id = k.id) AS quarters,
+       (SELECT coalesce(sum(calls), 0)::int FROM usage_quarter u WHERE u.key_id = k.id) AS calls
      FROM api_key k WHERE k.id = $1`,
     [job.keyId],
   );
@@ -37,7 +37,7 @@ async function movedBy(job: NewJob) {
 const nothingMoved = {
   spent: '0',
   minutes: '0',
-  hours: '0',
+  quarters: '0',
   calls: 0,
   lines: [],
   holds: [],
@@ -46,7 +46,7 @@ const nothingMoved = {
 const oneCharge = (nano: bigint) => ({
   spent: `${nano}`,
   minutes: `${nano}`,
-  hours: `${nano}`,
+  quarters: `${nano}`,
   calls: 0,
   lines: [-nano],
   holds: [],

@@ -90,9 +90,9 @@ const faults: readonly (readonly [what: string, check: string, of: 'settled' | '
   ],
   [
     'an hour that lacks the job',
-    'the hours of usage agree with the calls, jobs and adjustments',
+    'the quarters of usage agree with the calls, jobs and adjustments',
     'settled',
-    `UPDATE usage_hour SET cost_nano = cost_nano - 1 WHERE key_id = (SELECT key_id FROM job WHERE call_id = $1)`,
+    `UPDATE usage_quarter SET cost_nano = cost_nano - 1 WHERE key_id = (SELECT key_id FROM job WHERE call_id = $1)`,
   ],
 ];
 

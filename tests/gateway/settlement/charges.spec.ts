@@ -158,7 +158,7 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
       key = own;
     }
     const sums = await stack.db.pool.query(
-      'SELECT sum(input_tokens)::int AS input, sum(output_tokens)::int AS output FROM usage_hour WHERE key_id = $1 AND model = $2',
+      'SELECT sum(input_tokens)::int AS input, sum(output_tokens)::int AS output FROM usage_quarter WHERE key_id = $1 AND model = $2',
       [customer.id, model],
     );
     expect(sums.rows).toEqual([most]);

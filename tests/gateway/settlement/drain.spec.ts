@@ -140,7 +140,7 @@ describe('a drain', () => {
       expect(await balanceOf(workspaceId)).toBe(1_000_000_000_000n - sum);
       expect((await keyOf(keyId)).spent_nano).toBe(`${sum}`);
       const hours = await row(
-        'SELECT sum(calls)::int AS calls, sum(cost_nano)::text AS cost FROM usage_hour WHERE key_id = $1',
+        'SELECT sum(calls)::int AS calls, sum(cost_nano)::text AS cost FROM usage_quarter WHERE key_id = $1',
         [keyId],
       );
       expect(hours).toEqual({ calls: 2500, cost: `${sum}` });

@@ -81,14 +81,25 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     ({ customer }) => `DELETE FROM spend_minute WHERE key_id = '${customer.keyId}'`,
   ],
   [
-    'an hour that counts a call twice',
-    'the hours of usage agree with the calls, jobs and adjustments',
-    ({ customer }) => `UPDATE usage_hour SET calls = calls + 1 WHERE key_id = '${customer.keyId}'`,
+    'a quarter that counts a call twice',
+    'the quarters of usage agree with the calls, jobs and adjustments',
+    ({ customer }) => `UPDATE usage_quarter SET calls = calls + 1 WHERE key_id = '${customer.keyId}'`,
   ],
   [
-    'an hour that is missing',
-    'the hours of usage agree with the calls, jobs and adjustments',
-    ({ customer }) => `DELETE FROM usage_hour WHERE key_id = '${customer.keyId}'`,
+    'a quarter that is missing',
+    'the quarters of usage agree with the calls, jobs and adjustments',
+    ({ customer }) => `DELETE FROM usage_quarter WHERE key_id = '${customer.keyId}'`,
+  ],
+  [
+    'a quarter that counts a token too much',
+    'the quarters of usage agree with the calls, jobs and adjustments',
+    ({ customer }) =>
+      `UPDATE usage_quarter SET reasoning_tokens = reasoning_tokens + 1 WHERE key_id = '${customer.keyId}'`,
+  ],
+  [
+    'a histogram that counts another latency',
+    'the quarters of usage agree with the calls, jobs and adjustments',
+    ({ customer }) => `UPDATE usage_quarter SET latency = first_byte WHERE key_id = '${customer.keyId}'`,
   ],
   [
     'a charge that its lines do not explain',

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { usageOf } from '#lib/metering/usage';
-import { apply, counted, startOf } from '#lib/settlement/apply';
+import { apply } from '#lib/settlement/apply';
 import type { CallRecord } from '#lib/settlement/entry';
+import { counted, startOf } from '#lib/settlement/usage/quarter';
 import { callOf, closeOf, refusedOf } from '#tests/support/settlement';
 
 const one = { workspaceId: 'w1', keyId: 'k1' };
@@ -10,7 +11,7 @@ const noonMs = Date.UTC(2026, 5, 1, 12);
 const call = (given: Partial<CallRecord> = {}) => callOf(one, { atMs: noonMs, ...given });
 
 describe('what newly logged calls change', () => {
-  it('is summed by workspace, key, lease, minute and hour', () => {
+  it('is summed by workspace, key, lease, minute and quarter', () => {
     const later = { atMs: noonMs + 61_000, costNano: 5n, usage: usageOf({ input: 5, output: 3 }) };
     const effects = apply([
       closeOf(call({ costNano: 20n, usage: usageOf({ input: 7, cachedInput: 2, output: 3 }) })),
@@ -34,18 +35,20 @@ describe('what newly logged calls change', () => {
       { keyId: 'k1', minuteMs: noonMs + 60_000, spentNano: 5n },
       { keyId: 'k2', minuteMs: noonMs, spentNano: 1n },
     ]);
-    expect(effects.hours).toHaveLength(2);
-    expect(effects.hours[0]).toMatchObject({
+    expect(effects.quarters).toHaveLength(2);
+    expect(effects.quarters[0]).toMatchObject({
       ...one,
-      hourMs: noonMs,
+      quarterMs: noonMs,
       provider: 'openai',
       calls: 2,
-      errors: 0,
-      inputTokens: 12,
-      cachedTokens: 2,
-      outputTokens: 6,
+      refused: 0,
+      errors: {},
+      attempts: 2,
+      fallbacks: 0,
+      used: usageOf({ input: 12, cachedInput: 2, output: 6 }),
       costNano: 25n,
     });
+    expect(effects.quarters[0]?.latency.total).toBe(2);
   });
 
   it('keeps the latest use of a key, whatever the order of its calls', () => {
@@ -62,41 +65,73 @@ describe('what newly logged calls change', () => {
     const effects = apply([closeOf(call({ costNano: 0n }))]);
     expect(effects).toMatchObject({ workspaces: [], leases: [], minutes: [] });
     expect(effects.keys).toEqual([{ id: 'k1', spentNano: 0n, lastUsedMs: noonMs }]);
-    expect(effects.hours).toMatchObject([{ calls: 1, costNano: 0n }]);
+    expect(effects.quarters).toMatchObject([{ calls: 1, costNano: 0n }]);
   });
 
-  it('is one error of its hour of a refused call, which uses no key', () => {
+  it('is one error of its quarter of a refused call, which uses no key and has no latency', () => {
     const effects = apply([refusedOf(one)]);
     expect(effects).toMatchObject({ workspaces: [], keys: [], leases: [], minutes: [] });
-    expect(effects.hours).toMatchObject([{ calls: 1, errors: 1 }]);
+    expect(effects.quarters).toMatchObject([
+      { calls: 1, refused: 1, errors: { limit: 1 }, latency: { total: 0 } },
+    ]);
   });
 
   it.each([
-    ['completed', 200, 0],
-    ['client_gone', 200, 0],
-    ['completed', 399, 0],
-    ['completed', 400, 1],
-    ['completed', 502, 1],
-    ['upstream_error', 200, 1],
-    ['timeout', 200, 1],
-    ['interrupted', 200, 1],
-  ] as const)('counts a call that ended as %s with status %i as %i errors', (endReason, status, errors) => {
-    expect(apply([closeOf(call({ endReason, status }))]).hours).toMatchObject([{ calls: 1, errors }]);
+    ['completed', 200, {}],
+    ['client_gone', 200, {}],
+    ['completed', 399, {}],
+    ['completed', 400, { client: 1 }],
+    ['client_gone', 499, { client: 1 }],
+    ['completed', 401, { provider: 1 }],
+    ['completed', 429, { provider: 1 }],
+    ['completed', 502, { provider: 1 }],
+    ['upstream_error', 502, { provider: 1 }],
+    ['upstream_error', 200, { broken: 1 }],
+    ['timeout', 200, { timeout: 1 }],
+    ['timeout', 502, { timeout: 1 }],
+    ['interrupted', 200, { broken: 1 }],
+    ['refused', 400, { client: 1 }],
+    ['refused', 402, { limit: 1 }],
+    ['refused', 429, { limit: 1 }],
+    ['refused', 502, { gateway: 1 }],
+  ] as const)('counts a call that ended as %s with status %i as %j', (endReason, status, errors) => {
+    expect(apply([closeOf(call({ endReason, status }))]).quarters[0]?.errors).toEqual(errors);
   });
 
-  it('keeps apart what differs in model, provider, key, workspace or hour', () => {
+  it('measures the latency of calls that came to an end of their own, and their first bytes', () => {
+    const { quarters } = apply([
+      closeOf(call({ latencyMs: 200, firstByteMs: null })),
+      closeOf(call({ latencyMs: 300, firstByteMs: 30, endReason: 'client_gone' })),
+      closeOf(call({ latencyMs: 9_000, endReason: 'interrupted' })),
+    ]);
+    expect(quarters).toMatchObject([{ calls: 3, latency: { total: 2 }, firstByte: { total: 1 } }]);
+    expect(quarters[0]?.latency.quantile(1)).toBeLessThan(320);
+  });
+
+  it('counts attempts, and calls that needed another target', () => {
+    const [attempt] = call().attempts;
+    if (!attempt) throw new Error('the call has no attempt');
+    const { quarters } = apply([
+      closeOf(call({ attempts: [] })),
+      closeOf(call()),
+      closeOf(call({ attempts: [attempt, attempt, attempt] })),
+    ]);
+    expect(quarters).toMatchObject([{ attempts: 4, fallbacks: 1 }]);
+  });
+
+  it('keeps apart what differs in model, provider, key, workspace or quarter', () => {
     const entries = [
       call(),
       call({ answeringModel: 'acme/other' }),
       call({ provider: 'azure' }),
       call({ provider: null }),
-      call({ atMs: noonMs + 3_600_000 }),
+      call({ atMs: noonMs + 900_000 }),
       call({ keyId: 'k2' }),
       call({ workspaceId: 'w2' }),
     ].map((one) => closeOf(one));
-    const { hours } = apply([...entries, ...entries.toReversed()]);
-    expect(hours.map(({ calls }) => calls)).toEqual(Array(7).fill(2));
-    expect(hours.filter(({ provider }) => provider === '')).toHaveLength(1);
+    const { quarters } = apply([...entries, ...entries.toReversed()]);
+    expect(quarters.map(({ calls }) => calls)).toEqual(Array(7).fill(2));
+    expect(quarters.filter(({ provider }) => provider === '')).toHaveLength(1);
   });
 
   it('comes in the order in which rows are locked, and adds up, in whatever order the calls are', () => {
@@ -120,14 +155,14 @@ describe('what newly logged calls change', () => {
         }
         const ids = effects.workspaces.map(({ id }) => id);
         expect(ids).toEqual([...ids].sort());
-        expect(effects.hours.reduce((sum, { calls }) => sum + calls, 0)).toBe(calls.length);
-        expect(effects.hours.reduce((sum, { costNano }) => sum + costNano, 0n)).toBe(owed);
+        expect(effects.quarters.reduce((sum, { calls }) => sum + calls, 0)).toBe(calls.length);
+        expect(effects.quarters.reduce((sum, { costNano }) => sum + costNano, 0n)).toBe(owed);
       }),
     );
   });
 });
 
-describe('a figure of the sums by hour', () => {
+describe('a figure of the sums', () => {
   it.each([
     [0, 0],
     [7, 7],
@@ -140,7 +175,7 @@ describe('a figure of the sums by hour', () => {
     expect(counted(figure)).toBe(wanted);
   });
 
-  it('belongs to the minute and hour in which its moment lies', () => {
+  it('belongs to the minute or quarter in which its moment lies', () => {
     expect([startOf(59_999, 60_000), startOf(60_000, 60_000), startOf(60_001, 60_000)]).toEqual([
       0, 60_000, 60_000,
     ]);

@@ -1,0 +1,117 @@
+import { type Check, keptFrom } from '#lib/billing/job-checks';
+import { bounds } from '#lib/metering/histogram';
+import { usageClasses } from '#lib/metering/usage';
+import { LONGEST_SLUG } from '#lib/schemas/catalogue';
+import { lineSql } from '#lib/settlement/record/stored-lines';
+import { errorColumns, usageColumns } from '#lib/settlement/usage/columns';
+import { errorClasses, errorClassSql } from '#lib/settlement/usage/error-class';
+
+/** The moment of an id (UUIDv7). */
+export const timeOf = (id: string) =>
+  `to_timestamp(('x' || substring(replace(${id}::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`;
+
+/** The model that the sums count a call under; see settlement/call-row. */
+const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_not_allowed'
+    OR octet_length(requested_model) > ${LONGEST_SLUG} THEN '' ELSE requested_model END, '')`;
+
+/** Classes of cost lines that a figure is the sum of; see metering/anomaly. */
+const lineClasses: Readonly<Record<keyof typeof usageColumns, string>> = {
+  input: 'input,audioInput,imageInput',
+  cachedInput: 'cachedInput',
+  cacheWrite5m: 'cacheWrite5m',
+  cacheWrite1h: 'cacheWrite1h',
+  output: 'output,reasoning,audioOutput,imageOutput',
+  reasoning: 'reasoning',
+  audioInput: 'audioInput',
+  audioOutput: 'audioOutput',
+  imageInput: 'imageInput',
+  imageOutput: 'imageOutput',
+  images: 'image',
+  videoSeconds: 'videoSecond',
+  webSearches: 'webSearch',
+};
+
+const eachFigure = (write: (name: keyof typeof usageColumns) => string, between = ', ') =>
+  usageClasses.map(write).join(between);
+const record = (of: string) => `${of} (${eachFigure((name) => `"${name}" numeric`)})`;
+
+/** What calls, settled jobs and settled adjustments add to the sums; columns as in `call` where they mean the same. */
+const parts = `
+  SELECT workspace_id, at, key_id, ${countedModel} AS model, coalesce(provider, '') AS provider, 1 AS calls, status,
+    end_reason, json_array_length(attempts) AS tried, usage, '{}'::json AS more, lines, flags, cost_nano,
+    CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN latency_ms END AS latency_ms,
+    CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN first_byte_ms END AS first_byte_ms
+  FROM call
+  UNION ALL
+  SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, '', 0, coalesce(usage, '{}'), '{}', lines, flags,
+    cost_nano, NULL, NULL
+  FROM job WHERE settled_at IS NOT NULL
+  UNION ALL
+  SELECT c.workspace_id, coalesce(j.created_at, c.at), c.key_id, coalesce(j.model_id, c.answering_model, ''),
+    coalesce(j.provider_id, c.provider, ''), 0, 0, '', 0, '{}', a.more::json, '[]', '{}', a.amount_nano, NULL, NULL
+  FROM adjustment a JOIN call c ON c.id = a.call_id LEFT JOIN job j ON j.call_id = a.call_id
+  WHERE a.settled_at IS NOT NULL`;
+
+/** Most of each figure: as the provider claimed it. */
+const most = eachFigure(
+  (name) => `least(greatest(coalesce(said."${name}", 0), 0), 1000000000000) AS "${name}"`,
+);
+/** Least of each, where a claimed figure was bounded: what was charged, by its lines. */
+const least = eachFigure(
+  (name) =>
+    `coalesce(sum(${lineSql.quantity('l')}) FILTER (WHERE split_part(${lineSql.class('l')}, ':', 1) = ANY ('{${lineClasses[name]}}')), 0) AS "${name}"`,
+);
+
+const histogram = (ms: string) =>
+  `coalesce(sum(('1e' || 12 * width_bucket(${ms}, '{${bounds.join(',')}}'::int[]))::numeric), 0)`;
+
+const counts = [
+  ['calls', 'sum(calls)'],
+  ['refused', "count(*) FILTER (WHERE end_reason = 'refused')"],
+  ...errorClasses.map((name) => [errorColumns[name], `count(*) FILTER (WHERE error = '${name}')`] as const),
+  ['attempts', 'sum(tried)'],
+  ['fallbacks', 'count(*) FILTER (WHERE tried > 1)'],
+  ['cost_nano', 'sum(cost_nano)'],
+  ['latency', histogram('latency_ms')],
+  ['first_byte', histogram('first_byte_ms')],
+] as const;
+
+const place = 'workspace_id, quarter, key_id, model, provider';
+const names = (of: string) => counts.map(([name]) => `${of}.${name}`).join(', ');
+
+/** The sums of usage against what they are the sums of. */
+export const quarterChecks: readonly Check[] = [
+  {
+    // Sums carried over from hours count a bounded figure anywhere in its hour, as it was claimed.
+    name: 'the quarters of usage agree with the calls, jobs and adjustments',
+    sql: `WITH figures AS (
+        SELECT p.*, ${errorClassSql} AS error,
+          ${eachFigure((name) => `coalesce(charged."${name}", claimed."${name}") + coalesce(m."${name}", 0) AS least_${name}`)},
+          ${eachFigure((name) => `claimed."${name}" - coalesce(charged."${name}", claimed."${name}") AS slack_${name}`)}
+        FROM (${parts}) AS p
+        CROSS JOIN LATERAL json_to_record(p.more) AS ${record('m')}
+        CROSS JOIN LATERAL (SELECT ${most} FROM json_to_record(p.usage) AS ${record('said')}) AS claimed
+        LEFT JOIN LATERAL (SELECT ${least} FROM json_array_elements(p.lines) AS l) AS charged
+          ON 'usage_anomaly' = ANY (p.flags)
+      ), done AS (
+        SELECT workspace_id, date_bin('15 minutes', at, '2000-01-01T00:00:00Z') AS quarter, key_id, model, provider,
+          ${counts.map(([name, sum]) => `${sum} AS ${name}`).join(', ')},
+          ${eachFigure((name) => `sum(least_${name}) AS least_${name}, sum(slack_${name}) AS own_slack_${name}`)}
+        FROM figures GROUP BY 1, 2, 3, 4, 5
+      ), hourly AS (
+        SELECT *, ${eachFigure((name) => `sum(own_slack_${name}) OVER hour AS slack_${name}`)}
+        FROM done WINDOW hour AS (PARTITION BY workspace_id, date_trunc('hour', quarter, 'UTC'), key_id, model, provider)
+      )
+      SELECT workspace_id AS workspace, quarter, key_id AS key, model, provider, u.calls, d.calls::int AS logged,
+        u.cost_nano::text AS cost, d.cost_nano::text AS charged
+      FROM usage_quarter u FULL JOIN hourly d USING (${place})
+      LEFT JOIN (SELECT workspace_id, max(deleted_to::text) AS id FROM ledger_check GROUP BY 1) AS deleted
+        USING (workspace_id)
+      WHERE quarter > ${timeOf(keptFrom)} + interval '1 hour'
+        AND (deleted.id IS NULL OR quarter > ${timeOf('deleted.id')} + interval '1 hour')
+        AND (u.calls IS NOT NULL OR d.calls > 0 OR d.cost_nano > 0)
+        AND NOT EXISTS (SELECT FROM usage_day y WHERE y.workspace_id = d.workspace_id AND y.until > d.quarter)
+        AND ((${names('u')}) IS DISTINCT FROM (${names('d')})
+          OR ${eachFigure((name) => `u.${usageColumns[name]} NOT BETWEEN d.least_${name} AND d.least_${name} + d.slack_${name}`, ' OR ')})`,
+  },
+];
