@@ -13,8 +13,7 @@ const findJobs = `
   FROM job WHERE settled_at > $1 ORDER BY settled_at LIMIT ${mostRows}`;
 
 const findAdjustments = `
-  SELECT call_id, workspace_id, settled_at, amount_nano::text AS cost, flags,
-    more_input::float8 AS input, more_cached::float8 AS cached, more_output::float8 AS output
+  SELECT call_id, workspace_id, settled_at, amount_nano::text AS cost, flags, more
   FROM adjustment WHERE settled_at > $1 ORDER BY settled_at LIMIT ${mostRows}`;
 
 interface JobRow {
@@ -40,9 +39,7 @@ interface AdjustmentRow {
   readonly settled_at: Date;
   readonly cost: string;
   readonly flags: readonly string[];
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
+  readonly more: Partial<Usage>;
 }
 
 /** Charges that came after their calls had ended, told once each by one reader as far as it remembers. */
@@ -128,7 +125,7 @@ function adjustmentOf(row: AdjustmentRow): LateCharge {
     startMs: settledMs,
     settledMs,
     costNano: BigInt(row.cost),
-    usage: { input: row.input, cachedInput: row.cached, output: row.output },
+    usage: row.more,
     usageSource: null,
     flags: row.flags,
     priceVersionId: null,

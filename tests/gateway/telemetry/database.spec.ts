@@ -79,8 +79,8 @@ describe('charges that come after their calls', () => {
     const job = await settleJob(1, 800);
     const adjusted = newId();
     await pool.query(
-      `INSERT INTO adjustment (call_id, workspace_id, report, seen_at, settled_at, amount_nano, more_output, flags)
-       VALUES ($1, $2, '{}', $3, $3, -5, -20, '{}')`,
+      `INSERT INTO adjustment (call_id, workspace_id, report, seen_at, settled_at, amount_nano, more, flags)
+       VALUES ($1, $2, '{}', $3, $3, -5, '{"output": -20}', '{}')`,
       [adjusted, customer.workspaceId, at(2)],
     );
     const first = await late.read();
