@@ -3,7 +3,6 @@ import { listCalls, showCall } from '#lib/control/call/operations';
 import { ask, type ControlHost } from '#lib/control/run';
 import { showUsage } from '#lib/control/usage/operations';
 import type { Tenant } from './crowd.ts';
-import { usageTable } from './rollup.ts';
 
 /** A question of the product, asked by the function that pages, commands and the API ask it with. */
 export interface Question {
@@ -101,7 +100,7 @@ async function walk(list: List, rows: number): Promise<{ after: string | undefin
 /** Models of a workspace, the most used first. */
 async function byShare(pool: Pool, tenant: Tenant): Promise<string[]> {
   const { rows } = await pool.query<{ model: string }>(
-    `SELECT model FROM ${await usageTable(pool)} WHERE workspace_id = $1 GROUP BY 1 ORDER BY sum(calls) DESC`,
+    'SELECT model FROM usage_quarter WHERE workspace_id = $1 GROUP BY 1 ORDER BY sum(calls) DESC',
     [tenant.id],
   );
   return rows.map((row) => row.model);

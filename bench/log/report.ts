@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import type { Pool } from 'pg';
 import type { Answered } from './ask-all.ts';
-import { type Totals, usageTable } from './rollup.ts';
+import type { Totals } from './rollup.ts';
 
 interface Size {
   readonly name: string;
@@ -11,7 +11,6 @@ interface Size {
 
 /** What the log and its sums take on disk, tables and indexes apart. */
 export async function sizesOf(pool: Pool): Promise<Size[]> {
-  const usage = await usageTable(pool);
   const { rows } = await pool.query<{ name: string; rows: string; bytes: string }>(
     `WITH parts AS (
        SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = 'call'::regclass
@@ -23,8 +22,8 @@ export async function sizesOf(pool: Pool): Promise<Size[]> {
        sum(pg_relation_size(i.indexrelid))::text
      FROM parts p JOIN pg_index i ON i.indrelid = p.oid JOIN pg_class c ON c.oid = i.indexrelid GROUP BY 1
      UNION ALL
-     SELECT '${usage}', greatest(reltuples, 0)::text, pg_total_relation_size(oid)::text
-     FROM pg_class WHERE oid = '${usage}'::regclass`,
+     SELECT 'usage_quarter', greatest(reltuples, 0)::text, pg_total_relation_size(oid)::text
+     FROM pg_class WHERE oid = 'usage_quarter'::regclass`,
   );
   return rows.map((row) => ({ name: row.name, rows: Number(row.rows), bytes: Number(row.bytes) }));
 }

@@ -45,29 +45,11 @@ const insertQuarters = `
   LEFT JOIN first_bytes f USING (workspace_id, quarter, key_id, model, provider)
   ORDER BY quarter, workspace_id`;
 
-/** The same for a database that counts by the hour. */
-const insertHours = `
-  INSERT INTO usage_hour (workspace_id, hour, key_id, model, provider, calls, errors, input_tokens, cached_tokens,
-    output_tokens, cost_nano)
-  SELECT workspace_id, date_trunc('hour', at, 'UTC') AS hour, key_id, coalesce(answering_model, requested_model, ''),
-    coalesce(provider, ''), count(*), count(*) FILTER (WHERE status >= 400), sum((usage->>'input')::bigint),
-    sum(coalesce((usage->>'cachedInput')::bigint, 0)), sum((usage->>'output')::bigint), sum(cost_nano)
-  FROM call WHERE id >= $1::uuid AND id < $2::uuid GROUP BY 1, 2, 3, 4, 5 ORDER BY 2, 1`;
-
-/** The table of the sums of usage. */
-export async function usageTable(pool: Pool): Promise<'usage_quarter' | 'usage_hour'> {
-  const { rows } = await pool.query<{ found: boolean }>(
-    "SELECT to_regclass('usage_quarter') IS NOT NULL AS found",
-  );
-  return rows[0]?.found ? 'usage_quarter' : 'usage_hour';
-}
-
 /** Fills the sums of usage from the calls, a day at a time. */
 export async function fillUsage(pool: Pool, { days, untilMs }: Amount): Promise<void> {
-  const insertSums = (await usageTable(pool)) === 'usage_quarter' ? insertQuarters : insertHours;
   // Days of the loader begin where it began, which is a whole quarter of an hour.
   for (let fromMs = untilMs - days * dayMs; fromMs < untilMs; fromMs += dayMs) {
-    await pool.query(insertSums, [idFloor(fromMs), idFloor(fromMs + dayMs)]);
+    await pool.query(insertQuarters, [idFloor(fromMs), idFloor(fromMs + dayMs)]);
   }
 }
 
@@ -86,7 +68,7 @@ export async function compareTotals(pool: Pool): Promise<{ log: Totals; usage: T
   );
   const usage = await pool.query<Totals>(
     `SELECT sum(calls)::text AS calls, sum(cost_nano)::text AS cost, sum(input_tokens)::text AS input,
-       sum(output_tokens)::text AS output FROM ${await usageTable(pool)}`,
+       sum(output_tokens)::text AS output FROM usage_quarter`,
   );
   const none = { calls: '0', cost: '0', input: '0', output: '0' };
   return { log: log.rows[0] ?? none, usage: usage.rows[0] ?? none };
