@@ -36,7 +36,7 @@ export function CostLines({ rows, total, exactTotal }: CostLinesProps) {
             <td className="px-2 py-1.5 text-right">
               {row.quantity}{' '}
               <span className="inline-block text-muted">
-                <span className="whitespace-nowrap">× {row.unitPrice}</span>
+                <span className="sm:whitespace-nowrap">× {row.unitPrice}</span>
               </span>
             </td>
             <td
