@@ -49,13 +49,15 @@ export class Reading {
 
   /**
    * Continues parsing, without recursion.
-   * @param until where to pause, at most the body's length.
+   * @param pauseAt where to pause at the latest, at most the body's length.
    * @returns the offset after the root; -1 when it paused; or what is wrong.
    */
-  advance(until: number): number | ScanFault {
+  advance(pauseAt: number): number | ScanFault {
     const walk = this.#walk;
     const { body } = walk;
     const { length } = body;
+    const sliceBytes = pauseAt - this.#pos;
+    let until = pauseAt;
     let pos = this.#pos;
     let phase = this.#phase;
     let token = this.#token;
@@ -145,6 +147,8 @@ export class Reading {
           pos = walk.longStrings.at(-1)?.dataStart ?? end;
           token = end;
           phase = BASE64;
+          // A string longer than a slice is read a second time in slices of its own.
+          if (end - pos > sliceBytes) until = pos;
           continue;
         }
         token = -1;

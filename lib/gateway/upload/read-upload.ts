@@ -5,6 +5,7 @@ import { PartScan } from '#lib/families/multipart/scan-parts';
 import type { FieldSpec, Scan, ScanFault } from '#lib/families/scan';
 import type { BodySource } from '#lib/gateway/lane';
 import type { Spool, SpoolRoom } from '#lib/gateway/upload/spool';
+import { takeTurn } from '#lib/gateway/upload/turns';
 import { createWitness, Disagreement } from '#lib/gateway/upload/witness';
 
 /** A multipart body on disk, and the values that the gateway reads from it. */
@@ -34,9 +35,10 @@ export async function readUpload(
 ): Promise<ReadUpload> {
   const boundary = readBoundary(contentType);
   if (typeof boundary !== 'string') throw invalid(boundary);
-  const spool = await onDisk(room.open(keyId, Math.min(announced ?? limit, limit)));
+  const mostBytes = Math.min(announced ?? limit, limit);
+  const spool = await onDisk(room.open(keyId, mostBytes));
   try {
-    const reading = new UploadReading(boundary, contentType, spec, spool);
+    const reading = new UploadReading(boundary, contentType, spec, spool, mostBytes);
     await body.pour(limit, (chunk) => reading.take(chunk));
     const scan = await reading.end();
     return { scan, remove: () => spool.remove() };
@@ -51,10 +53,12 @@ class UploadReading {
   readonly #spool: Spool;
   readonly #finder: PartFinder;
   readonly #witness: ReturnType<typeof createWitness>;
+  readonly #mostBytes: number;
   #bytes = 0;
   #fault: ScanFault | null = null;
 
-  constructor(boundary: string, contentType: string, spec: FieldSpec, spool: Spool) {
+  constructor(boundary: string, contentType: string, spec: FieldSpec, spool: Spool, mostBytes: number) {
+    this.#mostBytes = mostBytes;
     this.#scan = new PartScan(spec);
     this.#spool = spool;
     this.#finder = new PartFinder(boundary, (part) => {
@@ -65,6 +69,8 @@ class UploadReading {
   }
 
   async take(chunk: Uint8Array): Promise<void> {
+    // A chunk may hold hundreds of parts: one chunk of all uploads is read in a round of the event loop.
+    await takeTurn(this.#mostBytes - this.#bytes);
     this.#bytes += chunk.length;
     const fault = this.#finder.push(chunk) ?? this.#fault;
     if (fault) throw invalid(fault);

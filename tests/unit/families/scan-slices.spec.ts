@@ -73,7 +73,8 @@ describe('a body that is scanned in slices (contract: body/slices)', () => {
       let turns = 0;
       const scanned = await scanInSlices(whole, spec, async () => void turns++);
       expect(scanned).not.toHaveProperty('fault');
-      expect(turns).toBeGreaterThanOrEqual(bytes / (32 * 1024));
+      // A long text is read a second time: it may be base64.
+      expect(turns).toBeGreaterThanOrEqual(((isText ? 2 : 1) * bytes) / (32 * 1024));
     }
   });
 
