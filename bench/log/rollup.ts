@@ -1,11 +1,9 @@
 import type { Pool } from 'pg';
 import { dayMs } from '#lib/data/retention/weeks';
 import { idFloor } from '#lib/ids';
+import { bounds } from '#lib/metering/histogram';
 import type { Amount } from './load.ts';
 
-/** Where the buckets of the stored histograms begin, ms: a tenth longer than the one before. */
-const bounds: number[] = [];
-for (let low = 1; low <= 2_147_483_647; low = Math.floor(low * 1.1) + 1) bounds.push(low);
 const bucket = (ms: string) => `width_bucket(${ms}, '{${bounds.join(',')}}'::int[])`;
 
 /** The sums of the calls of a range of ids: what settlement would have added for the calls that the loader draws. */

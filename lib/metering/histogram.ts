@@ -45,8 +45,9 @@ function middleOf(bucket: number): number {
 }
 
 /**
- * How often durations occurred, in fixed logarithmic buckets (contract: call-log/histograms). Merging two gives exactly the histogram of all
- * their durations, so that quantiles of any range are as exact as those of one quarter of an hour.
+ * How often durations occurred, in fixed logarithmic buckets (contract: call-log/histograms). Merging two gives
+ * exactly the histogram of all their durations, so that quantiles of any range are as exact as those of one quarter
+ * of an hour.
  *
  * Stored as one decimal number whose groups of 12 digits are the counts, the shortest durations last: the
  * database merges by `+` and `sum`, without functions of ours.
