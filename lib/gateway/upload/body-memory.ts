@@ -1,7 +1,11 @@
 import { type BodyBudget, type BodyShare, FREE_BYTES } from '#lib/gateway/body-budget';
+import { takeTurn } from '#lib/gateway/upload/turns';
 
 /** Initial size of the buffer of a large body, bytes. */
 const FIRST_BYTES = 512 * 1024;
+
+/** A buffer up to this size is grown at once: copying it takes less than a millisecond. */
+const QUICK_BYTES = 1024 * 1024;
 
 /**
  * Collects a body in memory. Up to 256 KiB its chunks are kept as they arrive; a larger body is copied into one buffer
@@ -15,6 +19,7 @@ export class BodyMemory {
   #size = 0;
   #buffer: Buffer<ArrayBuffer> | null = null;
   #share: BodyShare | null = null;
+  #released = false;
 
   /** @param mostBytes the announced Content-Length, else the size limit. */
   constructor(budget: BodyBudget, keyId: string, mostBytes: number) {
@@ -35,7 +40,7 @@ export class BodyMemory {
       const bytes = this.#nextBytes();
       this.#share ??= this.#budget.open(this.#keyId, Math.max(this.#mostBytes, this.#size));
       const wait = this.#share.grow(bytes);
-      if (wait) return wait.then(() => this.#place(chunk, start, bytes));
+      if (wait || bytes > QUICK_BYTES) return this.#placeInTurn(wait, chunk, start, bytes);
       this.#place(chunk, start, bytes);
     } else {
       this.#buffer.set(chunk, start);
@@ -56,6 +61,7 @@ export class BodyMemory {
 
   /** Returns its memory to the budget; the body cannot be read afterwards. */
   release(): void {
+    this.#released = true;
     this.#share?.release();
     this.#chunks = [];
     this.#buffer = null;
@@ -64,6 +70,18 @@ export class BodyMemory {
   #nextBytes(): number {
     const doubled = Math.max(FIRST_BYTES, (this.#buffer?.length ?? 0) * 2);
     return Math.max(this.#size, Math.min(doubled, this.#mostBytes));
+  }
+
+  /** Many bodies may have to grow at once: one of them is copied in a round of the event loop. */
+  async #placeInTurn(
+    wait: Promise<void> | null,
+    chunk: Uint8Array,
+    start: number,
+    bytes: number,
+  ): Promise<void> {
+    if (wait) await wait;
+    if (bytes > QUICK_BYTES) await takeTurn(Math.max(0, this.#mostBytes - start));
+    if (!this.#released) this.#place(chunk, start, bytes);
   }
 
   #place(chunk: Uint8Array, start: number, bytes: number): void {
