@@ -8,6 +8,7 @@ export interface LogFilterField {
   readonly kind: string;
   readonly label: string;
   readonly help: string;
+  readonly unit?: string;
   /** The words of a choice; empty for the others. */
   readonly choices: readonly string[];
   /** Those with a group stand apart, closed at first. */
@@ -53,7 +54,9 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
       />
     );
   }
-  if (field.kind === 'moment') return <MomentFilter field={field} value={value} onChange={onChange} />;
+  if (field.kind === 'moment' || field.kind === 'money' || field.kind === 'count') {
+    return <BoundFilter field={field} value={value} onChange={onChange} />;
+  }
   return (
     <SearchBox
       className="col-span-2 min-w-40 flex-1 basis-48"
@@ -65,25 +68,42 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
   );
 }
 
-function declaredChoices({ choices }: LogFilterField): FilterChoices | undefined {
+function declaredChoices({ kind, choices, label }: LogFilterField): FilterChoices | undefined {
+  if (kind === 'switch') {
+    return {
+      options: [
+        { value: 'on', label },
+        { value: 'off', label: `Not ${label.toLowerCase()}` },
+      ],
+    };
+  }
   return choices.length > 0 ? { options: choices.map((value) => ({ value, label: value })) } : undefined;
 }
 
-function MomentFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>) {
-  const local = value === null || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(value);
+const wallTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/;
+
+/** One end of a range: a moment, an amount or a number. It counts when it is left or Enter is pressed. */
+function BoundFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>) {
+  const { kind, label, unit } = field;
+  const moment = kind === 'moment' && (value === null || wallTime.test(value));
   return (
     <div className="flex min-w-0 items-center gap-2 text-muted text-xs">
-      <span aria-hidden>{field.label}</span>
+      <span aria-hidden className="whitespace-nowrap">
+        {unit ? `${label}, ${unit}` : label}
+      </span>
       <Input
-        aria-label={field.label}
+        aria-label={unit ? `${label}, ${unit}` : label}
         key={value}
-        type={local ? 'datetime-local' : 'text'}
+        type={moment ? 'datetime-local' : 'text'}
+        {...(kind === 'money' ? { inputMode: 'decimal' as const } : {})}
+        {...(kind === 'count' ? { inputMode: 'numeric' as const } : {})}
+        className={kind === 'moment' ? '' : 'w-24'}
         defaultValue={value ?? ''}
         onKeyDown={(event) => {
           if (event.key === 'Enter') event.currentTarget.blur();
         }}
         onBlur={(event) => {
-          const written = event.currentTarget.value;
+          const written = event.currentTarget.value.trim();
           if (written !== (value ?? '')) onChange(written || null);
         }}
       />

@@ -2,14 +2,28 @@ import { KeyRound, ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
 
 export interface Destination {
-  /** Last part of the address, below the workspace. */
+  /** Last part of the address, below the workspace; '' is the workspace itself. */
   readonly path: string;
   readonly label: string;
   readonly icon: ReactNode;
 }
 
-/** The pages of a workspace, in groups. Only pages that exist stand here. */
-export const destinations: readonly { label: string; pages: readonly Destination[] }[] = [
+export interface DestinationGroup {
+  /** null: its pages stand on top, without a heading. */
+  readonly label: string | null;
+  readonly pages: readonly Destination[];
+}
+
+/** The pages of a workspace, in their order. Only pages that exist stand here; a group without pages is not shown. */
+export const destinations: readonly DestinationGroup[] = [
+  { label: null, pages: [] },
   { label: 'Build', pages: [{ path: 'keys', label: 'API keys', icon: <KeyRound /> }] },
+  { label: 'Route', pages: [] },
   { label: 'Observe', pages: [{ path: 'logs', label: 'Logs', icon: <ScrollText /> }] },
+  { label: 'Account', pages: [] },
 ];
+
+/** The address of a page: `destinationHref('acme', 'keys')` is "/acme/keys". */
+export function destinationHref(workspace: string, path: string): string {
+  return path === '' ? `/${workspace}` : `/${workspace}/${path}`;
+}

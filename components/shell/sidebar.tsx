@@ -3,7 +3,7 @@
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { Wordmark } from '#components/brand';
-import { destinations } from '#components/shell/navigation';
+import { destinationHref, destinations } from '#components/shell/navigation';
 import { UserMenu, type UserMenuProps } from '#components/shell/user-menu';
 import { WorkspaceSwitcher, type WorkspaceSwitcherProps } from '#components/shell/workspace-switcher';
 import { classNames } from '#components/ui/class-names';
@@ -14,12 +14,14 @@ export interface SidebarProps extends WorkspaceSwitcherProps, UserMenuProps {
   onNavigate?: () => void;
 }
 
+const groups = destinations.filter(({ pages }) => pages.length > 0);
+
 export function Sidebar({ current, workspaces, email, name, role, balance, onNavigate }: SidebarProps) {
   const pathname = usePathname();
   return (
     <div className="flex h-full flex-col gap-5 p-3">
       <Link
-        href={`/${current.slug}/keys`}
+        href={destinationHref(current.slug, '')}
         className="rounded-md px-2 pt-2"
         {...(onNavigate ? { onClick: onNavigate } : {})}
       >
@@ -27,12 +29,12 @@ export function Sidebar({ current, workspaces, email, name, role, balance, onNav
       </Link>
       <WorkspaceSwitcher current={current} workspaces={workspaces} />
       <nav aria-label="Workspace" className="grid gap-4">
-        {destinations.map((group) => (
-          <div key={group.label} className="grid gap-0.5">
-            <p className="px-2 pb-1 text-muted text-xs">{group.label}</p>
+        {groups.map((group) => (
+          <div key={group.label ?? 'top'} className="grid gap-0.5">
+            {group.label ? <p className="px-2 pb-1 text-muted text-xs">{group.label}</p> : null}
             {group.pages.map((page) => {
-              const href = `/${current.slug}/${page.path}`;
-              const here = pathname === href || pathname.startsWith(`${href}/`);
+              const href = destinationHref(current.slug, page.path);
+              const here = pathname === href || (page.path !== '' && pathname.startsWith(`${href}/`));
               return (
                 <Link
                   key={page.path}

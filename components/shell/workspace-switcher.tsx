@@ -43,7 +43,7 @@ export function WorkspaceSwitcher({ current, workspaces }: WorkspaceSwitcherProp
       }
     >
       {workspaces.map((workspace) => (
-        <MenuItem key={workspace.slug} link={<Link href={`/${workspace.slug}/keys`} />}>
+        <MenuItem key={workspace.slug} link={<Link href={`/${workspace.slug}`} />}>
           <Initial name={workspace.name} />
           <span className="min-w-0 flex-1 truncate">{workspace.name}</span>
           {workspace.slug === current.slug ? <Check aria-label="current" /> : null}

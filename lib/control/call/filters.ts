@@ -1,11 +1,12 @@
+import { figureFilters, more } from '#lib/control/call/figure-filters';
 import { optional } from '#lib/control/field/field';
-import { id, isUuid, pattern, time, words } from '#lib/control/field/kinds';
+import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/field/kinds';
 import { filter } from '#lib/control/field/paging';
-import { badInput } from '#lib/control/refusal';
 import { idFloor } from '#lib/ids';
 import { upstreamRequestIdAt } from '#lib/settlement/record/stored-attempts';
 
-const more = { title: 'More filters', help: '' };
+/** The API families that calls come in, as the log names them. */
+const families = ['chat', 'responses', 'messages', 'images', 'videos', 'generate-content'] as const;
 
 /**
  * What the call log may be narrowed by. The command line, `/calls`, the page of the log and its filter bar
@@ -14,10 +15,13 @@ const more = { title: 'More filters', help: '' };
 export const callFilters = {
   id: filter({
     field: optional(
-      pattern(
-        { label: 'Request id', help: 'The whole of it, or its first characters.', example: '019ab3f0' },
-        /^[0-9a-f-]{1,36}$/i,
-        'write the first characters of a request id: digits, a to f and dashes',
+      words(
+        {
+          label: 'Request id',
+          help: 'Ours or its first characters; where none begins so, the whole of the client’s or the provider’s.',
+          example: '019ab3f0',
+        },
+        200,
       ),
     ),
     parameter: (given) => rangeOfIds(given),
@@ -52,10 +56,18 @@ export const callFilters = {
     sql: (key) => `c.key_id = ${key}::uuid`,
   }),
   provider: filter({
-    field: optional(
-      words({ label: 'Provider', help: 'The one that answered.', group: more, example: 'openai' }),
-    ),
+    field: optional(words({ label: 'Provider', help: 'The one that answered.', example: 'openai' })),
     sql: (provider) => `c.provider = ${provider}`,
+  }),
+  from: filter({
+    field: optional(time({ label: 'From', help: 'The first moment.', example: '2026-11-01T00:00:00Z' })),
+    parameter: (at) => idFloor(at.getTime()),
+    sql: (lowest) => `c.id >= ${lowest}::uuid`,
+  }),
+  to: filter({
+    field: optional(time({ label: 'To', help: 'The first moment behind them.', example: '2026-12-01' })),
+    parameter: (at) => idFloor(at.getTime()),
+    sql: (lowest) => `c.id < ${lowest}::uuid`,
   }),
   errorCode: filter({
     field: optional(
@@ -68,6 +80,41 @@ export const callFilters = {
     ),
     sql: (code) => `c.error_code = ${code}`,
   }),
+  family: filter({
+    field: optional(
+      choice(
+        { label: 'Family', help: 'The API that the client spoke.', group: more, example: 'messages' },
+        families,
+      ),
+    ),
+    sql: (family) => `c.family = ${family}`,
+  }),
+  streamed: filter({
+    field: optional(
+      toggle({
+        label: 'Streamed',
+        help: 'Whether the client asked for a stream.',
+        group: more,
+        example: true,
+      }),
+    ),
+    sql: (streamed) => `c.streamed = ${streamed}::boolean`,
+  }),
+  ...figureFilters,
+  clientRequestId: filter({
+    field: optional(
+      words(
+        {
+          label: 'Client request id',
+          help: 'What the client sent as X-Request-Id.',
+          group: more,
+          example: 'order-1042',
+        },
+        200,
+      ),
+    ),
+    sql: (id) => `c.client_request_id = ${id}`,
+  }),
   upstreamRequestId: filter({
     field: optional(
       words({
@@ -77,55 +124,26 @@ export const callFilters = {
         example: 'req_011CSHoEeqs5C35K2UUqR7Fy',
       }),
     ),
-    // Plain text stands in the JSON as it is: looking for it first spares parsing most of the rows.
-    sql: (id) =>
-      `(strpos(c.attempts::text, ${id}) > 0 OR ${id} !~ '^[ !#-\\[\\]-~]*$')
-        AND EXISTS (SELECT FROM json_array_elements(c.attempts) AS a WHERE a->>${upstreamRequestIdAt} = ${id})`,
-  }),
-  from: filter({
-    field: optional(
-      time({ label: 'From', help: 'The first moment.', group: more, example: '2026-11-01T00:00:00Z' }),
-    ),
-    parameter: (at) => idFloor(at.getTime()),
-    sql: (lowest) => `c.id >= ${lowest}::uuid`,
-  }),
-  to: filter({
-    field: optional(
-      time({ label: 'To', help: 'The first moment behind them.', group: more, example: '2026-12-01' }),
-    ),
-    parameter: (at) => idFloor(at.getTime()),
-    sql: (lowest) => `c.id < ${lowest}::uuid`,
+    sql: triedAs,
   }),
 };
 
-const dayMs = 24 * 3_600_000;
+/** A request id of somebody else: the client's own, or the provider's of any attempt. */
+export const foreignId = filter({
+  field: callFilters.id.field,
+  sql: (id) => `c.client_request_id = ${id} OR (${triedAs(id)})`,
+});
 
-interface Span {
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
+/** Whether an attempt has this id at its provider. */
+function triedAs(id: string): string {
+  // Plain text stands in the JSON as it is: looking for it first spares parsing most of the rows.
+  return `(strpos(c.attempts::text, ${id}) > 0 OR ${id} !~ '^[ !#-\\[\\]-~]*$')
+    AND EXISTS (SELECT FROM json_array_elements(c.attempts) AS a WHERE a->>${upstreamRequestIdAt} = ${id})`;
 }
 
-/**
- * The span of a search by upstream request id, for which there is no index: a day at most, the last one where
- * none is named. Other searches keep theirs.
- * @param nowMs ms since the epoch.
- * @throws ControlRefused bad_input for a longer one.
- */
-export function searched<Given extends Span & { readonly upstreamRequestId?: string | undefined }>(
-  given: Given,
-  nowMs: number,
-): Given {
-  const { from, to, upstreamRequestId } = given;
-  if (upstreamRequestId === undefined) return given;
-  if (from && to) {
-    if (to.getTime() - from.getTime() <= dayMs) return given;
-    throw badInput(
-      'to',
-      'a search by upstream request id covers 24 hours: write a time that is nearer to "from"',
-    );
-  }
-  if (from) return { ...given, to: new Date(from.getTime() + dayMs) };
-  return { ...given, from: new Date((to?.getTime() ?? nowMs) - dayMs) };
+/** Whether an id of ours can begin so. */
+export function isOwnId(text: string): boolean {
+  return /^(?=.*[0-9a-f])[0-9a-f-]{1,36}$/i.test(text);
 }
 
 /** The lowest and the highest id that begin so. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { shownCall } from '#lib/control/call/detail';
-import { callFilters, searched } from '#lib/control/call/filters';
+import { callFilters } from '#lib/control/call/filters';
 import { getCall, pageOfCalls } from '#lib/control/call/find';
-import { countCalls, mostCounted } from '#lib/control/call/search';
+import { byAnyId, countCalls, mostCounted } from '#lib/control/call/search';
+import { fromLast, lastField, searched } from '#lib/control/call/span';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { id, isUuid, toggle } from '#lib/control/field/kinds';
@@ -32,13 +33,16 @@ const countedCalls = z.object({
   }),
 });
 
+/** What the log may be narrowed by. */
+export const logFields = { ...fieldsOf(callFilters), last: lastField };
+
 export const listCalls = read({
   name: 'call.list',
   summary: 'The calls of a workspace, refused ones too, the newest first.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {
-    ...fieldsOf(callFilters),
+    ...logFields,
     ...paging,
     count: optional(
       toggle({ label: 'Count', help: `Also counts what is found, up to ${mostCounted}.`, example: true }),
@@ -50,13 +54,14 @@ export const listCalls = read({
     columns: ['at', 'id', 'status', 'errorCode', 'answeringModel', 'provider', 'latencyMs', 'cost'],
   },
   run: async (context, given) => {
-    const { count, ...input } = searched(given, context.nowMs);
-    const { after } = input;
+    const { count, ...asked } = searched(fromLast(given, context.nowMs), context.nowMs);
+    const { after } = asked;
     if (after !== undefined && !isUuid(after)) {
       throw badInput('after', 'this is not the "next" of a page of calls');
     }
     const { store, scope, nowMs } = context;
-    const page = await pageOfCalls(context, { input, after }, limitOf(input));
+    const input = await byAnyId(store, scope, nowMs, asked);
+    const page = await pageOfCalls(context, { input, after }, limitOf(asked));
     const counted =
       count === true ? { count: await countCalls(store, scope, nowMs, { input, after: undefined }) } : {};
     return { ...page, ...counted };

@@ -1,11 +1,12 @@
-import { callFilters } from '#lib/control/call/filters';
+import { callFilters, foreignId, isOwnId } from '#lib/control/call/filters';
 import { conditionsOf } from '#lib/control/field/paging';
 import type { WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import { keptFromId } from '#lib/data/retention/weeks';
 
 /** Filters that an index serves; the others are compared call by call. */
-const { id, key, from, to, ...compared } = callFilters;
+const { id, key, from, to, ...others } = callFilters;
+const compared = { ...others, foreignId };
 const ranges = { id, from, to };
 
 /** The most calls that one page compares with its filters: what PostgreSQL does in some 30 ms when they are in memory. */
@@ -105,6 +106,25 @@ export async function findIds(
   );
   const ids = rows.slice(0, limit).map((row) => row.id);
   return { ids, next: rows.length > limit ? (ids.at(-1) ?? null) : stretch.lastId };
+}
+
+/**
+ * An id that somebody looks for, as filters: ours where one begins so, which an index tells; else that of the client or
+ * of a provider, which is compared.
+ */
+export async function byAnyId<Input extends { readonly id?: string | undefined }>(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  input: Input,
+): Promise<Input | (Omit<Input, 'id'> & { readonly foreignId: string })> {
+  const { id, ...rest } = input;
+  if (id === undefined) return input;
+  if (isOwnId(id)) {
+    const { ids } = await findIds(store, scope, nowMs, { input: { id }, after: undefined }, 1);
+    if (ids.length > 0) return input;
+  }
+  return { ...rest, foreignId: id };
 }
 
 /**

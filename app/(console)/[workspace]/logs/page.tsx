@@ -7,10 +7,8 @@ import { formOf } from '#lib/console/form';
 import { readListAddress } from '#lib/console/list-address';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { callFilters } from '#lib/control/call/filters';
-import { listCalls } from '#lib/control/call/operations';
+import { listCalls, logFields } from '#lib/control/call/operations';
 import { listModelNames } from '#lib/control/catalogue/operations';
-import { fieldsOf } from '#lib/control/field/paging';
 import { listKeyNames } from '#lib/control/key/operations';
 import { CallList } from './call-list';
 
@@ -46,7 +44,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
         Every call whose key was known, refusals included. Prompts and answers are not stored.
       </PageHead>
       <LogFilterBar
-        fields={formOf(fieldsOf(callFilters))}
+        fields={formOf(logFields)}
         choices={{
           status: { options: statuses },
           model: { options: models.map((model) => ({ value: model, label: model })) },
