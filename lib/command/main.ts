@@ -21,6 +21,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   call: declared,
   usage: declared,
   ledger: declared,
+  demo: async () => [...(await declared()), ...(await import('#lib/command/demo')).demo],
   sandbox: async () => (await import('#lib/command/sandbox')).sandbox,
   health: async () => (await import('#lib/command/live/health')).health,
   doctor: async () => (await import('#lib/command/doctor')).doctor,
@@ -40,7 +41,8 @@ async function commandsFor(noun: string | undefined): Promise<readonly Command[]
   const known = noun !== undefined && Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
   if (known) return known();
   const loads = [...new Set(Object.values(nouns))];
-  return (await Promise.all(loads.map((load) => load()))).flat();
+  const all = (await Promise.all(loads.map((load) => load()))).flat();
+  return [...new Map(all.map((one) => [one.name, one])).values()];
 }
 
 /** Usage lines; of one command also what it does and what its options are. */

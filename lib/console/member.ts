@@ -22,6 +22,8 @@ export interface Membership {
     /** Balance and credit minus what is held, in dollars. */
     readonly available: string;
     readonly suspended: boolean;
+    /** Made-up calls and money. */
+    readonly demo: boolean;
   };
 }
 

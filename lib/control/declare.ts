@@ -141,7 +141,7 @@ export interface Transaction {
   readonly waitMs: number;
   readonly limitMs: number;
   /** A table that nobody else changes meanwhile; those who read it are not held up. */
-  readonly table: 'provider';
+  readonly table?: 'provider';
 }
 
 export type Operation = Read | Mutation;

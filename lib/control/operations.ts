@@ -2,6 +2,7 @@ import { callOperations } from '#lib/control/call/operations';
 import { catalogueOperations } from '#lib/control/catalogue/operations';
 import { creditOperations } from '#lib/control/credit/operations';
 import type { Operation } from '#lib/control/declare';
+import { demoOperations } from '#lib/control/demo/operations';
 import { keyOperations } from '#lib/control/key/operations';
 import { ledgerOperations } from '#lib/control/ledger/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
@@ -33,4 +34,5 @@ export const operations: readonly Operation[] = [
   ...callOperations,
   ...usageOperations,
   ...ledgerOperations,
+  ...demoOperations,
 ];

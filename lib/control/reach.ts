@@ -60,8 +60,8 @@ async function inWorkspace(store: Store, actor: Actor, named: string, lock: Aske
   if (found === null || role === null) {
     throw notFound(`there is no workspace ${quoted(named)}; check its slug`, 'workspace');
   }
-  const { id, slug, time_zone: timeZone, retention_days: retentionDays } = found;
-  const scope = new WorkspaceScope({ id, slug, timeZone, retentionDays });
+  const { id, slug, time_zone: timeZone, retention_days: retentionDays, demo } = found;
+  const scope = new WorkspaceScope({ id, slug, timeZone, retentionDays, demo });
   return { scope, role, suspended: found.suspended };
 }
 
@@ -71,6 +71,7 @@ interface Named {
   time_zone: string;
   retention_days: number | null;
   suspended: boolean;
+  demo: boolean;
 }
 
 /** Charges update the row, which `FOR KEY SHARE` lets them; `FOR UPDATE` waits for all the others. */
@@ -85,7 +86,8 @@ async function findNamed(store: Store, named: string, lock: Asked['lock']): Prom
   const byName = 'slug = $1 OR id = (SELECT workspace_id FROM former_slug WHERE slug = $1)';
   const condition = isUuid(named) ? 'id = $1::uuid' : `${byName} ORDER BY slug = $1 DESC LIMIT 1`;
   const [found] = await store.query<Named>(
-    `SELECT id::text AS id, slug, time_zone, retention_days, suspended_at IS NOT NULL AS suspended FROM workspace
+    `SELECT id::text AS id, slug, time_zone, retention_days, suspended_at IS NOT NULL AS suspended,
+       demo FROM workspace
      WHERE ${condition} ${lock === undefined ? '' : locks[lock]}`,
     [named],
   );

@@ -112,7 +112,7 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   const before = once ? await claim(store, once, request) : null;
   // What `keep` wrote below.
   if (before !== null) return before as Ran<Out>;
-  if (operation.transaction) await lockTable(store, operation.transaction.table);
+  if (operation.transaction?.table) await lockTable(store, operation.transaction.table);
   const context = contextOf<R>(host, store, ask, reached);
   const done = await operation.run(context, input);
   if (ask.ifMatch !== undefined && !context.compared()) {

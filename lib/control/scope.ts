@@ -14,11 +14,20 @@ export class WorkspaceScope {
   readonly timeZone: string;
   /** How long its calls are shown, days; null: as long as they are there. */
   readonly retentionDays: number | null;
-  constructor(workspace: { id: string; slug: string; timeZone: string; retentionDays: number | null }) {
+  /** Made-up calls and money: nothing of it may call. */
+  readonly demo: boolean;
+  constructor(workspace: {
+    id: string;
+    slug: string;
+    timeZone: string;
+    retentionDays: number | null;
+    demo: boolean;
+  }) {
     this.workspaceId = workspace.id;
     this.slug = workspace.slug;
     this.timeZone = workspace.timeZone;
     this.retentionDays = workspace.retentionDays;
+    this.demo = workspace.demo;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { DemoBanner } from '#components/demo/demo-banner';
 import { BalanceChip } from '#components/shell/balance-chip';
 import { Shell } from '#components/shell/shell';
 import { actorOf, controlHost } from '#lib/console/actor';
@@ -7,6 +8,7 @@ import { showMoney } from '#lib/console/show/money';
 import { ask } from '#lib/control/run';
 import { listOwnWorkspaces } from '#lib/control/user/own';
 import { parseUsd } from '#lib/money';
+import { removeDemoAction } from './demo/actions';
 
 interface WorkspaceLayoutProps {
   children: ReactNode;
@@ -37,6 +39,9 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
         <p role="status" className="rounded-lg bg-bad-soft px-4 py-2.5 text-bad leading-5">
           This workspace is suspended: every call is refused with 403. Ask the people who run this gateway.
         </p>
+      ) : null}
+      {workspace.demo ? (
+        <DemoBanner workspace={workspace.slug} remove={role === 'operator' ? removeDemoAction : null} />
       ) : null}
       {children}
     </Shell>

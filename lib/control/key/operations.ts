@@ -17,7 +17,7 @@ import {
   stateOfRow,
   stateOfShown,
 } from '#lib/control/key/settings';
-import { badInput, quoted } from '#lib/control/refusal';
+import { badInput, conflict, quoted } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { within } from '#lib/control/scope';
 
@@ -37,6 +37,7 @@ export const createKey = create({
   text: ({ id, key }) => `key ${id} created; it is shown this once:\n${key}`,
   run: async (context, input) => {
     const { store, scope, keyPepper } = context;
+    if (scope.demo) throw demoKey();
     await refuseUnknownModels(context, input.models);
     const id = newRowId();
     const { key, columns } = newSecret(keyPepper);
@@ -168,10 +169,13 @@ export const rotateKey = change({
   run: async (context, { id, overlapSeconds = 0 }) => {
     const { key, columns } = newSecret(context.keyPepper);
     const until = overlapSeconds === 0 ? null : new Date(context.nowMs + overlapSeconds * 1000);
-    const done = await changeKey(context, id, (old) => ({
-      data: { ...columns, oldHash: until === null ? null : old.hash, oldHashUntil: until },
-      detail: { overlapSeconds },
-    }));
+    const done = await changeKey(context, id, (old) => {
+      if (old.hash.length !== columns.hash.length) throw demoKey();
+      return {
+        data: { ...columns, oldHash: until === null ? null : old.hash, oldHashUntil: until },
+        detail: { overlapSeconds },
+      };
+    });
     return { ...done, result: { id, key } };
   },
 });
@@ -234,6 +238,13 @@ function transition(
         return same && (to.quotaExhausted ?? key.quotaExhausted) === key.quotaExhausted ? null : { data: to };
       }),
   });
+}
+
+/** Its calls would be real and its money is not; the database refuses a secret there too. */
+function demoKey() {
+  return conflict(
+    'keys of the demo workspace have no secret, so that nothing in it can call; use another workspace',
+  );
 }
 
 /** The quota flag after a quota was given; undefined leaves it. */

@@ -7,7 +7,7 @@ import { roleOf, roles } from '#lib/control/role';
 import { heldNano } from '#lib/control/workspace/find';
 import { formatUsd } from '#lib/money';
 
-/** For the switcher of the console: where somebody belongs, by name. */
+/** For the switcher of the console: where somebody belongs, by name; demo data at the end. */
 export const listOwnWorkspaces = read({
   name: 'workspace.mine',
   summary: 'The workspaces of whoever is signed in, with the role there.',
@@ -25,7 +25,7 @@ export const listOwnWorkspaces = read({
     const rows = await store.prisma.member.findMany({
       where: { userId },
       select: { role: true, workspace: { select: { slug: true, name: true } } },
-      orderBy: [{ workspace: { name: 'asc' } }, { workspaceId: 'asc' }],
+      orderBy: [{ workspace: { demo: 'asc' } }, { workspace: { name: 'asc' } }, { workspaceId: 'asc' }],
     });
     return { data: rows.map(({ role, workspace }) => ({ ...workspace, role: roleOf(role) })) };
   },
@@ -46,6 +46,7 @@ export const visitWorkspace = read({
     role: z.enum([...roles, 'operator']),
     available: z.string(),
     suspended: z.boolean(),
+    demo: z.boolean(),
   }),
   http: [],
   line: null,
@@ -57,9 +58,9 @@ export const visitWorkspace = read({
       [scope.workspaceId],
     );
     if (row === undefined || role === null) throw notFound('this workspace is gone', 'workspace');
-    const { workspaceId, slug, timeZone } = scope;
+    const { workspaceId: id, slug, timeZone, demo } = scope;
     const available = formatUsd(BigInt(row.available));
-    return { id: workspaceId, slug, timeZone, role, name: row.name, available, suspended: row.suspended };
+    return { id, slug, timeZone, role, name: row.name, available, suspended: row.suspended, demo };
   },
 });
 

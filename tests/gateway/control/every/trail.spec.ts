@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkCatalogue } from '#lib/catalogue/files';
 import type { Operation } from '#lib/control/declare';
@@ -67,6 +68,11 @@ const announced: Readonly<Record<string, string>> = {
 async function changed(operation: Operation): Promise<{ secrets: string[] }> {
   const { input } = await sampleOf(controlHost(db), operation, workspace);
   const before = named(earlier[operation.name] ?? '');
+  if (operation.name === 'demo.remove') {
+    await db.prisma.workspace.create({
+      data: { id: randomUUID(), slug: 'demo-data', name: 'Demo data', demo: true },
+    });
+  }
   if (before)
     await run(before, before.name === 'policy.set' ? { ...input, policy: { maxAttempts: 3 } } : input);
   const given = { ...input, ...wanted[operation.name] };

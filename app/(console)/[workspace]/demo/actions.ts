@@ -1,0 +1,6 @@
+'use server';
+
+import { operationAction } from '#lib/console/operation';
+import { removeDemoData } from '#lib/control/demo/operations';
+
+export const removeDemoAction = operationAction(removeDemoData);

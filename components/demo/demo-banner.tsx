@@ -1,0 +1,53 @@
+'use client';
+
+import { FlaskConical } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { useTransition } from 'react';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { toast } from '#components/ui/toaster';
+
+interface DemoBannerProps {
+  workspace: string;
+  /** Operators alone remove it; null: whoever looks at it is none. */
+  remove: ((workspace: string, input: Record<string, never>) => Promise<Answer<{ calls: number }>>) | null;
+}
+
+/** Stands above every page of the demo workspace, so that nobody takes its figures for real ones. */
+export function DemoBanner({ workspace, remove }: DemoBannerProps) {
+  const router = useRouter();
+  const [pending, startTransition] = useTransition();
+
+  function send() {
+    startTransition(async () => {
+      const answer = await remove?.(workspace, {});
+      if (!answer) return;
+      if (!answer.ok) {
+        toast.error(answer.message);
+        return;
+      }
+      toast.success('The demo data is gone', {
+        description: `${answer.value.calls} made-up calls were deleted.`,
+      });
+      router.push('/');
+    });
+  }
+
+  return (
+    <div
+      role="note"
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border bg-sunken/60 py-2 pr-2 pl-3 text-[0.8125rem] leading-5"
+    >
+      <FlaskConical aria-hidden className="size-4 shrink-0 text-muted" />
+      <p className="min-w-0 flex-1 basis-60 text-muted">
+        <strong className="font-medium text-ink">Demo data.</strong> These calls and amounts are made up, and
+        no key of this workspace can call.
+      </p>
+      {remove ? (
+        <Button size="small" onClick={send} disabled={pending}>
+          {pending ? 'Removing…' : 'Remove demo data'}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
