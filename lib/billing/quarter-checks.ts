@@ -1,18 +1,14 @@
 import { type Check, keptFrom } from '#lib/billing/job-checks';
-import { bounds } from '#lib/metering/histogram';
 import { usageClasses } from '#lib/metering/usage';
-import { LONGEST_SLUG } from '#lib/schemas/catalogue';
 import { lineSql } from '#lib/settlement/record/stored-lines';
 import { errorColumns, usageColumns } from '#lib/settlement/usage/columns';
+import { countedModelSql } from '#lib/settlement/usage/counted-model';
 import { errorClasses, errorClassSql } from '#lib/settlement/usage/error-class';
+import { histogramPartSql } from '#lib/settlement/usage/histogram-sql';
 
 /** The moment of an id (UUIDv7). */
 export const timeOf = (id: string) =>
   `to_timestamp(('x' || substring(replace(${id}::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`;
-
-/** The model that the sums count a call under; see settlement/call-row. */
-const countedModel = `coalesce(answering_model, CASE WHEN error_code = 'model_not_allowed'
-    OR octet_length(requested_model) > ${LONGEST_SLUG} THEN '' ELSE requested_model END, '')`;
 
 /** Classes of cost lines that a figure is the sum of; see metering/anomaly. */
 const lineClasses: Readonly<Record<keyof typeof usageColumns, string>> = {
@@ -37,7 +33,7 @@ const record = (of: string) => `${of} (${eachFigure((name) => `"${name}" numeric
 
 /** What calls, settled jobs and settled adjustments add to the sums; columns as in `call` where they mean the same. */
 const parts = `
-  SELECT workspace_id, at, key_id, ${countedModel} AS model, coalesce(provider, '') AS provider, 1 AS calls, status,
+  SELECT workspace_id, at, key_id, ${countedModelSql()} AS model, coalesce(provider, '') AS provider, 1 AS calls, status,
     end_reason, json_array_length(attempts) AS tried, usage, '{}'::json AS more, lines, flags, cost_nano,
     CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN latency_ms END AS latency_ms,
     CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN first_byte_ms END AS first_byte_ms
@@ -62,8 +58,7 @@ const least = eachFigure(
     `coalesce(sum(${lineSql.quantity('l')}) FILTER (WHERE split_part(${lineSql.class('l')}, ':', 1) = ANY ('{${lineClasses[name]}}')), 0) AS "${name}"`,
 );
 
-const histogram = (ms: string) =>
-  `coalesce(sum(('1e' || 12 * width_bucket(${ms}, '{${bounds.join(',')}}'::int[]))::numeric), 0)`;
+const histogram = (ms: string) => `coalesce(sum(('1e' || 12 * ${histogramPartSql(ms)})::numeric), 0)`;
 
 const counts = [
   ['calls', 'sum(calls)'],
@@ -85,7 +80,7 @@ export const quarterChecks: readonly Check[] = [
     // Sums carried over from hours count a bounded figure anywhere in its hour, as it was claimed.
     name: 'the quarters of usage agree with the calls, jobs and adjustments',
     sql: `WITH figures AS (
-        SELECT p.*, ${errorClassSql} AS error,
+        SELECT p.*, ${errorClassSql()} AS error,
           ${eachFigure((name) => `coalesce(charged."${name}", claimed."${name}") + coalesce(m."${name}", 0) AS least_${name}`)},
           ${eachFigure((name) => `claimed."${name}" - coalesce(charged."${name}", claimed."${name}") AS slack_${name}`)}
         FROM (${parts}) AS p

@@ -1,7 +1,7 @@
 import { dateOf, offsetMs, startOfDate } from '#lib/charts/zone';
 
-/** How finely a series of time is cut. Days and hours are those of a zone's wall clock. */
-export const steps = ['quarter', 'hour', 'day'] as const;
+/** How finely a series of time is cut, by the wall clock of a zone. Weeks begin on Monday. */
+export const steps = ['quarter', 'hour', 'day', 'week', 'month'] as const;
 export type Step = (typeof steps)[number];
 
 const quarterMs = 900_000;
@@ -26,13 +26,20 @@ export function bucketStarts(fromMs: number, toMs: number, step: Step, zone: str
   const firstDate = dateOf(fromMs, zone);
   for (let date = firstDate, start = startOfDate(date, zone); start < toMs; ) {
     const end = startOfDate(date + dayMs, zone);
-    if (step === 'day') {
-      if (end > fromMs) add(start);
-    } else for (const hour of hoursOf(start, end, zone)) if (hour.endMs > fromMs) add(hour.startMs);
+    if (step === 'hour') {
+      for (const hour of hoursOf(start, end, zone)) if (hour.endMs > fromMs) add(hour.startMs);
+    } else if (end > fromMs && (starts.length === 0 || begins(step, date))) add(start);
     date += dayMs;
     start = end;
   }
   return starts;
+}
+
+/** Whether a day is the first of a day, week or month. @param dateMs as `dateOf` gives it. */
+function begins(step: 'day' | 'week' | 'month', dateMs: number): boolean {
+  const date = new Date(dateMs);
+  if (step === 'week') return date.getUTCDay() === 1;
+  return step === 'day' || date.getUTCDate() === 1;
 }
 
 interface Span {

@@ -1,9 +1,17 @@
-import { showCount } from '#lib/console/show/money';
+import { showCount, showMoney } from '#lib/console/show/money';
 import { mostCounted } from '#lib/control/call/search';
 
-/** How many calls a search has found, as `call.list` counts them: "More than 10,000 calls.", "12 calls." */
-export function showFound({ calls, more }: { readonly calls: number; readonly more: boolean }): string {
+/** What a search has found, as `call.list` counts it. */
+interface Found {
+  readonly calls: number;
+  /** Dollars; null where not all of them were counted. */
+  readonly cost: string | null;
+  readonly more: boolean;
+}
+
+/** "More than 10,000 calls.", "12 calls, $0.31." */
+export function showFound({ calls, cost, more }: Found): string {
   const text = `${showCount(calls)} ${calls === 1 ? 'call' : 'calls'}`;
-  if (!more) return `${text}.`;
+  if (!more) return cost === null ? `${text}.` : `${text}, ${showMoney(cost)}.`;
   return calls === mostCounted ? `More than ${text}.` : `${text} or more.`;
 }

@@ -1,4 +1,5 @@
 import { figureFilters, more } from '#lib/control/call/figure-filters';
+import { noneCounted, usageFilters } from '#lib/control/call/usage-filters';
 import { optional } from '#lib/control/field/field';
 import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/field/kinds';
 import { filter } from '#lib/control/field/paging';
@@ -6,11 +7,22 @@ import { idFloor } from '#lib/ids';
 import { upstreamRequestIdAt } from '#lib/settlement/record/stored-attempts';
 
 /** The API families that calls come in, as the log names them. */
-const families = ['chat', 'responses', 'messages', 'images', 'videos', 'generate-content'] as const;
+const families = [
+  'chat',
+  'responses',
+  'messages',
+  'images',
+  'videos',
+  'generate-content',
+  'models',
+  'unknown',
+] as const;
+/** An id may be ahead of its call's time, or behind it, by as much as the clock was changed meanwhile. */
+const slackMs = 60_000;
 
 /**
  * What the call log may be narrowed by. The command line, `/calls`, the page of the log and its filter bar
- * take them from here. Times are ranges of ids (UUIDv7), as the partitions of the log are.
+ * take them from here. Times are ranges of ids (UUIDv7), as the partitions of the log are, cut to the moment.
  */
 export const callFilters = {
   id: filter({
@@ -56,18 +68,20 @@ export const callFilters = {
     sql: (key) => `c.key_id = ${key}::uuid`,
   }),
   provider: filter({
-    field: optional(words({ label: 'Provider', help: 'The one that answered.', example: 'openai' })),
-    sql: (provider) => `c.provider = ${provider}`,
+    field: optional(
+      words({ label: 'Provider', help: 'The one that answered; "none": none did.', example: 'openai' }),
+    ),
+    sql: (provider) => `c.provider = ${provider} OR (${provider} = '${noneCounted}' AND c.provider IS NULL)`,
   }),
   from: filter({
     field: optional(time({ label: 'From', help: 'The first moment.', example: '2026-11-01T00:00:00Z' })),
-    parameter: (at) => idFloor(at.getTime()),
-    sql: (lowest) => `c.id >= ${lowest}::uuid`,
+    parameter: (at) => [idFloor(at.getTime() - slackMs), at.toISOString()],
+    sql: (edge) => `c.id >= (${edge}::text[])[1]::uuid AND c.at >= (${edge}::text[])[2]::timestamptz`,
   }),
   to: filter({
     field: optional(time({ label: 'To', help: 'The first moment behind them.', example: '2026-12-01' })),
-    parameter: (at) => idFloor(at.getTime()),
-    sql: (lowest) => `c.id < ${lowest}::uuid`,
+    parameter: (at) => [idFloor(at.getTime() + slackMs), at.toISOString()],
+    sql: (edge) => `c.id < (${edge}::text[])[1]::uuid AND c.at < (${edge}::text[])[2]::timestamptz`,
   }),
   errorCode: filter({
     field: optional(
@@ -126,6 +140,7 @@ export const callFilters = {
     ),
     sql: triedAs,
   }),
+  ...usageFilters,
 };
 
 /** A request id of somebody else: the client's own, or the provider's of any attempt. */

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { shownCall } from '#lib/control/call/detail';
 import { callFilters } from '#lib/control/call/filters';
 import { getCall, pageOfCalls } from '#lib/control/call/find';
-import { byAnyId, countCalls, mostCounted } from '#lib/control/call/search';
+import { byAnyId, type Counted, countCalls, mostCounted } from '#lib/control/call/search';
 import { fromLast, lastField, searched } from '#lib/control/call/span';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { id, isUuid, toggle } from '#lib/control/field/kinds';
 import { fieldsOf, limitOf, pageOf, paging } from '#lib/control/field/paging';
 import { badInput } from '#lib/control/refusal';
+import { formatUsd } from '#lib/money';
 
 const calls = '/workspaces/{workspace}/calls';
 
@@ -28,6 +29,10 @@ export const showCall = read({
 
 const countedCalls = z.object({
   calls: z.int().meta({ description: 'How many calls fit; the most that is counted where there are more.' }),
+  cost: z
+    .string()
+    .nullable()
+    .meta({ description: 'What they came to, dollars; null where not all of them were counted.' }),
   more: z.boolean().meta({
     description: `There are more than were counted, which are ${mostCounted} at most, or older ones that were not looked at.`,
   }),
@@ -62,10 +67,15 @@ export const listCalls = read({
     const { store, scope, nowMs } = context;
     const input = await byAnyId(store, scope, nowMs, asked);
     const page = await pageOfCalls(context, { input, after }, limitOf(asked));
+    const search = { input, after: undefined };
     const counted =
-      count === true ? { count: await countCalls(store, scope, nowMs, { input, after: undefined }) } : {};
+      count === true ? { count: shownCount(await countCalls(store, scope, nowMs, search)) } : {};
     return { ...page, ...counted };
   },
 });
+
+function shownCount({ costNano, ...counted }: Counted): z.output<typeof countedCalls> {
+  return { ...counted, cost: costNano === null ? null : formatUsd(costNano) };
+}
 
 export const callOperations = [showCall, listCalls];

@@ -1,4 +1,5 @@
 import { callFilters, foreignId, isOwnId } from '#lib/control/call/filters';
+import { summedCalls } from '#lib/control/call/summed';
 import { conditionsOf } from '#lib/control/field/paging';
 import type { WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
@@ -127,24 +128,40 @@ export async function byAnyId<Input extends { readonly id?: string | undefined }
   return { ...rest, foreignId: id };
 }
 
+/** What a search finds, counted. */
+export interface Counted {
+  /** At most 10,000, where they are not known otherwise. */
+  readonly calls: number;
+  /** What they came to; null: not all of them were counted. */
+  readonly costNano: bigint | null;
+  /** There are more than were counted, or older calls that were not looked at. */
+  readonly more: boolean;
+}
+
 /**
- * How many calls a search finds, at most 10,000 of them.
- * @returns `more`: there are more than were counted, or older calls that were not looked at.
+ * How many calls a search finds, at most 10,000 of them, and what they came to with what their jobs and corrections were
+ * charged. Where there are more, and usage keeps the sums of exactly these calls, it says how many.
  */
 export async function countCalls(
   store: Store,
   scope: WorkspaceScope,
   nowMs: number,
   search: Search,
-): Promise<{ calls: number; more: boolean }> {
+): Promise<Counted> {
   const stretch = await stretchOf(store, scope, nowMs, search);
   const values: unknown[] = [mostCounted + 1];
-  const [counted] = await store.query<{ calls: number }>(
-    `SELECT count(*)::int AS calls FROM (
-       SELECT FROM call c WHERE ${stretch.conditions(values).join(' AND ')} LIMIT $1
-     ) AS found`,
+  const [counted] = await store.query<{ calls: number; cost: string }>(
+    `SELECT count(*)::int AS calls,
+       (coalesce(sum(f.cost_nano), 0) + coalesce(sum(j.cost_nano), 0) + coalesce(sum(a.amount_nano), 0))::text AS cost
+     FROM (SELECT c.id, c.cost_nano FROM call c WHERE ${stretch.conditions(values).join(' AND ')} LIMIT $1) AS f
+     LEFT JOIN job j ON j.call_id = f.id
+     LEFT JOIN adjustment a ON a.call_id = f.id AND a.settled_at IS NOT NULL`,
     values,
   );
   const calls = counted?.calls ?? 0;
-  return { calls: Math.min(calls, mostCounted), more: calls > mostCounted || stretch.lastId !== null };
+  if (calls <= mostCounted && stretch.lastId === null) {
+    return { calls, costNano: BigInt(counted?.cost ?? 0), more: false };
+  }
+  const summed = await summedCalls(store, scope, nowMs, search.input);
+  return summed ?? { calls: Math.min(calls, mostCounted), costNano: null, more: true };
 }

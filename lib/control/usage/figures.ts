@@ -88,7 +88,7 @@ export function figuresOf(sums: Sums): UsageFigures {
   };
 }
 
-export function quantilesOf(histogram: Histogram): { p50: number; p95: number } | null {
+function quantilesOf(histogram: Histogram): { p50: number; p95: number } | null {
   const [p50, p95] = [histogram.quantile(0.5), histogram.quantile(0.95)];
   return p50 === null || p95 === null ? null : { p50, p95 };
 }

@@ -1,11 +1,15 @@
 import { type Step, steps } from '#lib/charts/buckets';
+import { usualStep } from '#lib/charts/ranges';
 import { read } from '#lib/control/declare';
-import { optional } from '#lib/control/field/field';
+import { optional, type ValuesOf } from '#lib/control/field/field';
 import { choice, id, time, words } from '#lib/control/field/kinds';
-import { askedRange, reachesDays, widened } from '#lib/control/usage/range';
+import { badInput } from '#lib/control/refusal';
+import { compareWithLedger, usageLedger } from '#lib/control/usage/ledger';
+import { askedRange, type Range, reachesDays, widened } from '#lib/control/usage/range';
+import { ranks } from '#lib/control/usage/rank';
 import { groupings, reportUsage, usageReport } from '#lib/control/usage/report';
-import { readSeries, usageSeries } from '#lib/control/usage/series';
-import { splits } from '#lib/control/usage/sums';
+import { readRows, usageRows } from '#lib/control/usage/rows';
+import { readSeries, seriesSplits, usageSeries } from '#lib/control/usage/series';
 
 const rangeFields = {
   from: optional(
@@ -70,50 +74,111 @@ export const showUsage = read({
   },
 });
 
+const seriesFields = {
+  ...rangeFields,
+  step: optional(
+    choice(
+      {
+        label: 'Step',
+        help: 'Fits the range when it is not given; usage of more than 13 months ago is kept by days.',
+        example: 'hour',
+      },
+      steps,
+    ),
+  ),
+  by: optional(
+    choice(
+      {
+        label: 'Stack by',
+        help: 'Everything together without it; outcome and family are read from the calls, at most 50,000 of them.',
+        example: 'model',
+      },
+      seriesSplits,
+    ),
+  ),
+  ...filterFields,
+};
+
 export const seriesOfUsage = read({
   name: 'usage.series',
   summary: 'What a workspace used over time, in steps of its time zone, beside the period before.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {
-    ...rangeFields,
-    step: optional(
+    ...seriesFields,
+    rank: optional(
       choice(
-        {
-          label: 'Step',
-          help: 'Fits the range when it is not given; usage of more than 13 months ago is kept by days.',
-          example: 'hour',
-        },
-        steps,
+        { label: 'Rank by', help: 'Which groups stand alone; cost when it is not given.', example: 'calls' },
+        ranks,
       ),
     ),
-    by: optional(
-      choice({ label: 'Stack by', help: 'Everything together without it.', example: 'model' }, splits),
+    beforeFrom: optional(
+      time({
+        label: 'Compare from',
+        help: 'Where the period begins that it is compared with; the one of the same length before without it.',
+        example: '2026-10-01T00:00:00Z',
+      }),
     ),
-    ...filterFields,
+    beforeTo: optional(
+      time({ label: 'Compare to', help: 'Its end, not counted any more.', example: '2026-11-01T00:00:00Z' }),
+    ),
   },
   output: usageSeries,
   http: [{ method: 'GET', path: `${workspaceUsage}/series` }],
   line: null,
-  run: ({ store, scope, nowMs }, { from, to, step, by, model, key, provider }) => {
-    const range = widened(askedRange({ from, to }, nowMs), scope.timeZone, nowMs);
-    const folded = reachesDays(range, scope.timeZone, nowMs);
-    return readSeries(store, scope, {
-      range,
-      step: folded ? 'day' : (step ?? stepFor(range.toMs - range.fromMs)),
-      by: by ?? null,
-      filters: { model, key, provider },
+  run: ({ store, scope, nowMs }, { rank = 'cost', beforeFrom, beforeTo, ...asked }) =>
+    readSeries(store, scope, {
+      ...timed(asked, scope.timeZone, nowMs),
+      rank,
+      before: comparedWith(beforeFrom, beforeTo),
       nowMs,
-    });
-  },
+    }),
 });
 
-const hourMs = 3_600_000;
+export const rowsOfUsage = read({
+  name: 'usage.rows',
+  summary: 'The same over time as rows, one for each step and group that has any: what a spreadsheet takes.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: seriesFields,
+  output: usageRows,
+  http: [{ method: 'GET', path: `${workspaceUsage}/rows` }],
+  line: null,
+  run: ({ store, scope, nowMs }, asked) => readRows(store, scope, timed(asked, scope.timeZone, nowMs)),
+});
 
-/** A step that gives a chart of at most about two hundred points, but for long ranges of days. */
-function stepFor(lengthMs: number): Step {
-  if (lengthMs <= 48 * hourMs) return 'quarter';
-  return lengthMs <= 8 * 24 * hourMs ? 'hour' : 'day';
+const ledgerOfUsage = read({
+  name: 'usage.ledger',
+  summary:
+    'Usage of a range beside what the ledger posted in it, and what calls across the edges make different.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: rangeFields,
+  output: usageLedger,
+  http: [{ method: 'GET', path: `${workspaceUsage}/ledger` }],
+  line: null,
+  run: ({ store, scope, nowMs }, asked) =>
+    compareWithLedger(store, scope, widened(askedRange(asked, nowMs), scope.timeZone, nowMs)),
+});
+
+type Timed = ValuesOf<typeof seriesFields>;
+
+/** What is asked of usage over time, widened to what is kept. */
+function timed({ from, to, step, by, ...filters }: Timed, timeZone: string, nowMs: number) {
+  const range = widened(askedRange({ from, to }, nowMs), timeZone, nowMs);
+  const fits = step ?? usualStep(range.toMs - range.fromMs);
+  const fine = fits === 'quarter' || fits === 'hour';
+  const kept: Step = fine && reachesDays(range, timeZone, nowMs) ? 'day' : fits;
+  return { range, step: kept, by: by ?? null, filters };
 }
 
-export const usageOperations = [showUsage, seriesOfUsage];
+/** @throws ControlRefused for half a period, or one that ends before it begins. */
+function comparedWith(from: Date | undefined, to: Date | undefined): Range | null {
+  if (from === undefined && to === undefined) return null;
+  if (from === undefined) throw badInput('beforeFrom', 'a period has a beginning; give it with its end');
+  if (to === undefined) throw badInput('beforeTo', 'a period has an end; give it with its beginning');
+  if (to <= from) throw badInput('beforeTo', 'the end lies after the start; write a later time');
+  return { fromMs: from.getTime(), toMs: to.getTime() };
+}
+
+export const usageOperations = [showUsage, seriesOfUsage, rowsOfUsage, ledgerOfUsage];

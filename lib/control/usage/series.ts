@@ -3,34 +3,48 @@ import { bucketStarts, type Step, steps } from '#lib/charts/buckets';
 import { knownZone } from '#lib/charts/zone';
 import { badInput } from '#lib/control/refusal';
 import type { WorkspaceScope } from '#lib/control/scope';
-import type { Store } from '#lib/control/store';
-import { byCost, dollars, errorsOf, figuresOf, quantilesOf, usageFigures } from '#lib/control/usage/figures';
+import type { ReadStore, Store } from '#lib/control/store';
+import { dollars, figuresOf, usageFigures } from '#lib/control/usage/figures';
+import { type CallSplit, callSplits, readCallUsage } from '#lib/control/usage/from-calls';
 import { type Range, rangeBefore, wholeDays, widened } from '#lib/control/usage/range';
+import { type Rank, ranked } from '#lib/control/usage/rank';
 import { keyNames, merged } from '#lib/control/usage/report';
 import {
   addSums,
   noSums,
   readUsage,
-  type Split,
   type SplitSums,
   type Sums,
   splits,
   totalOf,
   type UsageFilters,
 } from '#lib/control/usage/sums';
-import { formatUsd } from '#lib/money';
 
 /** 31 days of quarters and a little more. */
 const mostBuckets = 3_000;
-const lengthsMs: Readonly<Record<Step, number>> = { quarter: 900_000, hour: 3_600_000, day: 86_400_000 };
+const dayMs = 86_400_000;
+const lengthsMs: Readonly<Record<Step, number>> = {
+  quarter: 900_000,
+  hour: 3_600_000,
+  day: dayMs,
+  week: 7 * dayMs,
+  month: 28 * dayMs,
+};
 /** Groups shown by themselves; the others are one. */
 const mostGroups = 10;
+
+/** What a series may be stacked by. */
+export const seriesSplits = [...splits, ...callSplits] as const;
+export type SeriesSplit = (typeof seriesSplits)[number];
 
 const point = usageFigures.pick({
   calls: true,
   errors: true,
+  errorsBy: true,
   inputTokens: true,
   cachedTokens: true,
+  cacheWrite5mTokens: true,
+  cacheWrite1hTokens: true,
   outputTokens: true,
   latencyMs: true,
   firstByteMs: true,
@@ -38,10 +52,10 @@ const point = usageFigures.pick({
 });
 
 const group = z.object({
-  value: z
-    .string()
-    .nullable()
-    .meta({ description: 'The model, key id or provider; null: all others, or no split.' }),
+  value: z.string().nullable().meta({
+    description:
+      'The model, provider, key id, outcome or family; empty: of calls without one; null: all others, or no split.',
+  }),
   name: z.string().nullable().meta({ description: 'Of a key.' }),
   total: usageFigures,
   points: z.array(point).meta({ description: 'One for each of `starts`, empty ones too.' }),
@@ -54,7 +68,7 @@ export const usageSeries = z.object({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
   step: z.enum(steps),
-  by: z.enum(splits).nullable(),
+  by: z.enum(seriesSplits).nullable(),
   cost: dollars,
   total: usageFigures,
   starts: z
@@ -62,30 +76,49 @@ export const usageSeries = z.object({
     .meta({ description: 'Where each point begins; the last ends with the range.' }),
   groups: z
     .array(group)
-    .meta({ description: `The dearest first, at most ${mostGroups}; then all others as one.` }),
+    .meta({ description: `The largest first, at most ${mostGroups}; then all others as one.` }),
   before: z
-    .object({ from: z.iso.datetime(), to: z.iso.datetime(), total: usageFigures })
-    .meta({ description: 'The period of the same length before.' }),
+    .object({
+      from: z.iso.datetime(),
+      to: z.iso.datetime(),
+      total: usageFigures,
+      points: z.array(point).meta({ description: 'Everything together, in as many steps as it has.' }),
+    })
+    .meta({ description: 'The period of the same length before, or the one that was asked for.' }),
 });
+export type UsageSeries = z.output<typeof usageSeries>;
 
-export interface SeriesAsk {
+/** What a reading over time is narrowed to and split by. */
+export interface TimedAsk {
   /** Widened already. */
   readonly range: Range;
   readonly step: Step;
-  readonly by: Split | null;
+  readonly by: SeriesSplit | null;
   readonly filters: UsageFilters;
+}
+
+export interface SeriesAsk extends TimedAsk {
+  /** Which groups stand alone: those with the most of it. */
+  readonly rank: Rank;
+  /** Compared with this; null: the period of the same length before. */
+  readonly before: Range | null;
   readonly nowMs: number;
 }
 
-/**
- * Usage over time, stacked by a split, beside the period before.
- * @throws ControlRefused when it would have too many points.
- */
-export async function readSeries(
-  store: Store,
+/** Parts by bucket and group, with where the buckets begin. */
+export interface TimedParts {
+  readonly range: Range;
+  readonly zone: string;
+  readonly startsMs: readonly number[];
+  readonly parts: readonly SplitSums[];
+}
+
+/** @throws ControlRefused when there would be too many points, or too many calls to read for the split. */
+export async function readTimed(
+  store: ReadStore,
   scope: WorkspaceScope,
-  { range: asked, step, by, filters, nowMs }: SeriesAsk,
-): Promise<z.output<typeof usageSeries>> {
+  { range: asked, step, by, filters }: TimedAsk,
+): Promise<TimedParts> {
   const zone = knownZone(scope.timeZone);
   const range = await wholeDays(store, scope, asked);
   if ((range.toMs - range.fromMs) / lengthsMs[step] > mostBuckets) {
@@ -95,9 +128,35 @@ export async function readSeries(
     );
   }
   const startsMs = bucketStarts(range.fromMs, range.toMs, step, zone);
-  const parts = await readUsage(store, scope, { range, split: by ?? undefined, startsMs, filters });
-  const earlier = await wholeDays(store, scope, widened(rangeBefore(range, zone), zone, nowMs));
-  const before = totalOf(await readUsage(store, scope, { range: earlier, filters }));
+  const parts = isCallSplit(by)
+    ? await readCallUsage(store, scope, { range, split: by, startsMs, filters })
+    : await readUsage(store, scope, { range, split: by ?? undefined, startsMs, filters });
+  return { range, zone, startsMs, parts };
+}
+
+function isCallSplit(by: SeriesSplit | null): by is CallSplit {
+  return callSplits.some((one) => one === by);
+}
+
+/**
+ * Usage over time, stacked by a split, beside the period before.
+ * @throws ControlRefused as `readTimed`.
+ */
+export async function readSeries(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  { before, rank, nowMs, ...asked }: SeriesAsk,
+): Promise<UsageSeries> {
+  const { step, by, filters } = asked;
+  const [{ range, zone, startsMs, parts }, earlier] = await Promise.all([
+    readTimed(store, scope, asked),
+    readTimed(store, scope, {
+      range: widened(before ?? rangeBefore(asked.range, scope.timeZone), scope.timeZone, nowMs),
+      step,
+      by: null,
+      filters,
+    }),
+  ]);
   const total = figuresOf(totalOf(parts));
   return {
     workspace: scope.slug,
@@ -108,21 +167,29 @@ export async function readSeries(
     cost: total.cost,
     total,
     starts: startsMs.map((at) => new Date(at).toISOString()),
-    groups: await groupsOf(store, scope, by, parts, startsMs.length),
-    before: { ...iso(earlier), total: figuresOf(before) },
+    groups: await groupsOf(store, scope, { by, rank }, parts, startsMs.length),
+    before: {
+      ...iso(earlier.range),
+      total: figuresOf(totalOf(earlier.parts)),
+      points: pointsOf(earlier.parts, earlier.startsMs.length),
+    },
   };
 }
 
 async function groupsOf(
   store: Store,
   scope: WorkspaceScope,
-  by: Split | null,
+  { by, rank }: { readonly by: SeriesSplit | null; readonly rank: Rank },
   parts: readonly SplitSums[],
   length: number,
 ): Promise<z.output<typeof group>[]> {
   if (by === null) return [groupOf(null, null, parts, length)];
-  const ranked = merged(parts, ({ value }) => value).sort(byCost);
-  const shown = ranked.slice(0, mostGroups).map(({ value }) => value);
+  const shown = ranked(
+    rank,
+    merged(parts, ({ value }) => value),
+  )
+    .slice(0, mostGroups)
+    .map(({ value }) => value);
   const byValue = Map.groupBy(parts, ({ value }) => (shown.includes(value) ? value : null));
   const names = by === 'key' ? await keyNames(store, scope, shown) : null;
   const rest = byValue.get(null) ?? [];
@@ -139,32 +206,22 @@ function groupOf(
   length: number,
 ): z.output<typeof group> {
   const total = figuresOf(totalOf(parts));
+  return { value, name, total, points: pointsOf(parts, length) };
+}
+
+/** @param parts are used up by this: whatever else is made of them comes before. */
+function pointsOf(parts: readonly SplitSums[], length: number): z.output<typeof point>[] {
   const points: Sums[] = [];
   for (const { bucket, sums } of parts) {
     const at = points[bucket];
-    // The parts are used up by this: whatever else is made of them comes before.
     if (at) addSums(at, sums);
     else points[bucket] = sums;
   }
-  return { value, name, total, points: Array.from({ length }, (_, at) => pointOf(points[at] ?? none)) };
+  return Array.from({ length }, (_, at) => point.parse(figuresOf(points[at] ?? none)));
 }
 
 const none = noSums();
 
-function pointOf(sums: Sums): z.output<typeof point> {
-  const { calls, used, latency, firstByte, costNano } = sums;
-  return {
-    calls,
-    errors: errorsOf(sums),
-    inputTokens: used.input,
-    cachedTokens: used.cachedInput,
-    outputTokens: used.output,
-    latencyMs: quantilesOf(latency),
-    firstByteMs: quantilesOf(firstByte),
-    cost: formatUsd(costNano),
-  };
-}
-
-function iso({ fromMs, toMs }: Range): { from: string; to: string } {
+export function iso({ fromMs, toMs }: Range): { from: string; to: string } {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }

@@ -87,9 +87,12 @@ export async function readUsage(
   return rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));
 }
 
-type StoredSums = { readonly bucket: number; readonly value: string } & Readonly<Record<string, string>>;
+/** Sums as a statement answers them, by the names of their columns. */
+export type StoredSums = { readonly bucket: number; readonly value: string } & Readonly<
+  Record<string, string>
+>;
 
-function sumsOf(row: StoredSums): Sums {
+export function sumsOf(row: StoredSums): Sums {
   const sums = noSums(Histogram.ofNumber(row.latency ?? '0'), Histogram.ofNumber(row.first_byte ?? '0'));
   const figure = (name: string) => Number(row[name]);
   sums.calls = figure('calls');

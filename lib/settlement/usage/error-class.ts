@@ -30,13 +30,19 @@ export function errorClassOf({
   return status >= 500 ? 'gateway' : 'client';
 }
 
-/** The class of a row of `call` as an expression of SQL. */
-export const errorClassSql = `CASE
-  WHEN end_reason = 'interrupted' THEN 'broken'
-  WHEN end_reason = 'timeout' THEN 'timeout'
-  WHEN end_reason = 'upstream_error' THEN CASE WHEN status >= 400 THEN 'provider' ELSE 'broken' END
-  WHEN status < 400 THEN NULL
-  WHEN end_reason <> 'refused' THEN
-    CASE WHEN status >= 500 OR status IN (${[...operators].join(', ')}) THEN 'provider' ELSE 'client' END
-  WHEN status IN (402, 429) THEN 'limit'
-  WHEN status >= 500 THEN 'gateway' ELSE 'client' END`;
+/**
+ * The class of a row of `call` as an expression of SQL; NULL for one that is no error.
+ * @param call "c."; "" where the columns stand alone.
+ */
+export function errorClassSql(call = ''): string {
+  const [status, reason] = [`${call}status`, `${call}end_reason`];
+  return `CASE
+  WHEN ${reason} = 'interrupted' THEN 'broken'
+  WHEN ${reason} = 'timeout' THEN 'timeout'
+  WHEN ${reason} = 'upstream_error' THEN CASE WHEN ${status} >= 400 THEN 'provider' ELSE 'broken' END
+  WHEN ${status} < 400 THEN NULL
+  WHEN ${reason} <> 'refused' THEN
+    CASE WHEN ${status} >= 500 OR ${status} IN (${[...operators].join(', ')}) THEN 'provider' ELSE 'client' END
+  WHEN ${status} IN (402, 429) THEN 'limit'
+  WHEN ${status} >= 500 THEN 'gateway' ELSE 'client' END`;
+}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { bucketStarts } from '#lib/charts/buckets';
+import { bucketStarts, type Step } from '#lib/charts/buckets';
 
 const at = (iso: string) => Date.parse(iso);
-const starts = (from: string, to: string, step: 'quarter' | 'hour' | 'day', zone: string) =>
+const starts = (from: string, to: string, step: Step, zone: string) =>
   bucketStarts(at(from), at(to), step, zone).map((ms) => new Date(ms).toISOString().slice(0, 16));
 /** Minutes that each bucket lasts. */
 const lengths = (from: string, to: string, step: 'hour' | 'day', zone: string) =>
@@ -24,6 +24,19 @@ describe('the buckets of a series', () => {
       '2026-11-22T10:00',
       '2026-11-22T10:15',
       '2026-11-22T11:15',
+    ]);
+  });
+
+  it('are weeks from Monday and calendar months of the zone, the first cut by the range', () => {
+    expect(starts('2026-11-18T12:00:00Z', '2026-12-02T00:00:00Z', 'week', 'Asia/Kathmandu')).toEqual([
+      '2026-11-18T12:00',
+      '2026-11-22T18:15',
+      '2026-11-29T18:15',
+    ]);
+    expect(starts('2026-09-30T18:15:00Z', '2026-12-15T00:00:00Z', 'month', 'Asia/Kathmandu')).toEqual([
+      '2026-09-30T18:15',
+      '2026-10-31T18:15',
+      '2026-11-30T18:15',
     ]);
   });
 

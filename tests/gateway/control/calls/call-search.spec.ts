@@ -70,10 +70,10 @@ describe('a search in many calls (contract: call-log/searches)', () => {
   it('counts what it finds when asked, and says "more" instead of counting on', async () => {
     const count = async (input: Record<string, unknown>) =>
       (await listCalls(db, slug, { ...input, limit: 1, count: true })).count;
-    expect(await count({})).toEqual({ calls: mostCounted, more: true });
-    expect(await count({ status: '4xx' })).toEqual({ calls: all / 10, more: false });
-    expect(await count({ model: 'rare' })).toEqual({ calls: 0, more: true });
-    expect(await count({ model: 'rare', status: '429' })).toEqual({ calls: 50, more: false });
+    expect(await count({})).toEqual({ calls: mostCounted, cost: null, more: true });
+    expect(await count({ status: '4xx' })).toEqual({ calls: all / 10, cost: '0', more: false });
+    expect(await count({ model: 'rare' })).toEqual({ calls: 0, cost: null, more: true });
+    expect(await count({ model: 'rare', status: '429' })).toEqual({ calls: 50, cost: '0', more: false });
     expect(await listCalls(db, slug, { limit: 1 })).not.toHaveProperty('count');
   });
 });

@@ -1,0 +1,134 @@
+import { badInput } from '#lib/control/refusal';
+import { type WorkspaceScope, within } from '#lib/control/scope';
+import type { ReadStore } from '#lib/control/store';
+import type { Range } from '#lib/control/usage/range';
+import {
+  readUsage,
+  type SplitSums,
+  type StoredSums,
+  sumsOf,
+  totalOf,
+  type UsageFilters,
+} from '#lib/control/usage/sums';
+import type { Query } from '#lib/data/read-snapshot';
+import { idFloor } from '#lib/ids';
+import { usageClasses } from '#lib/metering/usage';
+import { errorColumns, usageColumns } from '#lib/settlement/usage/columns';
+import { countedModelSql } from '#lib/settlement/usage/counted-model';
+import { errorClasses, errorClassSql } from '#lib/settlement/usage/error-class';
+import { histogramPartSql, histogramSql } from '#lib/settlement/usage/histogram-sql';
+
+/** What only the calls themselves can be split by: their sums are not kept by it. */
+export const callSplits = ['outcome', 'family'] as const;
+export type CallSplit = (typeof callSplits)[number];
+
+/** The most calls that are read for such a split: what PostgreSQL does in a good tenth of a second. */
+const mostRead = 50_000;
+
+/** Ids may be ahead of the clock, or behind it, by as much as it was ever changed. */
+const slackMs = 60_000;
+
+interface Ask {
+  readonly range: Range;
+  readonly split: CallSplit;
+  readonly startsMs: readonly number[];
+  readonly filters: UsageFilters;
+}
+
+const splitSql: Readonly<Record<CallSplit, string>> = {
+  outcome: "coalesce(error, 'ok')",
+  family: 'family',
+};
+
+const figure = (of: string, name: string) =>
+  `least(greatest(trunc(coalesce(${of}."${name}", 0)), 0), 1000000000000)`;
+const record = (of: string) => `${of} (${usageClasses.map((name) => `"${name}" numeric`).join(', ')})`;
+const usageSums = usageClasses.map((name) => {
+  const [asked, later] = [figure('u', name), figure('j', name)];
+  return `(${asked} + ${later} + coalesce(m."${name}", 0)) AS ${usageColumns[name]}`;
+});
+
+/** Calls with what their jobs and corrections added, as settlement counts them. $1, $2: of ids; $3, $4: of time. */
+function figuresSql(conditions: string, starts: string): string {
+  const timed = (name: string) =>
+    `CASE WHEN c.end_reason NOT IN ('refused', 'interrupted') THEN ${histogramPartSql(`c.${name}`)} END`;
+  return `SELECT width_bucket(c.at, ${starts}) AS bucket, c.family, ${errorClassSql('c.')} AS error, c.end_reason,
+      json_array_length(c.attempts) AS tried, ${usageSums.join(', ')},
+      c.cost_nano + coalesce(job.cost_nano, 0) + coalesce(adjustment.amount_nano, 0) AS cost_nano,
+      ${timed('latency_ms')} AS latency, ${timed('first_byte_ms')} AS first_byte
+    FROM call c
+    LEFT JOIN job ON job.call_id = c.id AND job.settled_at IS NOT NULL
+    LEFT JOIN adjustment ON adjustment.call_id = c.id AND adjustment.settled_at IS NOT NULL
+    CROSS JOIN LATERAL json_to_record(c.usage) AS ${record('u')}
+    CROSS JOIN LATERAL json_to_record(coalesce(job.usage, '{}')) AS ${record('j')}
+    CROSS JOIN LATERAL json_to_record(coalesce(adjustment.more::json, '{}')) AS ${record('m')}
+    WHERE c.id >= $1::uuid AND c.id < $2::uuid AND c.at >= $3::timestamptz AND c.at < $4::timestamptz AND ${conditions}`;
+}
+
+/**
+ * Usage by what the roll-up does not keep, read from the calls: the same sums as `readUsage` gives of them.
+ * @throws ControlRefused (by) where there are too many, or where the log no longer holds all of them.
+ */
+export async function readCallUsage(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  asked: Ask,
+): Promise<SplitSums[]> {
+  return store.snapshot(async (query) => {
+    const { range, filters, split } = asked;
+    const { calls } = totalOf(await readUsage({ query }, scope, { range, filters }));
+    if (calls > mostRead) {
+      const most = mostRead.toLocaleString('en-US');
+      throw badInput(
+        'by',
+        `usage by ${split} is read from the calls themselves, at most ${most} of them, and this range has more; choose a shorter one`,
+      );
+    }
+    const parts = await readParts(query, scope, asked);
+    if (totalOf(parts).calls !== calls) {
+      throw badInput(
+        'by',
+        `usage by ${split} is read from the calls themselves, and the log no longer holds all calls of this range; choose a later start`,
+      );
+    }
+    return parts;
+  });
+}
+
+async function readParts(
+  query: Query,
+  scope: WorkspaceScope,
+  { range, split, startsMs, filters }: Ask,
+): Promise<SplitSums[]> {
+  const values: unknown[] = [
+    idFloor(range.fromMs - slackMs),
+    idFloor(range.toMs + slackMs),
+    new Date(range.fromMs),
+    new Date(range.toMs),
+  ];
+  const conditions = [within(scope, 'c.workspace_id', values)];
+  const narrow = (column: string, given: string | undefined) => {
+    if (given !== undefined) conditions.push(`${column} = $${values.push(given)}`);
+  };
+  narrow(countedModelSql('c.'), filters.model);
+  narrow('c.key_id::text', filters.key);
+  narrow("coalesce(c.provider, '')", filters.provider);
+  const starts = `$${values.push(startsMs.map((at) => new Date(at)))}::timestamptz[]`;
+  const sum = (name: string) => `sum(${name})::text AS ${name}`;
+  const rows = await query<StoredSums>(
+    `WITH figures AS MATERIALIZED (
+       SELECT f.*, ${splitSql[split]} AS value FROM (${figuresSql(conditions.join(' AND '), starts)}) AS f
+     ), counts AS (
+       SELECT bucket, value, count(*)::text AS calls, (count(*) FILTER (WHERE end_reason = 'refused'))::text AS refused,
+         ${errorClasses.map((name) => `(count(*) FILTER (WHERE error = '${name}'))::text AS ${errorColumns[name]}`).join(', ')},
+         sum(tried)::text AS attempts, (count(*) FILTER (WHERE tried > 1))::text AS fallbacks,
+         ${[...Object.values(usageColumns), 'cost_nano'].map(sum).join(', ')}
+       FROM figures GROUP BY 1, 2
+     )
+     SELECT counts.*, coalesce(l.latency, 0)::text AS latency, coalesce(f.first_byte, 0)::text AS first_byte FROM counts
+     LEFT JOIN (${histogramSql('figures', 'latency')}) AS l USING (bucket, value)
+     LEFT JOIN (${histogramSql('figures', 'first_byte')}) AS f USING (bucket, value)`,
+    values,
+  );
+  return rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));
+}

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { logFiltersOf } from '#lib/console/usage/log-link';
+import { mostCounted } from '#lib/control/call/search';
+import { rowsOfUsage, seriesOfUsage } from '#lib/control/usage/operations';
+import { seriesSplits } from '#lib/control/usage/series';
+import { type Db, openDb } from '#lib/data/db';
+import { idFloor } from '#lib/ids';
+import { parseUsd } from '#lib/money';
+import type { CallRecord } from '#lib/settlement/entry';
+import { settle } from '#lib/settlement/settle';
+import { listCalls, operate, setWorkspace } from '#tests/support/control/operate';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { addKey, callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
+
+const quarterMs = 900_000;
+const dayMs = 86_400_000;
+/** Where the calls begin: three days ago, at a quarter of an hour. */
+const startMs = Math.floor((Date.now() - 3 * dayMs) / quarterMs) * quarterMs;
+const iso = (ms: number) => new Date(ms).toISOString();
+const range = { from: iso(startMs), to: iso(startMs + 2 * dayMs) };
+
+let database: TestDatabase;
+let db: Db;
+let slug: string;
+
+/** The id that a call admitted then has. */
+const idAt = (atMs: number, n: number) =>
+  `${idFloor(atMs).slice(0, 14)}7000-8000-${n.toString(16).padStart(12, '0')}`;
+
+const ends: readonly Partial<CallRecord>[] = [
+  {},
+  {},
+  {},
+  {
+    status: 429,
+    endReason: 'refused',
+    errorCode: 'workspace_rpm_exceeded',
+    answeringModel: null,
+    provider: null,
+  },
+  { status: 400, endReason: 'refused', errorCode: 'model_not_allowed', answeringModel: null, provider: null },
+  {
+    status: 502,
+    endReason: 'upstream_error',
+    errorCode: 'upstream_request_failed',
+    answeringModel: null,
+    provider: null,
+  },
+  { status: 200, endReason: 'timeout' },
+  { status: 499, endReason: 'client_gone' },
+  { status: 200, endReason: 'interrupted' },
+];
+
+/** Calls of two days, of all models, providers, keys, ends and families; some were answered by another model. */
+async function call(slot: { workspaceId: string; keyIds: readonly string[] }): Promise<void> {
+  const models = ['a/one', 'a/two', 'b/three'];
+  const calls = Array.from({ length: 600 }, (_, n) => {
+    // Every tenth at the very start of a quarter of an hour, and every tenth at its very end.
+    const roughMs = startMs - quarterMs + n * 300_007;
+    const edgeMs = Math.floor(roughMs / quarterMs) * quarterMs;
+    const atMs = n % 10 === 0 ? edgeMs : n % 10 === 1 ? edgeMs - 1 : roughMs;
+    const end = ends[n % ends.length] ?? {};
+    const model = models[n % 3] ?? '';
+    return callOf(
+      { workspaceId: slot.workspaceId, keyId: slot.keyIds[n % 2] ?? '' },
+      {
+        // An id is made a moment before the call's time is read.
+        id: idAt(n % 10 === 0 ? atMs - 1 : atMs, n),
+        atMs,
+        costNano: end.endReason === 'refused' ? 0n : BigInt(1_000 + n),
+        requestedModel: n % 5 === 0 ? 'alias' : model,
+        answeringModel: model,
+        provider: ['one', 'two'][n % 2] ?? null,
+        family: ['chat', 'messages', 'responses'][n % 3] ?? '',
+        ...end,
+      },
+    );
+  });
+  await settle(
+    db.pool,
+    newId(),
+    calls.map((one) => closeOf(one, 'none')),
+  );
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+  const customer = await createCustomer(db.pool);
+  slug = `w-${customer.workspaceId}`;
+  await setWorkspace(db, { workspace: slug, timeZone: 'Asia/Kathmandu' });
+  const second = newId();
+  await addKey(db.pool, customer.workspaceId, second, null);
+  await call({ workspaceId: customer.workspaceId, keyIds: [customer.keyId, second] });
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+/** What the log counts under the link of a figure. */
+async function logged(counted: Parameters<typeof logFiltersOf>[0]) {
+  const filters = logFiltersOf(counted);
+  if (filters === null) throw new Error('no filter finds these calls');
+  return (await listCalls(db, slug, { ...filters, limit: 1, count: true })).count;
+}
+
+describe('a bar of usage (contract: call-log/roll-up)', () => {
+  it.each(seriesSplits)('leads to exactly the calls that it counts, by %s', async (by) => {
+    const found = await operate(db, seriesOfUsage, { workspace: slug, ...range, step: 'day', by });
+    expect(found.starts).toHaveLength(3);
+    let calls = 0;
+    let costNano = 0n;
+    for (const { value, points } of found.groups) {
+      for (const [at, point] of points.entries()) {
+        const from = found.starts[at] ?? '';
+        const to = found.starts[at + 1] ?? found.to;
+        const span = { from, to, by, value, filters: {} };
+        const all = await logged({ ...span, errors: false });
+        expect(all, `${value} from ${from}`).toEqual({ calls: point.calls, cost: point.cost, more: false });
+        if (value !== 'ok') expect((await logged({ ...span, errors: true }))?.calls).toBe(point.errors);
+        calls += point.calls;
+        costNano += parseUsd(point.cost);
+      }
+    }
+    expect(found.total.calls).toBe(calls);
+    expect(parseUsd(found.cost)).toBe(costNano);
+    expect(calls).toBeGreaterThan(500);
+    const whole = await logged({ ...range, by: null, value: null, filters: {}, errors: false });
+    expect(whole).toEqual({ calls, cost: found.cost, more: false });
+  });
+
+  it('leads there through the filters of its page too', async () => {
+    const filters = { model: 'a/one', provider: 'two' };
+    const found = await operate(db, seriesOfUsage, {
+      workspace: slug,
+      ...range,
+      step: 'day',
+      by: 'key',
+      ...filters,
+    });
+    const { value, total } = found.groups[0] ?? { value: null, total: found.total };
+    expect(total.calls).toBeGreaterThan(10);
+    expect(await logged({ ...range, by: 'key', value, filters, errors: false })).toEqual({
+      calls: total.calls,
+      cost: total.cost,
+      more: false,
+    });
+  });
+
+  it('says how many calls there are where the log would not count them one by one', async () => {
+    const { workspaceId, keyId } = await createCustomer(db.pool);
+    const many = `w-${workspaceId}`;
+    const atMs = startMs + quarterMs;
+    const calls = Array.from({ length: mostCounted + 1 }, (_, n) =>
+      callOf({ workspaceId, keyId }, { id: idAt(atMs, n), atMs, costNano: 7n }),
+    );
+    for (let from = 0; from < calls.length; from += 2_000)
+      await settle(
+        db.pool,
+        newId(),
+        calls.slice(from, from + 2_000).map((one) => closeOf(one, 'none')),
+      );
+    const count = async (given: Record<string, unknown>) =>
+      (await listCalls(db, many, { ...range, ...given, limit: 1, count: true })).count;
+    const all = { calls: mostCounted + 1, cost: '0.000070007', more: false };
+    expect(await count({ countedModel: 'openai/gpt-4.1' })).toEqual(all);
+    expect(await count({})).toEqual(all);
+    expect(await count({ family: 'chat' })).toEqual({ calls: mostCounted, cost: null, more: true });
+    await setWorkspace(db, { workspace: many, retentionDays: 2 });
+    expect(await count({})).toEqual({ calls: 0, cost: '0', more: false });
+  });
+});
+
+describe('usage read from the calls themselves', () => {
+  it('adds up to what the sums say, tokens and quantiles too', async () => {
+    const asked = { workspace: slug, ...range, step: 'day' };
+    const [sums, calls] = await Promise.all([
+      operate(db, rowsOfUsage, asked),
+      operate(db, seriesOfUsage, { ...asked, by: 'family' }),
+    ]);
+    expect(calls.total).toEqual((await operate(db, seriesOfUsage, asked)).total);
+    expect(sums.rows.map(({ calls }) => calls)).toEqual(
+      calls.starts.map((_, at) =>
+        calls.groups.reduce((sum, { points }) => sum + (points[at]?.calls ?? 0), 0),
+      ),
+    );
+    expect(calls.groups.map(({ value }) => value).sort()).toEqual(['chat', 'messages', 'responses']);
+  });
+
+  it('is refused where the log no longer holds them', async () => {
+    const { workspaceId, keyId } = await createCustomer(db.pool);
+    const one = callOf({ workspaceId, keyId }, { id: idAt(startMs, 1), atMs: startMs });
+    await settle(db.pool, newId(), [closeOf(one, 'none')]);
+    const asked = { workspace: `w-${workspaceId}`, ...range, by: 'outcome' };
+    expect((await operate(db, seriesOfUsage, asked)).total.calls).toBe(1);
+    await db.pool.query('DELETE FROM call WHERE id = $1', [one.id]);
+    await expect(operate(db, seriesOfUsage, asked)).rejects.toMatchObject({
+      field: 'by',
+      code: 'invalid_body',
+    });
+  });
+});
