@@ -11,7 +11,7 @@ import { type Answered, askAll } from './ask-all.ts';
 import { findCrowd, makeCrowd } from './crowd.ts';
 import { loadCalls } from './load.ts';
 import { report, sizesOf } from './report.ts';
-import { compareTotals, fillUsage } from './rollup.ts';
+import { compareTotals, countDays, fillUsage } from './rollup.ts';
 
 /** `npm run bench -- log`: see README.md of the folder above. */
 const { values } = parseArgs({
@@ -39,7 +39,9 @@ const days = Number(values.days);
 /** The end of yesterday. */
 const untilMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
 try {
-  if (!values.loaded) await load(db);
+  if (values.loaded) await migrate(url ?? embedded?.url ?? '');
+  else await load(db);
+  await countDays(db.pool, untilMs);
   const tenants = await findCrowd(db.pool);
   const answered: Answered[] = [];
   for (const at of [0, Math.min(9, tenants.length - 1), tenants.length - 1]) {
@@ -49,7 +51,7 @@ try {
         ...(await askAll(hostOf(db), db.pool, tenant, { untilMs, times: Number(values.times), say })),
       );
   }
-  const totals = values.loaded ? null : await compareTotals(db.pool);
+  const totals = await compareTotals(db.pool);
   const text = report({
     answered,
     totals,

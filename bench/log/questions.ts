@@ -45,6 +45,10 @@ export async function questionsOf(
   const upstreamId = call.attempts.at(-1)?.upstreamRequestId ?? 'req_0';
   const models = await byShare(pool, tenant);
   const range = { from: new Date(untilMs - 30 * dayMs).toISOString(), to: new Date(untilMs).toISOString() };
+  const atNoon = {
+    from: new Date(untilMs - 30.5 * dayMs).toISOString(),
+    to: new Date(untilMs - dayMs / 2).toISOString(),
+  };
   const around = new Date(Date.parse(call.at) - dayMs / 2).toISOString();
   return [
     page('newest page', {}),
@@ -83,6 +87,7 @@ export async function questionsOf(
     usage('30 days of usage by model', { ...range, by: 'model' }),
     usage('30 days of usage by day', { ...range, by: 'day' }),
     usage('30 days of usage by key', { ...range, by: 'key' }),
+    usage('30 days of usage that begin at noon, by model', { ...atNoon, by: 'model' }),
   ];
 }
 
@@ -104,7 +109,7 @@ async function walk(list: List, rows: number): Promise<{ after: string | undefin
 /** Models of a workspace, the most used first. */
 async function byShare(pool: Pool, tenant: Tenant): Promise<string[]> {
   const { rows } = await pool.query<{ model: string }>(
-    'SELECT model FROM usage_quarter WHERE workspace_id = $1 GROUP BY 1 ORDER BY sum(calls) DESC',
+    'SELECT model FROM usage_day WHERE workspace_id = $1 GROUP BY 1 ORDER BY sum(calls) DESC',
     [tenant.id],
   );
   return rows.map((row) => row.model);

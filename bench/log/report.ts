@@ -22,8 +22,8 @@ export async function sizesOf(pool: Pool): Promise<Size[]> {
        sum(pg_relation_size(i.indexrelid))::text
      FROM parts p JOIN pg_index i ON i.indrelid = p.oid JOIN pg_class c ON c.oid = i.indexrelid GROUP BY 1
      UNION ALL
-     SELECT 'usage_quarter', greatest(reltuples, 0)::text, pg_total_relation_size(oid)::text
-     FROM pg_class WHERE oid = 'usage_quarter'::regclass`,
+     SELECT relname::text, greatest(reltuples, 0)::text, pg_total_relation_size(oid)::text
+     FROM pg_class WHERE oid IN ('usage_quarter_counted'::regclass, 'usage_day'::regclass)`,
   );
   return rows.map((row) => ({ name: row.name, rows: Number(row.rows), bytes: Number(row.bytes) }));
 }

@@ -2,6 +2,8 @@ import type { Pool } from 'pg';
 import { dayMs } from '#lib/data/retention/weeks';
 import { idFloor } from '#lib/ids';
 import { bounds } from '#lib/metering/histogram';
+import { sumNames } from '#lib/settlement/usage/columns';
+import { foldUsage } from '#lib/settlement/usage/fold';
 import type { Amount } from './load.ts';
 
 const bucket = (ms: string) => `width_bucket(${ms}, '{${bounds.join(',')}}'::int[])`;
@@ -51,6 +53,15 @@ export async function fillUsage(pool: Pool, { days, untilMs }: Amount): Promise<
   }
 }
 
+/** Counts the days that are over, as a gateway does in the background. @param untilMs where the log ends. */
+export async function countDays(pool: Pool, untilMs: number): Promise<void> {
+  const soonMs = untilMs + dayMs / 2;
+  await pool.query('INSERT INTO seen_time (one, at) VALUES (1, $1) ON CONFLICT DO NOTHING', [
+    new Date(soonMs),
+  ]);
+  await foldUsage(pool, soonMs);
+}
+
 export interface Totals {
   readonly calls: string;
   readonly cost: string;
@@ -66,7 +77,8 @@ export async function compareTotals(pool: Pool): Promise<{ log: Totals; usage: T
   );
   const usage = await pool.query<Totals>(
     `SELECT sum(calls)::text AS calls, sum(cost_nano)::text AS cost, sum(input_tokens)::text AS input,
-       sum(output_tokens)::text AS output FROM usage_quarter`,
+       sum(output_tokens)::text AS output FROM (
+         SELECT ${sumNames.join(', ')} FROM usage_quarter UNION ALL SELECT ${sumNames.join(', ')} FROM usage_day) AS part`,
   );
   const none = { calls: '0', cost: '0', input: '0', output: '0' };
   return { log: log.rows[0] ?? none, usage: usage.rows[0] ?? none };

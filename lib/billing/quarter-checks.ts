@@ -1,7 +1,7 @@
 import { type Check, keptFrom } from '#lib/billing/job-checks';
 import { usageClasses } from '#lib/metering/usage';
 import { lineSql } from '#lib/settlement/record/stored-lines';
-import { errorColumns, usageColumns } from '#lib/settlement/usage/columns';
+import { errorColumns, sumNames, usageColumns } from '#lib/settlement/usage/columns';
 import { countedModelSql } from '#lib/settlement/usage/counted-model';
 import { errorClasses, errorClassSql } from '#lib/settlement/usage/error-class';
 import { histogramPartSql } from '#lib/settlement/usage/histogram-sql';
@@ -74,6 +74,15 @@ const counts = [
 const place = 'workspace_id, quarter, key_id, model, provider';
 const names = (of: string) => counts.map(([name]) => `${of}.${name}`).join(', ');
 
+const added = sumNames.map((name) => `sum(${name}) AS ${name}`).join(', ');
+/** All quarters, whether a day counts them or none. */
+const quarters = `
+  SELECT ${place}, ${added} FROM (
+    SELECT ${place}, ${sumNames.join(', ')} FROM usage_quarter
+    UNION ALL SELECT ${place}, ${sumNames.join(', ')} FROM usage_quarter_counted
+  ) AS part GROUP BY ${place}`;
+const ofDay = 'workspace_id, day, key_id, model, provider';
+
 /** The sums of usage against what they are the sums of. */
 export const quarterChecks: readonly Check[] = [
   {
@@ -97,16 +106,35 @@ export const quarterChecks: readonly Check[] = [
         SELECT *, ${eachFigure((name) => `sum(own_slack_${name}) OVER hour AS slack_${name}`)}
         FROM done WINDOW hour AS (PARTITION BY workspace_id, date_trunc('hour', quarter, 'UTC'), key_id, model, provider)
       )
-      SELECT workspace_id AS workspace, quarter, key_id AS key, model, provider, u.calls, d.calls::int AS logged,
+      SELECT workspace_id AS workspace, quarter, key_id AS key, model, provider, u.calls::int, d.calls::int AS logged,
         u.cost_nano::text AS cost, d.cost_nano::text AS charged
-      FROM usage_quarter u FULL JOIN hourly d USING (${place})
+      FROM (${quarters}) AS u FULL JOIN hourly d USING (${place})
       LEFT JOIN (SELECT workspace_id, max(deleted_to::text) AS id FROM ledger_check GROUP BY 1) AS deleted
         USING (workspace_id)
       WHERE quarter > ${timeOf(keptFrom)} + interval '1 hour'
         AND (deleted.id IS NULL OR quarter > ${timeOf('deleted.id')} + interval '1 hour')
         AND (u.calls IS NOT NULL OR d.calls > 0 OR d.cost_nano > 0)
-        AND NOT EXISTS (SELECT FROM usage_day y WHERE y.workspace_id = d.workspace_id AND y.until > d.quarter)
+        AND NOT EXISTS (SELECT FROM usage_span s WHERE s.workspace_id = d.workspace_id AND s.state = 'folded'
+          AND s.until > d.quarter)
         AND ((${names('u')}) IS DISTINCT FROM (${names('d')})
           OR ${eachFigure((name) => `u.${usageColumns[name]} NOT BETWEEN d.least_${name} AND d.least_${name} + d.slack_${name}`, ' OR ')})`,
+  },
+  {
+    name: 'the days of usage are the sums of the quarters that they count, each once',
+    sql: `WITH made AS (
+        SELECT workspace_id, day, until FROM usage_span WHERE state = 'made'
+      ), said AS (
+        SELECT d.* FROM usage_day d JOIN made USING (workspace_id, day)
+      ), summed AS (
+        SELECT ${ofDay}, ${added} FROM made JOIN usage_quarter_counted q USING (workspace_id)
+        WHERE quarter >= day AND quarter < made.until GROUP BY ${ofDay}
+      )
+      SELECT workspace_id AS workspace, day, key_id AS key, model, provider, said.calls::int, summed.calls::int AS counted,
+        said.cost_nano::text AS cost, summed.cost_nano::text AS charged
+      FROM said FULL JOIN summed USING (${ofDay})
+      WHERE (${sumNames.map((name) => `said.${name}`).join(', ')}) IS DISTINCT FROM (${sumNames.map((name) => `summed.${name}`).join(', ')})
+      UNION ALL
+      SELECT a.workspace_id, b.day, NULL, 'days overlap', '', NULL, NULL, NULL, NULL
+      FROM made AS a JOIN made AS b USING (workspace_id) WHERE b.day > a.day AND b.day < a.until`,
   },
 ];

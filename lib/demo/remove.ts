@@ -23,7 +23,9 @@ const keysOf = 'SELECT id FROM api_key WHERE workspace_id = $1::uuid';
  */
 const beside = [
   'DELETE FROM usage_quarter WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_quarter_counted WHERE workspace_id = $1::uuid',
   'DELETE FROM usage_day WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_span WHERE workspace_id = $1::uuid',
   `DELETE FROM spend_minute WHERE key_id IN (${keysOf})`,
   `DELETE FROM closed_spend WHERE key_id IN (${keysOf})`,
   'DELETE FROM ledger_check WHERE workspace_id = $1::uuid',

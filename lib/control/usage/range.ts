@@ -51,7 +51,7 @@ export async function wholeDays(
   const [row] = await store.query<{ first: string | null; last: string | null }>(
     `SELECT (extract(epoch FROM min(day) FILTER (WHERE day < $2::timestamptz AND until > $2::timestamptz)) * 1000)::text AS first,
        (extract(epoch FROM max(until) FILTER (WHERE day < $3::timestamptz AND until > $3::timestamptz)) * 1000)::text AS last
-     FROM usage_day WHERE workspace_id = $1::uuid
+     FROM usage_span WHERE workspace_id = $1::uuid AND state = 'folded'
        AND (day < $2::timestamptz AND until > $2::timestamptz OR day < $3::timestamptz AND until > $3::timestamptz)`,
     [scope.workspaceId, new Date(range.fromMs), new Date(range.toMs)],
   );
@@ -72,9 +72,15 @@ export async function storedPart(
 ): Promise<Range | null> {
   const edge = (pick: 'min' | 'max', table: string, start: string) => `(SELECT ${pick}(${start}) FROM ${table}
     WHERE workspace_id = $1::uuid AND ${start} >= $2::timestamptz AND ${start} < $3::timestamptz)`;
+  const edges = (pick: 'min' | 'max') =>
+    [
+      edge(pick, 'usage_quarter', 'quarter'),
+      edge(pick, 'usage_quarter_counted', 'quarter'),
+      edge(pick, 'usage_day', 'day'),
+    ].join(', ');
   const [row] = await store.query<{ first: string | null; last: string | null }>(
-    `SELECT (extract(epoch FROM least(${edge('min', 'usage_quarter', 'quarter')}, ${edge('min', 'usage_day', 'day')})) * 1000)::text AS first,
-       (extract(epoch FROM greatest(${edge('max', 'usage_quarter', 'quarter')}, ${edge('max', 'usage_day', 'day')})) * 1000)::text AS last`,
+    `SELECT (extract(epoch FROM least(${edges('min')})) * 1000)::text AS first,
+       (extract(epoch FROM greatest(${edges('max')})) * 1000)::text AS last`,
     [scope.workspaceId, new Date(fromMs), new Date(toMs)],
   );
   if (row?.first == null || row.last == null) return null;

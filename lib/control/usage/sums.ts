@@ -53,7 +53,9 @@ export interface Ask {
 
 /**
  * The one reading of usage: every total, chart, command and address is made of it. Calls count at their
- * admission, as in the log; what jobs and adjustments add counts with their call.
+ * admission, as in the log; what jobs and adjustments add counts with their call. Days that lie in one bucket are read
+ * as such, the time between them by quarters, all in one statement: a quarter leaves `usage_quarter` when a day counts it.
+ * @returns several parts for one bucket and value, which the reader adds up.
  * @throws Error of the database.
  */
 export async function readUsage(
@@ -62,7 +64,8 @@ export async function readUsage(
   { range, split, startsMs, filters = {} }: Ask,
 ): Promise<SplitSums[]> {
   const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
-  const conditions = [within(scope, 'workspace_id', values)];
+  const own = within(scope, 'workspace_id', values);
+  const conditions = [own];
   for (const name of splits) {
     const given = filters[name];
     if (given === undefined) continue;
@@ -75,13 +78,25 @@ export async function readUsage(
     const starts = `$${values.length}::timestamptz[]`;
     bucket = (start) => `width_bucket(${start}, ${starts})`;
   }
-  const part = (table: string, start: string) => `
+  const part = (table: string, start: string, { from = '$1::timestamptz', to = '$2::timestamptz' } = {}) => `
     SELECT ${bucket(start)} AS bucket, ${split ? splitColumns[split] : "''"} AS value,
       ${sumNames.map((name) => `sum(${name})::text AS ${name}`).join(', ')}
-    FROM ${table} WHERE ${start} >= $1::timestamptz AND ${start} < $2::timestamptz AND ${conditions.join(' AND ')}
+    FROM ${table} WHERE ${start} >= ${from} AND ${start} < ${to} AND ${conditions.join(' AND ')}
     GROUP BY 1, 2`;
   const rows = await store.query<StoredSums>(
-    `${part('usage_quarter', 'quarter')} UNION ALL ${part('usage_day', 'day')}`,
+    `WITH days AS MATERIALIZED (
+      SELECT day, until, state FROM usage_span
+      WHERE ${own} AND day >= $1::timestamptz AND day < $2::timestamptz AND (state = 'folded' OR state = 'made'
+        AND until <= $2::timestamptz AND ${bucket('day')} = ${bucket("(until - interval '1 ms')")})
+    ), between AS MATERIALIZED (
+      SELECT coalesce(lag(until) OVER days, $1::timestamptz) AS start, day AS stop
+      FROM days WHERE state = 'made' WINDOW days AS (ORDER BY day)
+      UNION ALL SELECT coalesce(max(until), $1::timestamptz), $2::timestamptz FROM days WHERE state = 'made'
+    )
+    ${part('usage_quarter', 'quarter')}
+    UNION ALL SELECT quarters.* FROM between, LATERAL (
+      ${part('usage_quarter_counted', 'quarter', { from: 'start', to: 'stop' })}) AS quarters WHERE start < stop
+    UNION ALL ${part('(usage_day JOIN (SELECT day FROM days) AS read USING (day))', 'day')}`,
     values,
   );
   return rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));

@@ -209,8 +209,13 @@ describe('usage of more than 13 months ago', () => {
       { day: new Date(day), until: new Date(day + dayMs), calls: 3 },
       { calls: 1 },
       { day: new Date(day + dayMs), calls: 9 },
+      { day: new Date(edge()), calls: 1 },
     ]);
-    const left = await db.pool.query('SELECT quarter FROM usage_quarter WHERE workspace_id = $1', [one.id]);
+    const left = await db.pool.query(
+      `SELECT quarter FROM usage_quarter WHERE workspace_id = $1
+       UNION ALL SELECT quarter FROM usage_quarter_counted WHERE workspace_id = $1`,
+      [one.id],
+    );
     expect(left.rows).toEqual([{ quarter: new Date(edge()) }]);
     expect(await foldUsage(db.pool, Date.now())).toBe(0);
   });
@@ -233,7 +238,11 @@ describe('usage of more than 13 months ago', () => {
     const one = await customer(zone);
     const day = dayStart(edge() + 3 * dayMs, zone);
     await use(one, { atMs: day });
-    expect(await foldUsage(db.pool, Date.now() + 30 * dayMs)).toBe(0);
+    await foldUsage(db.pool, Date.now() + 30 * dayMs);
+    const kept = await db.pool.query('SELECT quarter FROM usage_quarter_counted WHERE workspace_id = $1', [
+      one.id,
+    ]);
+    expect(kept.rows).toEqual([{ quarter: new Date(day) }]);
     const client = await db.pool.connect();
     await use(one, { atMs: day - 10 * dayMs });
     await client.query('BEGIN; SELECT FROM seen_time FOR UPDATE');
@@ -241,7 +250,7 @@ describe('usage of more than 13 months ago', () => {
     await client.query('ROLLBACK');
     client.release();
     expect(await foldUsage(db.pool, Date.now(), { mostDays: 1 })).toBe(1);
-    expect(await days(one)).toHaveLength(1);
+    expect(await days(one)).toHaveLength(2);
   });
 
   it('widens a range that reaches into it to whole days, which the answer names, and a series to days', async () => {

@@ -102,6 +102,23 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     ({ customer }) => `UPDATE usage_quarter SET latency = first_byte WHERE key_id = '${customer.keyId}'`,
   ],
   [
+    'a day of usage that its quarters do not add up to',
+    'the days of usage are the sums of the quarters that they count, each once',
+    ({ customer }) =>
+      `WITH day AS (INSERT INTO usage_span (workspace_id, day, until, zone, state)
+         VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'made'))
+       INSERT INTO usage_day (workspace_id, day, until, key_id, model, provider, calls)
+       VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', '${customer.keyId}', 'a/b', 'one', 1)`,
+  ],
+  [
+    'days of usage that overlap',
+    'the days of usage are the sums of the quarters that they count, each once',
+    ({ customer }) =>
+      `INSERT INTO usage_span (workspace_id, day, until, zone, state) VALUES
+         ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'made'),
+         ('${customer.workspaceId}', '2020-01-01 18:15Z', '2020-01-02 18:15Z', 'Asia/Kathmandu', 'made')`,
+  ],
+  [
     'a charge that its lines do not explain',
     'each charge is the sum of its lines rounded up once, or its hold where that is less',
     ({ call }) => `UPDATE call SET lines = '[["input",19,"1000000"]]' WHERE id = '${call.id}'`,
