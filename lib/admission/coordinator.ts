@@ -5,7 +5,7 @@ import { Owner } from '#lib/admission/funds/owner';
 import { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
 import { waiterOf } from '#lib/admission/funds/waiter';
 import { byRow, free, Gate, type Means } from '#lib/admission/gate';
-import { LimitBook } from '#lib/admission/limit-book';
+import { LimitBook, type LimitUse } from '#lib/admission/limit-book';
 import type { MoneyStore } from '#lib/admission/money-store';
 import { OpenCalls } from '#lib/admission/open-calls';
 import { tend } from '#lib/admission/tend';
@@ -43,6 +43,8 @@ export interface RunningCoordinator extends Coordinator {
   openCalls(): number;
   /** What the leases of this process come to; for metrics. */
   leaseTotals(): readonly LeaseTotals[];
+  /** What counts against the limits of a key or workspace in this process; null: nothing. */
+  limitUse(id: string): LimitUse | null;
   /** One round of housekeeping; `start` runs it every second. */
   tend(): Promise<void>;
 }
@@ -222,6 +224,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     openCalls: () => calls.running,
 
     leaseTotals: () => leases.totals(),
+
+    limitUse: (id) => limits.useOf(id, clock.mono()),
 
     restoreWindows(past) {
       const offsetMs = clock.mono() - clock.now();

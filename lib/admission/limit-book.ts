@@ -103,6 +103,12 @@ export class Counters {
     else if (actual > estimate) this.tpm.book(actual - estimate, nowMs);
   }
 
+  /** What counts against the limits now. */
+  use(nowMs: number): LimitUse {
+    const requests = this.rpm.totalAt(nowMs) + this.#placed;
+    return { requests, tokens: this.tpm.totalAt(nowMs), atOnce: this.inFlight };
+  }
+
   idle(nowMs: number): boolean {
     return this.inFlight === 0 && this.rpm.totalAt(nowMs) === 0 && this.tpm.totalAt(nowMs) === 0;
   }
@@ -120,6 +126,16 @@ export class Counters {
   }
 }
 
+/** What counts against the limits of a key or workspace at a moment. */
+export interface LimitUse {
+  /** Admitted in the last 60 s. */
+  readonly requests: number;
+  /** Counted in the last 60 s. */
+  readonly tokens: number;
+  /** Calls that run. */
+  readonly atOnce: number;
+}
+
 /** The counters of all keys and workspaces that this process serves. */
 export class LimitBook {
   readonly #counters = new Map<string, Counters>();
@@ -135,6 +151,11 @@ export class LimitBook {
     counters.adopt(limits);
     if (this.#seeds.size > 0) this.#sow(id, counters);
     return counters;
+  }
+
+  /** null: nothing counts. */
+  useOf(id: string, nowMs: number): LimitUse | null {
+    return this.#counters.get(id)?.use(nowMs) ?? null;
   }
 
   /** Remembers a call of an earlier life of this process until its limits are known. */

@@ -12,6 +12,7 @@ import { type ControlHost, runAny } from '#lib/control/run';
 import { fieldLines, tableLines } from '#lib/control/text';
 import { readDocument } from '#lib/schemas/document';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { readLimitUse } from '#lib/snapshot/limit-use';
 
 /** The commands of declared operations: their usage, flags and `--json` follow from the declarations. */
 export function commandsOf(operations: readonly Operation[]): readonly Command[] {
@@ -65,6 +66,7 @@ export async function hostOf(context: Context): Promise<ControlHost> {
     sealingKey: sources.sealingKey,
     catalogue: () => loadCatalogue(db.pool, sources),
     health: () => readHealth(dataDir),
+    limitUse: (keyId) => readLimitUse(dataDir, keyId),
     changed: () => context.announce(),
   };
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { LimitUse } from '#lib/admission/limit-book';
 import type { Actor } from '#lib/control/actor';
 import type { Fields, ValuesOf } from '#lib/control/field/field';
 import type { ActingRole, Permission } from '#lib/control/role';
@@ -41,6 +42,8 @@ export interface Context<R extends Reach = Reach> {
   catalogue(): Catalogue | Promise<Catalogue>;
   /** What the gateway processes know of their offers. */
   health(): Promise<LiveHealth>;
+  /** What counts against the limits of a key, by gateway process of this machine; none: no process answered. */
+  limitUse(keyId: string): Promise<readonly LimitUse[]>;
   /**
    * Every change of something that has a state calls it under the row's lock, before it writes.
    * @throws ControlRefused (conflict) when the caller's `If-Match` names another state.

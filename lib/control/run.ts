@@ -1,3 +1,4 @@
+import type { LimitUse } from '#lib/admission/limit-book';
 import type { Actor } from '#lib/control/actor';
 import { audit } from '#lib/control/audit';
 import type { Context, Mutation, Operation, Reach, Read, State } from '#lib/control/declare';
@@ -23,6 +24,8 @@ export interface ControlHost {
   readonly sealingKey?: Uint8Array | null;
   /** What the gateway processes know of their offers; without it, every offer counts as healthy. */
   health?(): Promise<LiveHealth>;
+  /** What counts against the limits of a key in the gateway processes of this machine, one entry a process. */
+  limitUse?(keyId: string): Promise<readonly LimitUse[]>;
   /** Where it keeps its journal, if it has one. */
   readonly journalDir?: string;
   /**
@@ -142,6 +145,7 @@ function contextOf<R extends Reach>(
     catalogue: () => host.catalogue(),
     sealingKey: host.sealingKey ?? null,
     journalDir: host.journalDir ?? null,
+    limitUse: async (keyId) => (await host.limitUse?.(keyId)) ?? [],
     health: async () => (await host.health?.()) ?? noHealth,
     nowMs: Date.now(),
     expect: (state: State) => {

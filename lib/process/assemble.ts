@@ -216,6 +216,7 @@ export async function assemble(
   });
   const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), {
     health: () => JSON.stringify(health.list()),
+    use: (id) => JSON.stringify(coordinator.limitUse(id)),
     status: () => statusText(process.pid, state(), offers()),
   });
 

@@ -4,6 +4,7 @@ import type { Env } from '#lib/env';
 import type { Running } from '#lib/process/running';
 import { readSealingKey } from '#lib/secrets';
 import { announce } from '#lib/snapshot/announce';
+import { readLimitUse } from '#lib/snapshot/limit-use';
 
 /** What this process gives to operations, whichever adapter runs them. */
 export function controlOf(
@@ -16,6 +17,7 @@ export function controlOf(
     keyPepper: env.keyPepper,
     sealingKey: readSealingKey(env.encryptionKey),
     catalogue: () => running.runtime.catalogue(),
+    limitUse: (keyId) => readLimitUse(env.dataDir, keyId),
     // At once here, and in the other processes of this machine.
     changed: async () => {
       await running.pollNow();

@@ -11,14 +11,14 @@ const answerWithinMs = 200;
 /**
  * Listens on `dataDir`/run/<pid>.sock for the message that something changed (contract: durability/announcement).
  * @param onPoll polls the change feed; the sender waits for it, at most 200 ms.
- * @param answers to other words: what `askProcesses` gets for them.
+ * @param answers to other words: what `askProcesses` gets for them; what follows the word is its argument.
  * @returns a stop function, which removes the socket. Where no socket can be made, listening is left out:
  * the feed still polls every second.
  */
 export async function listenForPolls(
   dataDir: string,
   onPoll: () => Promise<unknown>,
-  answers: Readonly<Record<string, () => string>> = {},
+  answers: Readonly<Record<string, (argument: string) => string>> = {},
 ): Promise<() => Promise<void>> {
   const dir = join(dataDir, 'run');
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -29,10 +29,10 @@ export async function listenForPolls(
     socket.on('error', () => socket.destroy());
     socket.setTimeout(5_000, () => socket.destroy());
     socket.once('data', (word) => {
-      const asked = word.toString().trim();
+      const [asked = '', argument = ''] = word.toString().trim().split(' ');
       const said = Object.hasOwn(answers, asked) ? answers[asked] : undefined;
       if (said) {
-        socket.end(said());
+        socket.end(said(argument));
         return;
       }
       const answer = () => socket.end('ok\n');
@@ -69,6 +69,7 @@ export async function announce(dataDir: string): Promise<number> {
 
 /**
  * Asks every gateway process on this data directory for one of its `answers`. Never throws.
+ * @param word "health", or with an argument "use <id>".
  * @returns what those said that answered within 200 ms.
  */
 export async function askProcesses(dataDir: string, word: string): Promise<readonly string[]> {

@@ -12,6 +12,7 @@ import { formatUsd } from '#lib/money';
 interface Facts {
   id: string;
   owner_removed: boolean;
+  maker: string | null;
   day: string | null;
   d7: string | null;
   d30: string | null;
@@ -21,7 +22,8 @@ interface Facts {
 const factsOf = `
   SELECT k.id::text AS id, k.created_by IS NOT NULL AND NOT EXISTS (
       SELECT 1 FROM member m WHERE m.workspace_id = k.workspace_id AND m.user_id = k.created_by
-    ) AS owner_removed, s.day::text AS day, s.d7::text AS d7, s.d30::text AS d30
+    ) AS owner_removed,
+    (SELECT coalesce(u.name, u.email) FROM "user" u WHERE u.id = k.created_by) AS maker, s.day::text AS day, s.d7::text AS d7, s.d30::text AS d30
   FROM api_key k JOIN workspace w ON w.id = k.workspace_id
   CROSS JOIN LATERAL (SELECT coalesce($2, w.time_zone) AS zone) z
   LEFT JOIN LATERAL (
@@ -58,7 +60,13 @@ function showKey(row: ApiKey, workspace: string, facts: Facts | undefined): Show
     id: row.id,
     workspace,
     ...stateOfRow(row),
-    spent: { day: usd(facts?.day), d7: usd(facts?.d7), d30: usd(facts?.d30) },
+    spent: {
+      day: usd(facts?.day),
+      d7: usd(facts?.d7),
+      d30: usd(facts?.d30),
+      total: formatUsd(row.spentNano),
+    },
+    createdBy: row.createdBy === null ? null : { id: row.createdBy, name: facts?.maker ?? 'a former user' },
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),
     ownerRemoved: facts?.owner_removed ?? false,

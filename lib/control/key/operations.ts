@@ -3,27 +3,28 @@ import type { ApiKey } from '#generated/client';
 import { userOf } from '#lib/control/actor';
 import { type Context, change, create, read } from '#lib/control/declare';
 import { allOptional, optional } from '#lib/control/field/field';
-import { count, isUuid, line } from '#lib/control/field/kinds';
+import { isUuid, line } from '#lib/control/field/kinds';
 import { conditionsOf, fieldsOf, limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
 import { columnsOf } from '#lib/control/field/settings';
 import { changeKey, recallKeyLeases } from '#lib/control/key/change';
 import { getKey, pageOfKeys } from '#lib/control/key/find';
-import { madeKey, newSecret } from '#lib/control/key/secret';
+import { endOverlap, rotateKey } from '#lib/control/key/rotate';
+import { demoKey, madeKey, newSecret } from '#lib/control/key/secret';
 import {
   changedKey,
   keyId,
   keySettings,
+  keysPath as keys,
   shownKey,
   stateOfRow,
   stateOfShown,
 } from '#lib/control/key/settings';
-import { badInput, conflict, quoted } from '#lib/control/refusal';
+import { showKeyUse } from '#lib/control/key/use';
+import { badInput, quoted } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { within } from '#lib/control/scope';
 
-const keys = '/workspaces/{workspace}/keys';
 const { name, ...limits } = keySettings;
-const longestOverlapSeconds = 30 * 24 * 3600;
 
 export const createKey = create({
   name: 'key.create',
@@ -141,45 +142,6 @@ export const revokeKey = transition('revoke', 'active or inactive → revoked, f
   status: 'revoked',
 });
 
-export const rotateKey = change({
-  name: 'key.rotate',
-  summary: 'Gives a key a new secret; id, limits and spend stay. An older secret that still ran out stops.',
-  reach: 'subject',
-  permission: 'keys:write',
-  fields: {
-    id: keyId,
-    overlapSeconds: optional(
-      count(
-        {
-          label: 'Overlap',
-          help: 'How long the old secret still works, in seconds; 0 without it: it stops at once.',
-          unit: 'seconds',
-          flag: 'overlap',
-          placeholder: 'SECONDS',
-          example: 3600,
-        },
-        { min: 0, max: longestOverlapSeconds },
-      ),
-    ),
-  },
-  output: madeKey,
-  http: [{ method: 'POST', path: `${keys}/{id}/rotate` }],
-  line: { arguments: ['id'] },
-  text: ({ id, key }) => `key ${id} has a new secret; it is shown this once:\n${key}`,
-  run: async (context, { id, overlapSeconds = 0 }) => {
-    const { key, columns } = newSecret(context.keyPepper);
-    const until = overlapSeconds === 0 ? null : new Date(context.nowMs + overlapSeconds * 1000);
-    const done = await changeKey(context, id, (old) => {
-      if (old.hash.length !== columns.hash.length) throw demoKey();
-      return {
-        data: { ...columns, oldHash: until === null ? null : old.hash, oldHashUntil: until },
-        detail: { overlapSeconds },
-      };
-    });
-    return { ...done, result: { id, key } };
-  },
-});
-
 /** For a choice of keys: without their spend, which is dear to read. */
 export const listKeyNames = read({
   name: 'key.names',
@@ -214,6 +176,8 @@ export const keyOperations = [
   restoreKey,
   revokeKey,
   rotateKey,
+  endOverlap,
+  showKeyUse,
 ];
 
 /** One transition of a key (contract: authentication/states). Doing it again changes nothing and is no error. */
@@ -238,13 +202,6 @@ function transition(
         return same && (to.quotaExhausted ?? key.quotaExhausted) === key.quotaExhausted ? null : { data: to };
       }),
   });
-}
-
-/** Its calls would be real and its money is not; the database refuses a secret there too. */
-function demoKey() {
-  return conflict(
-    'keys of the demo workspace have no secret, so that nothing in it can call; use another workspace',
-  );
 }
 
 /** The quota flag after a quota was given; undefined leaves it. */

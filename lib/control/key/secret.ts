@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { conflict } from '#lib/control/refusal';
 import { displayOf, hashKey, makeKey } from '#lib/secrets';
 
 /** The answer that carries a new key: the only one that ever does. */
@@ -15,4 +16,11 @@ export function newSecret(pepper: string) {
     key,
     columns: { hash: new Uint8Array(hashKey(key, pepper)), displayStart: start, displayEnd: end },
   };
+}
+
+/** Its calls would be real and its money is not; the database refuses a secret there too. */
+export function demoKey() {
+  return conflict(
+    'keys of the demo workspace have no secret, so that nothing in it can call; use another workspace',
+  );
 }

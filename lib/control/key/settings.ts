@@ -53,6 +53,9 @@ export const keySettings = {
   }),
 };
 
+/** Where `/api/v1` serves the keys of a workspace. */
+export const keysPath = '/workspaces/{workspace}/keys';
+
 export const keyId = id({ label: 'Key', help: 'The id of the API key.' });
 
 const states = ['active', 'inactive', 'revoked'] as const;
@@ -69,6 +72,9 @@ const stateShape = {
   display: z
     .string()
     .meta({ description: 'Its first 7 and last 4 characters: all that is kept in the clear.' }),
+  earlier: z.object({ display: z.string().nullable(), until: moments }).nullable().meta({
+    description: 'The secret before the last rotation, and until when it works; null: it stopped at once.',
+  }),
 };
 export const changedKey = z.object({ id: z.uuid(), ...stateShape });
 
@@ -77,8 +83,11 @@ export const shownKey = z.object({
   ...changedKey.shape,
   workspace: z.string().meta({ description: 'The slug of its workspace.' }),
   spent: z
-    .object({ day: dollars, d7: dollars, d30: dollars })
+    .object({ day: dollars, d7: dollars, d30: dollars, total: dollars })
     .meta({ description: 'Settled spend; what running calls hold comes on top.' }),
+  createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable().meta({
+    description: 'The member who made it, whose leaving stops it; null: nobody in particular.',
+  }),
   lastUsedAt: moments.nullable().meta({ description: 'The last call; null: none so far.' }),
   createdAt: moments,
   ownerRemoved: z
@@ -96,6 +105,7 @@ export function stateOfRow(row: ApiKey): KeyState {
     status: statusOf(row.status),
     quotaExhausted: row.quotaExhausted,
     display: `${row.displayStart}…${row.displayEnd}`,
+    earlier: row.oldHashUntil && { display: row.oldDisplay, until: row.oldHashUntil.toISOString() },
   };
 }
 

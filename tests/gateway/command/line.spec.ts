@@ -137,7 +137,7 @@ describe('the command line (contract: operations/command-line)', () => {
       quota: null,
       rpm: null,
       expiresAt: null,
-      spent: { day: '0', d7: '0', d30: '0' },
+      spent: { day: '0', d7: '0', d30: '0', total: '0' },
       lastUsedAt: null,
       display: `${made.key.slice(0, 7)}…${made.key.slice(-4)}`,
     });

@@ -49,7 +49,7 @@ describe('a key of a workspace (contract: control-plane/management-keys)', () =>
     const one = `${keys}/${made.body.id}`;
     expect((await send(token, 'GET', one)).body).toMatchObject({
       ...{ id: made.body.id, name: 'web', workspace: slug, status: 'active', models: ['sandbox/echo'] },
-      ...{ rpm: 60, dailyCap: null, spent: { day: '0', d7: '0', d30: '0' } },
+      ...{ rpm: 60, dailyCap: null, spent: { day: '0', d7: '0', d30: '0', total: '0' } },
     });
     const call = () =>
       fetch(`${stack.url}/v1/chat/completions`, {

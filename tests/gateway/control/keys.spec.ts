@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { showKeyUse } from '#lib/control/key/use';
 import { ControlRefused } from '#lib/control/refusal';
 import { type Db, openDb } from '#lib/data/db';
 import { hashKey, isWellFormedKey } from '#lib/secrets';
@@ -13,6 +14,7 @@ import {
   exhaustKey,
   findKey,
   listKeys,
+  operate,
   restoreKey,
   revokeKey,
   rotateKey,
@@ -102,7 +104,7 @@ describe('creating a key (contract: operations/key-create)', () => {
       tpm: null,
       concurrency: null,
       expiresAt: null,
-      spent: { day: '0', d7: '0', d30: '0' },
+      spent: { day: '0', d7: '0', d30: '0', total: '0' },
       lastUsedAt: null,
     });
   });
@@ -321,11 +323,34 @@ describe('showing keys', () => {
     await spend(26, 10n);
     await spend(169, 100n);
     await spend(721, 1000n);
-    const spent = { day: '0.000000001', d7: '0.000000011', d30: '0.000000111' };
+    const spent = { day: '0.000000001', d7: '0.000000011', d30: '0.000000111', total: '0' };
     expect(await findKey(db, id)).toMatchObject({ spent });
     // Written past the verbs: the page still shows.
     await db.pool.query(`UPDATE workspace SET time_zone = 'Mars/Base' WHERE id = $1`, [workspace.id]);
     expect(await findKey(db, id)).toMatchObject({ spent });
+  });
+
+  it('say when a cap that is reached admits calls again (contract: operations/key-use)', async () => {
+    const { id } = await newKey({ dailyCap: '1', d7Cap: '0.000000010', d30Cap: '0.000000050', quota: '0.5' });
+    const spend = (minutesAgo: number, nano: bigint) =>
+      db.pool.query(
+        `INSERT INTO spend_minute VALUES ($1, date_trunc('minute', now()) - $2 * interval '1 minute', $3)`,
+        [id, minutesAgo, nano],
+      );
+    const minute = 60_000;
+    const thisMinute = Math.floor(Date.now() / minute) * minute;
+    await spend(60 * 24 * 2, 3n);
+    await spend(60 * 24 * 3, 8n);
+    await spend(60 * 24 * 4, 8n);
+    const shown = await operate(db, showKeyUse, { id });
+    expect(shown.day).toEqual({ spent: expect.any(String), cap: '1', freesAt: null });
+    expect(shown.d7).toMatchObject({ spent: '0.000000019', cap: '0.00000001' });
+    // Without what was spent three days ago, 3 of 10 are left.
+    const freesMs = thisMinute - 3 * 24 * 60 * minute + (7 * 24 * 60 + 1) * minute;
+    expect(Math.abs(Date.parse(shown.d7.freesAt ?? '') - freesMs)).toBeLessThanOrEqual(minute);
+    expect(shown.d30).toMatchObject({ spent: '0.000000019', freesAt: null });
+    expect(shown.quota).toEqual({ spent: '0', cap: '0.5', freesAt: null });
+    expect(shown.held).toBe('0');
   });
 
   it('lists the keys of one workspace, newest first', async () => {

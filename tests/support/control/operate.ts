@@ -4,6 +4,7 @@ import * as credit from '#lib/control/credit/operations';
 import type { Mutation, Reach, Read } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
 import * as key from '#lib/control/key/operations';
+import * as rotation from '#lib/control/key/rotate';
 import * as member from '#lib/control/member/operations';
 import * as policy from '#lib/control/policy/operations';
 import { ControlRefused } from '#lib/control/refusal';
@@ -47,7 +48,8 @@ export const createKeyAs = (db: Db, userId: string, given: KeyGiven) =>
   operate(db, key.createKey, given, 'pepper', { kind: 'user', userId, operator: false, address: null });
 export const listKeys = (db: Db, workspace: string, page: Record<string, unknown> = {}) =>
   operate(db, key.listKeys, { workspace, ...page });
-export const rotateKey = (db: Db, given: Given, pepper?: string) => operate(db, key.rotateKey, given, pepper);
+export const rotateKey = (db: Db, given: Given, pepper?: string) =>
+  operate(db, rotation.rotateKey, given, pepper);
 export const setKey = (db: Db, given: Given) => operate(db, key.setKey, given);
 export const findKey = (db: Db, id: string, workspace?: string) =>
   operate(db, key.showKey, workspace === undefined ? { id } : { id, workspace });

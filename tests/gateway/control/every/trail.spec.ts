@@ -41,7 +41,13 @@ const named = (name: string) => operations.find((one) => one.name === name);
 const earlier: Readonly<Record<string, string>> = {
   'key.enable': 'key.disable',
   'key.restore': 'key.exhaust',
+  'key.end-overlap': 'key.rotate',
   'policy.rollback': 'policy.set',
+};
+/** What the samples leave out of these. */
+const begun: Readonly<Record<string, Record<string, unknown>>> = {
+  'policy.set': { policy: { maxAttempts: 3 } },
+  'key.rotate': { overlapSeconds: 60 },
 };
 /** What the samples leave out, so that the operation changes something. */
 const wanted: Readonly<Record<string, Record<string, unknown>>> = {
@@ -73,8 +79,7 @@ async function changed(operation: Operation): Promise<{ secrets: string[] }> {
       data: { id: randomUUID(), slug: 'demo-data', name: 'Demo data', demo: true },
     });
   }
-  if (before)
-    await run(before, before.name === 'policy.set' ? { ...input, policy: { maxAttempts: 3 } } : input);
+  if (before) await run(before, { ...input, ...begun[before.name] });
   const given = { ...input, ...wanted[operation.name] };
   const { output } = await run(operation, given);
   const secret = Object.entries(operation.fields).filter(([, field]) => field.secret);
