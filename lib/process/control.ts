@@ -1,3 +1,4 @@
+import { readHealth } from '#lib/command/live/offers';
 import type { ControlHost } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
@@ -18,6 +19,7 @@ export function controlOf(
     sealingKey: readSealingKey(env.encryptionKey),
     catalogue: () => running.runtime.catalogue(),
     limitUse: (keyId) => readLimitUse(env.dataDir, keyId),
+    health: () => readHealth(env.dataDir),
     // At once here, and in the other processes of this machine.
     changed: async () => {
       await running.pollNow();

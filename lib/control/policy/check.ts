@@ -18,6 +18,12 @@ export async function readPolicies({ store, scope }: Context<'workspace'>): Prom
   return new Map(rows.map(({ modelId, version, policy }) => [modelId, { version, policy }]));
 }
 
+/** What stands against a policy, and where in it. */
+export interface Fault {
+  readonly at: readonly string[];
+  readonly message: string;
+}
+
 /**
  * Checks a policy against the catalogue and its neighbours.
  * @param model "" for the default.
@@ -29,27 +35,68 @@ export async function checkPolicy(
   model: string,
   policy: Policy,
 ): Promise<void> {
-  await refuseUnknown(store, model, policy);
-  await refuseUnusedAliases(store, model, policy);
-  refuseContradiction(stored, model, policy);
+  const unknown = await unknownIn(store, model, policy);
+  if (unknown.some(({ kind, id }) => kind === 'model' && id === model)) throw noModel(model);
+  if (unknown.length > 0) {
+    const named = [...new Set(unknown.map(({ kind, id }) => `${kind} ${quoted(id)}`))].slice(0, 10);
+    throw badInput('policy', `there is no ${named.join(', no ')}; ${whereNamesStand}`);
+  }
+  const [first] = [...(await unusedAliases(store, model, policy)), ...contradictions(stored, model, policy)];
+  if (first) throw badInput('policy', first.message);
 }
 
-/** A name that the catalogue does not hold would do nothing in silence. */
-async function refuseUnknown({ prisma }: Store, model: string, policy: Policy): Promise<void> {
-  const { order = [], only = [], ignore = [], weights = {}, fallbackModels = [] } = policy;
-  const providers = [...new Set([...order, ...only, ...ignore, ...Object.keys(weights)])];
-  const named = [...fallbackModels, ...Object.values(policy.aliases ?? {}).flat()];
-  const models = [...new Set(model === '' ? named : [model, ...named])];
-  const known = await prisma.provider.findMany({ where: { id: { in: providers } }, select: { id: true } });
-  const found = await prisma.model.findMany({ where: { id: { in: models } }, select: { id: true } });
-  const missing = models.filter((id) => !found.some((one) => one.id === id));
-  if (missing.includes(model)) throw noModel(model);
-  const unknown = [
-    ...missing.map((id) => `model ${quoted(id)}`),
-    ...providers.filter((id) => !known.some((one) => one.id === id)).map((id) => `provider ${quoted(id)}`),
+/** The same for an editor: everything at once. @param policy one that is well formed. */
+export async function faultsOf(
+  store: Store,
+  stored: Stored,
+  model: string,
+  policy: Policy,
+): Promise<readonly Fault[]> {
+  const unknown = await unknownIn(store, model, policy);
+  return [
+    ...unknown.map(({ kind, id, at }) => ({ at, message: `there is no ${kind} ${quoted(id)}` })),
+    ...(await unusedAliases(store, model, policy)),
+    ...contradictions(stored, model, policy),
   ];
-  if (unknown.length === 0) return;
-  throw badInput('policy', `there is no ${unknown.slice(0, 10).join(', no ')}; ${whereNamesStand}`);
+}
+
+interface Named {
+  readonly kind: 'model' | 'provider';
+  readonly id: string;
+  readonly at: readonly string[];
+}
+
+/** A name that the catalogue does not hold would do nothing in silence. Models first. */
+async function unknownIn({ prisma }: Store, model: string, policy: Policy): Promise<readonly Named[]> {
+  const list = (kind: Named['kind'], ids: readonly string[], ...at: string[]): Named[] =>
+    ids.map((id, index) => ({ kind, id, at: [...at, String(index)] }));
+  const aliases = Object.entries(policy.aliases ?? {}).flatMap(([name, target]) =>
+    typeof target === 'string'
+      ? [{ kind: 'model' as const, id: target, at: ['aliases', name] }]
+      : list('model', target, 'aliases', name),
+  );
+  const named: Named[] = [
+    ...(model === '' ? [] : [{ kind: 'model' as const, id: model, at: [] }]),
+    ...list('model', policy.fallbackModels ?? [], 'fallbackModels'),
+    ...aliases,
+    ...(['order', 'only', 'ignore'] as const).flatMap((key) => list('provider', policy[key] ?? [], key)),
+    ...Object.keys(policy.weights ?? {}).map((id) => ({
+      kind: 'provider' as const,
+      id,
+      at: ['weights', id],
+    })),
+  ];
+  const idsOf = (kind: Named['kind']) => [
+    ...new Set(named.flatMap((one) => (one.kind === kind ? one.id : []))),
+  ];
+  const select = { id: true } as const;
+  const providers = await prisma.provider.findMany({ where: { id: { in: idsOf('provider') } }, select });
+  const models = await prisma.model.findMany({ where: { id: { in: idsOf('model') } }, select });
+  const known = {
+    provider: new Set(providers.map(({ id }) => id)),
+    model: new Set(models.map(({ id }) => id)),
+  };
+  return named.filter(({ kind, id }) => !known[kind].has(id));
 }
 
 /** 404: the catalogue does not hold the model whose policy is asked for. */
@@ -60,36 +107,30 @@ export function noModel(model: string) {
 const whereNamesStand = '"gateway catalogue list" and GET /api/v1/models have what the catalogue holds';
 
 /** A call is known by its alias before any model's policy applies, and a slug is never taken for an alias. */
-async function refuseUnusedAliases(
-  { prisma }: Store,
-  model: string,
-  { aliases = {} }: Policy,
-): Promise<void> {
+async function unusedAliases({ prisma }: Store, model: string, { aliases = {} }: Policy): Promise<Fault[]> {
   const names = Object.keys(aliases);
-  if (names.length === 0) return;
+  if (names.length === 0) return [];
   if (model !== '') {
-    throw badInput('policy', "aliases stand in the workspace's default policy: set them without a model");
+    const message = "aliases stand in the workspace's default policy: set them without a model";
+    return [{ at: ['aliases'], message }];
   }
-  const [slug] = await prisma.model.findMany({ where: { id: { in: names } }, select: { id: true }, take: 1 });
-  if (!slug) return;
-  throw badInput(
-    'policy',
-    `alias ${quoted(slug.id)} is the id of a model, which comes first: choose another`,
-  );
+  const slugs = await prisma.model.findMany({ where: { id: { in: names } }, select: { id: true } });
+  return slugs.map(({ id }) => ({
+    at: ['aliases', id],
+    message: `alias ${quoted(id)} is the id of a model, which comes first: choose another`,
+  }));
 }
 
 /** Each alone may be sound while a model's policy over the default is not (contract: routing/weights). */
-function refuseContradiction(stored: Stored, model: string, policy: Policy): void {
+function contradictions(stored: Stored, model: string, policy: Policy): Fault[] {
   const all = new Map([...stored].map(([name, one]) => [name, readable(one.policy)]));
   all.set(model, policy);
-  for (const [name, own] of all) {
+  return [...all].flatMap(([name, own]) => {
     const both = name === '' ? [] : orderedAndDrawn(mergePolicy(all.get(''), own));
-    if (both.length === 0) continue;
-    throw badInput(
-      'policy',
-      `provider "${both.join('", "')}" would be in both order and weights for ${name}, where the model's policy stands over the default: keep it in one of them`,
-    );
-  }
+    if (both.length === 0) return [];
+    const message = `provider "${both.join('", "')}" would be in both order and weights for ${name}, where the model's policy stands over the default: keep it in one of them`;
+    return [{ at: ['weights', ...both.slice(0, 1)], message }];
+  });
 }
 
 /** What was written past the operations contradicts nothing; it leaves no offer anyway. */

@@ -1,32 +1,16 @@
 import { z } from 'zod';
-import { userOf } from '#lib/control/actor';
-import { type Context, change, type Done, read } from '#lib/control/declare';
+import { change, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
-import { document, words } from '#lib/control/field/kinds';
-import { checkPolicy, noModel, readPolicies } from '#lib/control/policy/check';
-import { conflict, quoted } from '#lib/control/refusal';
+import { count, document } from '#lib/control/field/kinds';
+import { noModel, readPolicies } from '#lib/control/policy/check';
+import { discardDraft, openPolicy, publishPolicy, saveDraft } from '#lib/control/policy/drafts';
+import { listPolicyNames } from '#lib/control/policy/names';
+import { modelField as model, nameOf, placeOf, policies, storedPolicy } from '#lib/control/policy/places';
+import { reviewPolicy } from '#lib/control/policy/review';
+import { listVersions, readVersions, versionOf } from '#lib/control/policy/versions';
+import { lockPolicies, writePolicy } from '#lib/control/policy/write';
+import { conflict } from '#lib/control/refusal';
 import { parsePolicy, policyShape } from '#lib/schemas/policy';
-import type { Policy } from '#lib/snapshot/snapshot';
-
-const policies = '/workspaces/{workspace}/policies';
-/** As the database keeps it: what the operator wrote by hand may be no policy. */
-const storedPolicy = z.record(z.string(), z.unknown());
-
-const model = optional(
-  words(
-    {
-      label: 'Model',
-      help: 'The model that it is for; "default", or none, is the policy of the workspace.',
-      placeholder: 'ID',
-      example: 'default',
-    },
-    200,
-  ),
-);
-
-/** Which policy: "" is the workspace's default. */
-const placeOf = (given: string | undefined) => (given === undefined || given === 'default' ? '' : given);
-const nameOf = (place: string) => (place === '' ? 'the default policy' : `the policy for ${quoted(place)}`);
 
 export const setPolicy = change({
   name: 'policy.set',
@@ -52,21 +36,30 @@ export const setPolicy = change({
   text: ({ version }) => `it is in force now, as version ${version}`,
   run: async (context, input) => {
     const place = placeOf(input.model);
-    await lock(context);
+    await lockPolicies(context);
     const stored = await readPolicies(context);
     const before = stored.get(place)?.policy ?? {};
     context.expect({ policy: before });
-    const { version, ...rest } = await write(context, stored, place, input.policy);
+    const { version, ...rest } = await writePolicy(context, stored, place, input.policy);
     return { ...rest, before: { policy: before }, detail: { model: place, version }, result: { version } };
   },
 });
 
 export const rollBackPolicy = change({
   name: 'policy.rollback',
-  summary: 'Takes the last change of a policy back, as a new version; a second roll-back undoes the first.',
+  summary:
+    'Takes the last change of a policy back, or puts an earlier version in force again, as a new version; a second roll-back undoes the first.',
   reach: 'workspace',
   permission: 'policies:write',
-  fields: { model },
+  fields: {
+    model,
+    to: optional(
+      count(
+        { label: 'Version', help: 'The version that comes back; the one before without it.' },
+        { min: 1, max: 2_147_483_647 },
+      ),
+    ),
+  },
   output: z.object({
     version: z.int(),
     restored: z.int().nullable().meta({ description: 'The version whose policy it has again; null: none.' }),
@@ -80,17 +73,13 @@ export const rollBackPolicy = change({
   },
   run: async (context, input) => {
     const place = placeOf(input.model);
-    const { store, scope } = context;
-    await lock(context);
-    const [newest, older] = await store.prisma.policy.findMany({
-      where: { workspaceId: scope.workspaceId, modelId: place },
-      orderBy: { version: 'desc' },
-      take: 2,
-    });
+    await lockPolicies(context);
+    const [newest, before] = await readVersions(context, place, null, 2);
+    const older = input.to === undefined ? before : await versionOf(context, place, input.to);
     if (!newest) throw conflict(`${nameOf(place)} was never set, so there is nothing to roll back`, 'model');
     context.expect({ policy: newest.policy });
     const policy = older ? parsePolicy(older.policy) : {};
-    const { version, ...rest } = await write(context, await readPolicies(context), place, policy);
+    const { version, ...rest } = await writePolicy(context, await readPolicies(context), place, policy);
     const restored = older?.version ?? null;
     return {
       ...rest,
@@ -152,36 +141,16 @@ export const showPolicyList = read({
   },
 });
 
-export const policyOperations = [setPolicy, rollBackPolicy, showPolicy, showPolicyList];
-
-/** The lock on the workspace makes version numbers of one policy follow each other. */
-async function lock({ store, scope }: Context<'workspace'>): Promise<void> {
-  await store.query('SELECT 1 AS one FROM workspace WHERE id = $1::uuid FOR NO KEY UPDATE', [
-    scope.workspaceId,
-  ]);
-}
-
-/** Adds a checked policy as the newest version. */
-async function write(
-  context: Context<'workspace'>,
-  stored: Awaited<ReturnType<typeof readPolicies>>,
-  place: string,
-  policy: Policy,
-): Promise<Omit<Done<unknown>, 'result' | 'before'> & { version: number }> {
-  const { store, scope, actor } = context;
-  const { workspaceId } = scope;
-  await checkPolicy(store, stored, place, policy);
-  const version = (stored.get(place)?.version ?? 0) + 1;
-  const json = JSON.parse(JSON.stringify(policy));
-  const createdBy = userOf(actor);
-  await store.prisma.policy.create({
-    data: { workspaceId, modelId: place, version, policy: json, createdBy },
-  });
-  return {
-    version,
-    subject: workspaceId,
-    workspaceId,
-    after: { policy: json },
-    changes: [{ kind: 'policy', subject: workspaceId }],
-  };
-}
+export const policyOperations = [
+  setPolicy,
+  publishPolicy,
+  rollBackPolicy,
+  showPolicy,
+  showPolicyList,
+  listVersions,
+  openPolicy,
+  saveDraft,
+  discardDraft,
+  reviewPolicy,
+  listPolicyNames,
+];

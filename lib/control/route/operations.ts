@@ -3,31 +3,45 @@ import { type ReadContext, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { choice, document, words } from '#lib/control/field/kinds';
 import { readPolicies } from '#lib/control/policy/check';
+import { placeOf } from '#lib/control/policy/places';
 import { badInput, notFound, quoted } from '#lib/control/refusal';
-import { chooseFamily, familyIds, readAsk } from '#lib/control/route/ask';
+import { chooseFamily, familyIds, nameIn, readAsk, readPath } from '#lib/control/route/ask';
+import { showHealth } from '#lib/control/route/health';
 import { explanation, textOf } from '#lib/control/route/shown';
 import { newRowId } from '#lib/control/row-id';
 import { formatUsd } from '#lib/money';
 import { type Candidate, explain } from '#lib/routing/explain';
 import { resolveName, resolveNames } from '#lib/routing/names/resolve';
-import { parsePolicy } from '#lib/schemas/policy';
-import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import { parsePolicy, policyShape } from '#lib/schemas/policy';
+import type { KeySnapshot, Policy } from '#lib/snapshot/snapshot';
 
-const explainRoute = read({
+export const explainRoute = read({
   name: 'route.explain',
   summary:
     'The offers that a call of the workspace would try, in their order, and why each other one is skipped.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: {
-    model: words(
-      {
-        label: 'Model',
-        help: 'As a call names it: a slug or an alias.',
-        placeholder: 'ID',
-        example: 'openai/gpt-4.1',
-      },
-      200,
+    model: optional(
+      words(
+        {
+          label: 'Model',
+          help: 'As a call names it: a slug or an alias. Without it, the one that the body or the path names.',
+          placeholder: 'ID',
+          example: 'openai/gpt-4.1',
+        },
+        200,
+      ),
+    ),
+    path: optional(
+      words(
+        {
+          label: 'Path',
+          help: 'Where the call goes, which tells its family: "/v1/messages".',
+          placeholder: 'PATH',
+        },
+        2000,
+      ),
     ),
     body: optional(
       document(
@@ -50,22 +64,39 @@ const explainRoute = read({
         familyIds,
       ),
     ),
+    policy: optional(
+      document(
+        {
+          label: 'Policy',
+          help: 'A policy that is not in force yet, to see what it would do.',
+          flag: 'policy',
+          placeholder: 'FILE',
+        },
+        policyShape,
+      ),
+    ),
+    policyModel: optional(
+      words({ label: 'Policy model', help: 'The model that this policy is for; "default" without it.' }, 200),
+    ),
   },
   output: explanation,
   http: [],
   line: {},
   text: textOf,
-  run: async (context, { model: requestedModel, body, family: wanted }) => {
+  run: async (context, { model: asked, path, body, family: wanted, policy, policyModel }) => {
     const { scope, nowMs } = context;
     const catalogue = await context.catalogue();
-    const snapshot = await anyKey(context);
-    const named = resolveName(requestedModel, snapshot, catalogue, null);
+    const snapshot = await anyKey(context, policy && { place: placeOf(policyModel), policy });
+    const meant = path === undefined ? null : readPath(path);
+    const requestedModel = asked ?? nameIn(meant, body);
+    const named = resolveName(requestedModel, snapshot, catalogue, meant?.family ?? null);
     if ('code' in named) throw badInput('model', named.message);
     const model = catalogue.models.get(named.slug);
     if (!model)
       throw notFound(`there is no model ${quoted(requestedModel)}; "catalogue list" has them`, 'model');
-    const family = chooseFamily(model, wanted);
-    const ask = resolveNames(readAsk(family, requestedModel, body), family.id, snapshot, catalogue);
+    const family = chooseFamily(model, wanted ?? meant?.family);
+    const own = readAsk(family, requestedModel, body, meant?.operation);
+    const ask = resolveNames(own, family.id, snapshot, catalogue);
     if ('code' in ask) throw badInput('body', ask.message);
     const { processes, of: healthOf } = await context.health();
     const planned = { ask, family: family.id, snapshot, catalogue, healthOf, callId: newRowId(), nowMs };
@@ -84,7 +115,7 @@ const explainRoute = read({
   },
 });
 
-export const routeOperations = [explainRoute];
+export const routeOperations = [explainRoute, showHealth];
 
 function candidateOf({ target, openUntilMs }: Candidate) {
   const { input, output } = target.price.price.base;
@@ -99,7 +130,10 @@ function candidateOf({ target, openUntilMs }: Candidate) {
 }
 
 /** A key of the workspace that may do everything: the plan of the workspace itself. */
-async function anyKey(context: ReadContext<'workspace'>): Promise<KeySnapshot> {
+async function anyKey(
+  context: ReadContext<'workspace'>,
+  draft: { readonly place: string; readonly policy: Policy } | undefined,
+): Promise<KeySnapshot> {
   const { workspaceId: id, slug, timeZone } = context.scope;
   const stored = [...(await readPolicies(context))];
   const limits = { rpm: null, tpm: null, concurrency: null };
@@ -117,7 +151,10 @@ async function anyKey(context: ReadContext<'workspace'>): Promise<KeySnapshot> {
       ownerRemoved: false,
     },
     workspace: { id, slug, timeZone, strict: false, suspended: false, limits },
-    policies: new Map(stored.map(([model, { policy }]) => [model, parsePolicy(policy)])),
+    policies: new Map([
+      ...stored.map(([model, { policy }]) => [model, parsePolicy(policy)] as const),
+      ...(draft ? [[draft.place, draft.policy] as const] : []),
+    ]),
     secretUntilMs: null,
   };
 }

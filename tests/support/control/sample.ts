@@ -29,6 +29,8 @@ export async function sampleOf(
   }
   // A management key is one of a role or of the operator.
   if (operation.name === 'management-key.create') input.role = 'viewer';
+  // Its name may stand in a body instead.
+  if (operation.name === 'route.explain') input.model = operation.fields.model?.example;
   if (operation.name === 'member.add') {
     // Somebody who has signed up.
     const user = { id: randomUUID(), email: String(input.email) };

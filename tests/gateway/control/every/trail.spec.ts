@@ -43,10 +43,13 @@ const earlier: Readonly<Record<string, string>> = {
   'key.restore': 'key.exhaust',
   'key.end-overlap': 'key.rotate',
   'policy.rollback': 'policy.set',
+  'policy.publish': 'policy.set',
+  'policy.discard': 'policy.save',
 };
 /** What the samples leave out of these. */
 const begun: Readonly<Record<string, Record<string, unknown>>> = {
   'policy.set': { policy: { maxAttempts: 3 } },
+  'policy.save': { policy: { maxAttempts: 3 } },
   'key.rotate': { overlapSeconds: 60 },
 };
 /** What the samples leave out, so that the operation changes something. */
@@ -87,6 +90,9 @@ async function changed(operation: Operation): Promise<{ secrets: string[] }> {
   return { secrets: [...secret.map(([name]) => String(given[name])), ...made] };
 }
 
+/** Those of them that change nothing that a snapshot holds. */
+const quiet: readonly string[] = ['policy.save', 'policy.discard'];
+
 const mutations = operations.filter(({ kind }) => kind !== 'read');
 
 describe.each(mutations)('$name', (operation) => {
@@ -109,6 +115,7 @@ describe.each(mutations)('$name', (operation) => {
     else expect(row?.before ?? row?.after).not.toEqual(row?.after ?? {});
     for (const secret of secrets) expect(JSON.stringify(row)).not.toContain(secret);
     const kind = announced[operation.name.split('.')[0] ?? ''];
-    if (kind) expect(is.changes.slice(was.changes.length).map((one) => one.kind)).toContain(kind);
+    if (kind && !quiet.includes(operation.name))
+      expect(is.changes.slice(was.changes.length).map((one) => one.kind)).toContain(kind);
   });
 });

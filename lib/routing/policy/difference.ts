@@ -1,0 +1,71 @@
+/** A policy as JSON: what the operator wrote by hand may be none. */
+type Stored = Readonly<Record<string, unknown>>;
+
+const labels: Readonly<Record<string, string>> = {
+  sort: 'Sort',
+  order: 'Provider order',
+  only: 'Only these providers',
+  ignore: 'Ignored providers',
+  weights: 'Weights',
+  fallbackModels: 'Fallback models',
+  maxPrice: 'Highest price',
+  maxAttempts: 'Attempts',
+  aliases: 'Aliases',
+  timeouts: 'Time limits',
+};
+
+/**
+ * What differs between two policies, as sentences that people read: "Fallback models: added a/b as number 2". Pure.
+ * @returns none when both route alike.
+ */
+export function changesOf(before: Stored, after: Stored): string[] {
+  const keys = [...new Set([...Object.keys(labels), ...Object.keys(before), ...Object.keys(after)])];
+  return keys.flatMap((key) => {
+    const [old, now] = [before[key], after[key]];
+    if (JSON.stringify(old) === JSON.stringify(now)) return [];
+    const said = changesOfValue(old, now);
+    return said.map((text) => `${labels[key] ?? key}: ${text}`);
+  });
+}
+
+function changesOfValue(old: unknown, now: unknown): string[] {
+  if (isList(old ?? []) && isList(now ?? [])) {
+    const [was, is] = [textsOf(old), textsOf(now)];
+    if (was.length === 0 && is.length === 0) return [now === undefined ? 'inherited again' : 'set to none'];
+    return changesOfList(was, is);
+  }
+  if (isRecord(old ?? {}) && isRecord(now ?? {})) return changesOfRecord(recordOf(old), recordOf(now));
+  if (now === undefined) return [`removed ${textOf(old)}`];
+  return [old === undefined ? `set to ${textOf(now)}` : `${textOf(old)} → ${textOf(now)}`];
+}
+
+function changesOfList(old: readonly string[], now: readonly string[]): string[] {
+  const added = now.filter((one) => !old.includes(one));
+  const removed = old.filter((one) => !now.includes(one));
+  const kept = [old.filter((one) => now.includes(one)), now.filter((one) => old.includes(one))];
+  return [
+    ...added.map((one) => `added ${one} as number ${now.indexOf(one) + 1}`),
+    ...removed.map((one) => `removed ${one}`),
+    ...(kept[0]?.join() === kept[1]?.join() ? [] : [`the order is ${now.join(', ')}`]),
+  ];
+}
+
+function changesOfRecord(old: Stored, now: Stored): string[] {
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((name) => {
+    const [was, is] = [old[name], now[name]];
+    if (JSON.stringify(was) === JSON.stringify(is)) return [];
+    if (is === undefined) return [`removed ${name}`];
+    return [was === undefined ? `${name} is ${textOf(is)}` : `${name} ${textOf(was)} → ${textOf(is)}`];
+  });
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(', then ') || 'none';
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+const isRecord = (value: unknown): value is Stored =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textsOf = (value: unknown) => (isList(value) ? value.map(textOf) : []);
+const recordOf = (value: unknown): Stored => (isRecord(value) ? value : {});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { changesOf } from '#lib/routing/policy/difference';
+import { mergeChanges } from '#lib/routing/policy/merge';
+import { readPasted } from '#lib/routing/policy/pasted';
+
+describe('what differs between two policies, in words', () => {
+  it.each([
+    [{}, {}, []],
+    [{ sort: 'price' }, { sort: 'price' }, []],
+    [{ maxAttempts: 4 }, { maxAttempts: 2 }, ['Attempts: 4 → 2']],
+    [{}, { sort: 'latency' }, ['Sort: set to latency']],
+    [{ sort: 'latency' }, {}, ['Sort: removed latency']],
+    [{ order: ['a'] }, { order: ['b', 'a'] }, ['Provider order: added b as number 1']],
+    [{ order: ['a', 'b'] }, { order: ['b', 'a'] }, ['Provider order: the order is b, a']],
+    [{ fallbackModels: ['x/1', 'x/2'] }, { fallbackModels: ['x/2'] }, ['Fallback models: removed x/1']],
+    [{ fallbackModels: [] }, {}, ['Fallback models: inherited again']],
+    [{}, { ignore: [] }, ['Ignored providers: set to none']],
+    [{ weights: { a: 1 } }, { weights: { a: 3, b: 2 } }, ['Weights: a 1 → 3', 'Weights: b is 2']],
+    [
+      { aliases: { smart: 'x/1' } },
+      { aliases: { smart: ['x/1', 'x/2'] } },
+      ['Aliases: smart x/1 → x/1, then x/2'],
+    ],
+    [{ maxPrice: { input: '5' } }, {}, ['Highest price: removed input']],
+    [{ unknown: 1 }, { unknown: [1] }, ['unknown: 1 → 1']],
+  ])('%j → %j', (before, after, said) => {
+    expect(changesOf(before, after)).toEqual(said);
+  });
+});
+
+describe('two changes of one policy', () => {
+  const base = { sort: 'price', order: ['a'], maxAttempts: 3 };
+
+  it('are joined key by key, and neither is lost', () => {
+    const mine = { ...base, maxAttempts: 2 };
+    const theirs = { sort: 'latency', maxAttempts: 3, only: ['a'] };
+    expect(mergeChanges(base, mine, theirs)).toEqual({
+      policy: { sort: 'latency', maxAttempts: 2, only: ['a'] },
+      both: [],
+    });
+  });
+
+  it('name the keys that both changed, of which mine stand', () => {
+    const merged = mergeChanges(base, { ...base, sort: 'order' }, { ...base, sort: 'latency' });
+    expect(merged).toEqual({ policy: { ...base, sort: 'order' }, both: ['sort'] });
+  });
+
+  it('keep what I removed', () => {
+    expect(mergeChanges(base, { sort: 'price', maxAttempts: 3 }, base).policy).not.toHaveProperty('order');
+  });
+});
+
+describe('a pasted request', () => {
+  const body = { model: 'x/1', messages: [] };
+  it.each([
+    ['openai/gpt-4.1', { model: 'openai/gpt-4.1' }],
+    ['"smart"', { model: 'smart' }],
+    [JSON.stringify(body), { body }],
+    [`POST /v1/messages HTTP/1.1\nhost: x\n\n${JSON.stringify(body)}`, { path: '/v1/messages', body }],
+    [
+      `curl http://localhost:3000/v1/chat/completions -d '${JSON.stringify(body)}'`,
+      { path: '/v1/chat/completions', body },
+    ],
+    [
+      `curl https://x/v1beta/models/gemini:generateContent?alt=sse -d '{"contents":[{"parts":[{"text":"it'\\''s"}]}]}'`,
+      { path: '/v1beta/models/gemini:generateContent', body: { contents: [{ parts: [{ text: "it's" }] }] } },
+    ],
+    ['', {}],
+  ])('%s', (text, found) => {
+    expect(readPasted(text)).toEqual({ path: null, body: null, model: null, fault: null, ...found });
+  });
+
+  it.each(['{"model": ', '{"model": x}', '/v1/messages {[}'])('that is cut is told so: %s', (text) => {
+    expect(readPasted(text).fault).toMatch(/^The body/);
+  });
+});
