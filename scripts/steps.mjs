@@ -54,12 +54,13 @@ export async function runSpecs(node, projects, words = [], output = 'show') {
 /**
  * The console's tests in a real browser.
  * @param {string[]} words only files whose path contains one of them; none: all.
+ * @param {'show' | 'atEnd'} output when the lines of the run are shown.
  */
-export async function runBrowserTests(node, words = []) {
+export async function runBrowserTests(node, words = [], output = 'show') {
   return counted(async (report) => {
     const env = { ...process.env, PLAYWRIGHT_JSON_OUTPUT_NAME: report, PLAYWRIGHT_JSON_OUTPUT_FILE: report };
     const program = [tool('@playwright/test/cli.js'), 'test', '--reporter=list,json', ...words];
-    const ok = await succeeds(node, program, env);
+    const ok = await succeeds(node, program, env, output);
     const found = readReport(report);
     return whole(ok, {
       passed: (found?.stats.expected ?? 0) + (found?.stats.flaky ?? 0),
@@ -106,8 +107,8 @@ async function succeeds(node, args, env = process.env, output = 'show') {
 }
 
 /**
- * Runs groups of parts one after the other, the parts of a group beside each other; prints where the time went, and
- * the sum as the last line.
+ * Runs groups of parts one after the other: of a group, the first part beside all others, which take turns. Prints
+ * where the time went, and the sum as the last line.
  * @param {readonly (readonly (readonly [name: string, step: (output: 'show' | 'atEnd') => Promise<Count>])[])[]} groups
  *   the first part of a group is shown as it runs, the others when they have ended.
  * @param {number} preparedMs what came before took.
@@ -120,14 +121,16 @@ export async function sumUp(groups, preparedMs = 0) {
   const startMs = performance.now();
   for (const group of groups) {
     console.log(`\n— ${group.map(([name]) => name).join(', beside it ')}`);
-    const counts = await Promise.all(
-      group.map(async ([name, step], at) => {
-        const beganMs = performance.now();
-        const count = await step(at === 0 ? 'show' : 'atEnd');
-        times.push([at === 0 ? name : `${name} (beside ${group[0][0]})`, performance.now() - beganMs]);
-        return count;
-      }),
-    );
+    const timed = async ([name, step], at) => {
+      const beganMs = performance.now();
+      const count = await step(at === 0 ? 'show' : 'atEnd');
+      times.push([at === 0 ? name : `${name} (beside ${group[0][0]})`, performance.now() - beganMs]);
+      return count;
+    };
+    const counts = [];
+    const first = timed(group[0], 0);
+    for (const [at, part] of group.entries()) if (at > 0) counts.push(await timed(part, at));
+    counts.push(await first);
     for (const count of counts) {
       files.push(...(count.files ?? []));
       for (const title of count.notRun ?? []) notRun.add(title);

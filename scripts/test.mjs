@@ -20,7 +20,12 @@ const parts = {
     // It waits more than it works.
     beside: 'gateway',
   },
-  browser: { step: runBrowserTests, folder: 'tests/console/' },
+  browser: {
+    step: runBrowserTests,
+    folder: 'tests/console/',
+    // Pages are waited for while the gateway's specs work.
+    beside: 'gateway',
+  },
 };
 /** Parts that start the gateway itself: they need the console's build, and programs beside the packages. */
 const whole = ['gateway', 'fleet', 'browser'];
