@@ -1,4 +1,4 @@
-import { type Call, conversationOf } from '#lib/gateway/call';
+import { type AnsweredCall, conversationOf } from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { meteredUsage } from '#lib/metering/anomaly';
 import type { Exchange } from '#lib/upstream/exchange';
@@ -12,13 +12,13 @@ const MOST_PAUSED = 0.1;
  * provider now holds the conversation's prompt cache. An answer that waited for a slow client does not count for the
  * speed.
  */
-export function learn(runtime: Runtime, call: Call, exchange: Exchange): void {
+export function learn(runtime: Runtime, call: AnsweredCall, exchange: Exchange): void {
   const { target, ask, snapshot } = call;
   const ended = call.endReason === 'completed' || call.endReason === 'client_gone';
-  if (!target || call.usageSource !== 'reported' || !ended) return;
+  if (call.charge.usageSource !== 'reported' || !ended) return;
   const { workedMs, pausedMs } = exchange;
   const nowMs = runtime.clock.now();
-  const usage = meteredUsage(call);
+  const usage = meteredUsage(call.charge);
   const cached = usage.cachedInput;
   runtime.health.measured(
     target.offer.id,
@@ -31,6 +31,6 @@ export function learn(runtime: Runtime, call: Call, exchange: Exchange): void {
     nowMs,
   );
   const conversation = conversationOf(call);
-  if (conversation === null || !ask || !snapshot || target.model.id !== ask.model) return;
+  if (conversation === null || target.model.id !== ask.model) return;
   runtime.holders.remember(snapshot.workspace.id, ask.model, conversation, target.offer.provider.id, nowMs);
 }

@@ -1,19 +1,20 @@
-import { openCall } from '#lib/gateway/call';
+import { isRefusal } from '#lib/errors';
+import { type AuthenticatedCall, type FamilyCall, openCall } from '#lib/gateway/call/call';
 import type { Arrival, Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { account } from '#lib/gateway/steps/account';
-import { answerHere } from '#lib/gateway/steps/answer-here';
+import { answerJobList, answerModels } from '#lib/gateway/steps/answer-here';
 import { attemptTargets } from '#lib/gateway/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/steps/authenticate';
-import { claimCall } from '#lib/gateway/steps/claim-call';
-import { watchClient } from '#lib/gateway/steps/client-gone';
+import { claimCall, claimRate } from '#lib/gateway/steps/claim-call';
+import { type GoneWatch, watchClient } from '#lib/gateway/steps/client-gone';
 import { matchOperation } from '#lib/gateway/steps/match-operation';
 import { openEntry } from '#lib/gateway/steps/open-entry';
-import { ownResource } from '#lib/gateway/steps/own-resource';
+import { askOfStored, ownResource, remixOf } from '#lib/gateway/steps/own-resource';
 import { parseAsk } from '#lib/gateway/steps/parse-ask';
 import { pinCall } from '#lib/gateway/steps/pin-call';
-import { planCall } from '#lib/gateway/steps/plan-call';
+import { planCall, planStoredCall } from '#lib/gateway/steps/plan-call';
 import { readJob } from '#lib/gateway/steps/read-job';
 import { breakOff, refuseCall } from '#lib/gateway/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/steps/relay-answer';
@@ -21,37 +22,18 @@ import { letBodyGo } from '#lib/gateway/upload/let-body-go';
 import { takePlace } from '#lib/gateway/upload/take-place';
 
 /**
- * How a request travels: each line is a step, each step has its file. One try, one error exit, one accounting call;
- * the last byte goes out when the books are closed (contract: durability/last-byte). What a step returns is what to
- * wait for; where it is mostly nothing, it is not waited for.
+ * How a request travels: each line is a step, each step has its file, and the type of the call says what is known after
+ * it. One try, one error exit, one accounting call; the last byte goes out when the books are closed
+ * (contract: durability/last-byte).
  */
 export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): Promise<void> {
   const call = openCall(runtime, arrival);
   const client = watchClient(runtime, call);
   let ending: Ending;
   try {
-    const missing = matchOperation(call);
-    if (missing) await refuseAddress(runtime, call, missing);
-    const known = authenticate(runtime, call);
-    if (known) await known;
-    if (call.operation?.resource) await ownResource(runtime, call);
-    const placed = takePlace(runtime, call);
-    if (placed) await placed;
-    await parseAsk(runtime, call);
-    if (call.ask?.references) await pinCall(runtime, call);
-    planCall(runtime, call);
-    const claimed = claimCall(runtime, call);
-    if (claimed) await claimed;
-    const here = answerHere(runtime, call);
-    if (here) {
-      ending = await here;
-    } else {
-      await openEntry(runtime, call);
-      if (call.operation?.ends) await readJob(runtime, call);
-      const answer = await attemptTargets(runtime, call, client);
-      letBodyGo(call, answer);
-      ending = await relayAnswer(runtime, call, answer, reply);
-    }
+    const matched = matchOperation(call);
+    if (isRefusal(matched)) throw await refuseAddress(runtime, call, matched);
+    ending = await answer(runtime, await authenticate(runtime, matched), client, reply);
   } catch (error) {
     ending = refuseCall(runtime, call, error);
   }
@@ -63,4 +45,59 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
     breakOff(call, reply);
   }
   client.done();
+}
+
+function answer(runtime: Runtime, call: AuthenticatedCall, client: GoneWatch, reply: Reply): Promise<Ending> {
+  if (!isOfFamily(call)) return listModels(runtime, call);
+  return call.operation.steps === 'stored'
+    ? serveStored(runtime, call, client, reply)
+    : generate(runtime, call, client, reply);
+}
+
+/** A provider generates an answer from the body, or counts its tokens. */
+async function generate(
+  runtime: Runtime,
+  call: FamilyCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<Ending> {
+  const { resource } = call.operation;
+  const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
+  await takePlace(runtime, bound);
+  const asked = await parseAsk(runtime, bound);
+  if (asked.ask.references) await pinCall(runtime, asked);
+  const claimed = await claimCall(runtime, planCall(runtime, asked));
+  await openEntry(runtime, claimed);
+  const given = await attemptTargets(runtime, claimed, client);
+  letBodyGo(claimed, given);
+  return relayAnswer(runtime, claimed, given, reply);
+}
+
+/** What a provider keeps is read, cancelled or deleted there; the list of a workspace's jobs is the gateway's own. */
+async function serveStored(
+  runtime: Runtime,
+  call: FamilyCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<Ending> {
+  const { resource, ends } = call.operation;
+  if (!resource) {
+    await claimRate(runtime, call, 'rate');
+    return answerJobList(runtime, call);
+  }
+  const asked = askOfStored(await ownResource(runtime, call, resource));
+  const planned = planStoredCall(runtime, asked);
+  const claimed = await claimCall(runtime, planned);
+  if (ends) await readJob(runtime, planned);
+  return relayAnswer(runtime, claimed, await attemptTargets(runtime, claimed, client), reply);
+}
+
+/** The models lists. */
+async function listModels(runtime: Runtime, call: AuthenticatedCall): Promise<Ending> {
+  await claimRate(runtime, call, 'models');
+  return answerModels(runtime, call);
+}
+
+function isOfFamily(call: AuthenticatedCall): call is FamilyCall {
+  return call.family !== null;
 }

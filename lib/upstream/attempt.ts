@@ -28,8 +28,10 @@ export interface AttemptDeps {
   readonly health: Health;
 }
 
-export interface AttemptRun {
-  readonly targets: readonly Target[];
+/** One attempt at one target. */
+export interface AttemptRequest {
+  readonly target: Target;
+  readonly running: Running;
   readonly timeLimits: TimeLimits;
   /** Whether a stream was asked for: first bytes of streams and of whole answers are not alike. */
   readonly stream: boolean;
@@ -37,14 +39,19 @@ export interface AttemptRun {
   readonly generates: boolean;
   /** The call's start on the monotonic clock, ms: attempts are timed from there. */
   readonly startMono: number;
-  outgoing(target: Target): Outgoing;
-  /** Reads whether a body names the operator's own fault (each family's check). */
-  isOperatorFault(status: number, body: Uint8Array): boolean;
-  /** Every attempt as it ends, in order; the answering one when its answer begins. */
-  record(attempt: AttemptRecord): void;
-  /** The exchange under way, so that a client that leaves can end it. */
-  underway(exchange: Exchange): void;
-  gone(): boolean;
+  /** Makes the request; when it throws, there is no attempt. */
+  outgoing(): Outgoing;
+  /** Whether a body, parsed, names the operator's own fault: the family's check. */
+  isOperatorFault(status: number, body: unknown): boolean;
+}
+
+/** An attempt under way. */
+export interface OpenAttempt {
+  readonly exchange: Exchange;
+  /** Monotonic ms. */
+  readonly beganMono: number;
+  /** Resolves when its answer begins, or it failed. */
+  readonly tried: Promise<Tried>;
 }
 
 /** The answer that goes to the client. */
@@ -63,99 +70,58 @@ class UnreadableAnswer extends Error {
 }
 
 /** One attempt as far as it went before a byte could go to the client. */
-interface Tried {
-  readonly exchange: Exchange;
-  readonly beganMono: number;
+export interface Tried {
+  /** Its `error` says why there is no HTTP answer. */
+  readonly record: AttemptRecord;
   readonly tookMs: number;
-  /** Why there is no HTTP answer; null: there is one. */
-  readonly error: string | null;
   readonly verdict: 'answer' | 'next';
 }
 
-/**
- * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target). A
- * target that the breaker has set aside since the plan was made waits until the others were tried; one
- * whose retry budget is used up is left out. When the chain is used up, the last attempt that got an
- * HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte).
- * @returns null when no attempt got an HTTP answer.
- */
-export async function attempt(deps: AttemptDeps, run: AttemptRun): Promise<Answer | null> {
-  const planned = run.targets.length;
-  let queue = run.targets;
-  let made = 0;
-  let failedMs = 0;
-  let last: Answer | null = null;
-  for (let at = 0; at < queue.length && !run.gone(); at += 1) {
-    const target = queue[at];
-    if (!target) break;
-    const nowMs = deps.clock.now();
-    if (at < planned - 1 && deps.health.isAside(target.offer.id, nowMs) && othersLeft(deps, run, at, nowMs)) {
-      queue = [...queue, target];
-      continue;
-    }
-    const running = deps.health.begin(target.offer.id, nowMs, made > 1);
-    if (!running) continue;
-    made += 1;
-    const tried = await tryTarget(deps, run, target, running);
-    if (tried.error === 'client_gone') {
-      last?.exchange.abort(new Error('the client left'));
-      return null;
-    }
-    if (tried.error === null) {
-      last?.exchange.abort(new Error('another attempt answered'));
-      last = { target, exchange: tried.exchange, beganMono: tried.beganMono, failedMs };
-      if (tried.verdict === 'answer') break;
-    }
-    failedMs += tried.tookMs;
-  }
-  return last;
-}
-
-/** Whether a later target is not set aside. */
-function othersLeft({ health }: AttemptDeps, { targets }: AttemptRun, at: number, nowMs: number): boolean {
-  return targets.some((one, later) => later > at && !health.isAside(one.offer.id, nowMs));
-}
-
-async function tryTarget(
-  deps: AttemptDeps,
-  run: AttemptRun,
-  target: Target,
-  running: Running,
-): Promise<Tried> {
+/** Sends one attempt. Its outcome is told to the health of its offer. */
+export function openAttempt(deps: AttemptDeps, request: AttemptRequest): OpenAttempt {
   const beganMono = deps.clock.mono();
   let exchange: Exchange;
   try {
-    exchange = open(deps, run, target, beganMono, () => running.over());
+    exchange = open(deps, request, beganMono);
   } catch (error) {
-    running.over();
+    request.running.over();
     throw error;
   }
-  run.underway(exchange);
+  return { exchange, beganMono, tried: read(deps, request, exchange, beganMono) };
+}
+
+async function read(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  exchange: Exchange,
+  beganMono: number,
+): Promise<Tried> {
+  const { running } = request;
   let error: string | null = null;
   let verdict: 'answer' | 'next' = 'next';
   try {
     await exchange.ready;
-    if (run.generates && isUnreadable(exchange)) {
+    if (request.generates && isUnreadable(exchange)) {
       const unreadable = new UnreadableAnswer('the answer is neither JSON nor an event stream');
       exchange.abort(unreadable);
       throw unreadable;
     }
     const told = classify(exchange.status);
-    verdict = told === 'read' ? await judge(run, exchange) : told;
+    verdict = told === 'read' ? await judge(request, exchange) : told;
   } catch (failure) {
     error = failureName(failure);
   }
   const endMono = deps.clock.mono();
-  run.record(recordAttempt(run, target, exchange, beganMono, endMono, error));
   const nowMs = deps.clock.now();
   if (error === 'client_gone') running.abandoned(nowMs);
   else if (verdict === 'answer') {
-    running.succeeded(exchange.status < 300 ? endMono - beganMono : null, run.stream, nowMs);
+    running.succeeded(exchange.status < 300 ? endMono - beganMono : null, request.stream, nowMs);
   } else {
     const asked = error === null && exchange.status === 429;
     running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
   }
-  return { exchange, beganMono, tookMs: endMono - beganMono, error, verdict };
+  const record = recordAttempt(request, exchange, beganMono, endMono, error);
+  return { record, tookMs: endMono - beganMono, verdict };
 }
 
 /** Bytes in an unknown content coding cannot be checked. */
@@ -164,30 +130,32 @@ function isUnreadable({ status, headers, opening }: Exchange): boolean {
 }
 
 /** What an answer means for the chain, where only its body shows it. */
-async function judge(run: AttemptRun, exchange: Exchange): Promise<'answer' | 'next'> {
-  return run.isOperatorFault(exchange.status, await exchange.peek()) ? 'next' : 'answer';
+async function judge(request: AttemptRequest, exchange: Exchange): Promise<'answer' | 'next'> {
+  return request.isOperatorFault(exchange.status, parsed(await exchange.peek())) ? 'next' : 'answer';
 }
 
-function open(
-  deps: AttemptDeps,
-  run: AttemptRun,
-  target: Target,
-  nowMono: number,
-  onOver: () => void,
-): Exchange {
-  const limits = run.timeLimits;
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return null;
+  }
+}
+
+function open(deps: AttemptDeps, request: AttemptRequest, nowMono: number): Exchange {
+  const limits = request.timeLimits;
   // First of all: when this throws, there is no exchange yet whose timers would have to be stopped.
-  const out = run.outgoing(target);
+  const out = request.outgoing();
   const exchange = new Exchange(
     {
       firstByteMs: limits.firstByteMs,
       idleMs: limits.idleMs,
-      totalMs: Math.max(1, limits.totalMs - (nowMono - run.startMono)),
+      totalMs: Math.max(1, limits.totalMs - (nowMono - request.startMono)),
     },
-    onOver,
+    () => request.running.over(),
     out.file !== true,
   );
-  const { origin, root } = placeOf(target.address);
+  const { origin, root } = placeOf(request.target.address);
   deps.pools
     .for(origin, limits.connectMs)
     .dispatch(
@@ -209,8 +177,7 @@ function placeOf(address: URL): { readonly origin: string; readonly root: string
 }
 
 function recordAttempt(
-  run: AttemptRun,
-  target: Target,
+  { target, startMono }: AttemptRequest,
   exchange: Exchange,
   beganMono: number,
   endMono: number,
@@ -221,7 +188,7 @@ function recordAttempt(
     model: target.model.id,
     status: error === null ? exchange.status : null,
     error,
-    startMs: Math.round(beganMono - run.startMono),
+    startMs: Math.round(beganMono - startMono),
     durationMs: Math.round(endMono - beganMono),
     upstreamRequestId: providerRequestId(exchange.headers, target.credential),
     // The provider may have done the work (contract: routing/possible-duplicate).

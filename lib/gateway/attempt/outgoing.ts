@@ -1,14 +1,15 @@
 import type { Ask, Edit, Family } from '#lib/families/family';
 import { nestedEdits } from '#lib/families/nested';
 import { queryToProvider } from '#lib/families/query';
-import type { Call } from '#lib/gateway/call';
+import type { PlannedCall } from '#lib/gateway/call/call';
 import { editedBody } from '#lib/gateway/upload/edited-body';
 import type { Target } from '#lib/routing/target';
 import type { Outgoing } from '#lib/upstream/attempt';
 import { headersToProvider } from '#lib/upstream/headers';
 
 /** What one target gets of a call: the client's own bytes but for what must differ (contract: body/replaced). */
-export function outgoing(call: Call, ask: Ask, family: Family, target: Target): Outgoing {
+export function outgoing(call: PlannedCall, target: Target): Outgoing {
+  const { ask, family } = call;
   const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
   const query = queryToProvider(call.query, ask.operation.query);
   const path = family.upstreamPath(ask, target.offer);
@@ -17,7 +18,7 @@ export function outgoing(call: Call, ask: Ask, family: Family, target: Target): 
     family.credentialHeader(target.credential),
     bodyOf(ask),
     target.offer.denyBetas,
-    call.snapshot?.workspace.id ?? '',
+    call.snapshot.workspace.id,
   );
   const required = family.requiredHeader;
   if (required && !call.arrival.headers[required[0]]) headers.push(...required);

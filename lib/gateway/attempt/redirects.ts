@@ -1,6 +1,7 @@
 import { Refused, refusal } from '#lib/errors';
 import { outgoing } from '#lib/gateway/attempt/outgoing';
-import type { Call } from '#lib/gateway/call';
+import type { PlannedCall } from '#lib/gateway/call/call';
+import { endCall } from '#lib/gateway/call/end-call';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import type { Answer } from '#lib/upstream/attempt';
@@ -13,12 +14,10 @@ import { follow } from '#lib/upstream/follow';
  */
 export async function followRedirects(
   runtime: Runtime,
-  call: Call,
+  call: PlannedCall,
   client: GoneWatch,
   answer: Answer,
 ): Promise<Answer> {
-  const { ask, family, plan } = call;
-  if (!ask || !family || !plan) return answer;
   const { target } = answer;
   const attempt = call.attempts.pop();
   const close = (status: number | null, error: string | null) => {
@@ -28,8 +27,8 @@ export async function followRedirects(
   try {
     const exchange = await follow(runtime.pools, answer.exchange, {
       address: target.address,
-      headers: outgoing(call, ask, family, target).headers,
-      timeLimits: plan.timeLimits,
+      headers: outgoing(call, target).headers,
+      timeLimits: call.plan.timeLimits,
       underway: (next) => client.underway(next, 'abort'),
     });
     close(exchange.status, null);
@@ -38,7 +37,7 @@ export async function followRedirects(
     const name = failureName(error);
     close(null, name);
     call.upstreamMs = runtime.clock.mono() - answer.beganMono;
-    call.endReason = call.gone ? 'client_gone' : name.endsWith('timeout') ? 'timeout' : 'upstream_error';
+    endCall(call, { by: 'failure', name });
     throw new Refused(
       refusal(
         'upstream_request_failed',

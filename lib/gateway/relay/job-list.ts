@@ -1,5 +1,5 @@
 import { Refused, refusal, unaccountable } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
+import type { FamilyCall } from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
 const USUAL = 20;
@@ -10,10 +10,9 @@ const MOST = 100;
  * silent), `order` (`desc` when silent), `after` (the last id of the page before).
  * @throws Refused `invalid_body` for a query that names none of these; `local_quota_not_configured`.
  */
-export async function listJobs(runtime: Runtime, call: Call): Promise<object> {
-  const kind = call.family?.jobs?.kind;
-  if (!kind || !call.snapshot)
-    throw new Error('an operation without a resource lists the jobs of its family');
+export async function listJobs(runtime: Runtime, call: FamilyCall): Promise<object> {
+  const kind = call.family.jobs?.kind;
+  if (!kind) throw new Error('an operation without a resource lists the jobs of its family');
   const query = new URLSearchParams(call.query);
   const page = { after: query.get('after') || null, limit: limitIn(query), order: orderIn(query) };
   try {

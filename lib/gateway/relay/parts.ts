@@ -1,6 +1,7 @@
 import type { ErrorCode, Refused } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
-import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/charge';
+import type { AnsweredCall } from '#lib/gateway/call/call';
+import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/call/charge-call';
+import { endCall } from '#lib/gateway/call/end-call';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import { learn } from '#lib/gateway/learn';
 import { closedEarly } from '#lib/gateway/relay/unread';
@@ -17,7 +18,7 @@ export type Ending = (reply: Reply) => void;
 /** One answer, and everybody who has to do with it. */
 export interface RelayParts {
   readonly runtime: Runtime;
-  readonly call: Call;
+  readonly call: AnsweredCall;
   readonly exchange: Exchange;
   readonly meter: Meter | null;
   readonly tap: Tap;
@@ -46,17 +47,12 @@ export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): b
  * @param error why it broke off; null: the provider ended it.
  */
 export function settleCall(parts: RelayParts, error: Error | null): void {
-  const { call, runtime, meter, exchange } = parts;
-  call.endReason = endReasonOf(parts, error);
+  const { call, runtime, meter, tap, exchange } = parts;
+  if (error === null) endCall(call, { by: 'answer', failed: tap.failed() });
+  else endCall(call, { by: 'failure', name: failureName(error) });
   call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
   chargeCall(call, meter, seenOf(parts, error));
   if (error === null) learn(runtime, call, exchange);
-}
-
-function endReasonOf({ call, tap }: RelayParts, error: Error | null): Call['endReason'] {
-  if (call.gone) return 'client_gone';
-  if (error === null) return tap.failed() ? 'upstream_error' : 'completed';
-  return failureName(error).endsWith('_timeout') ? 'timeout' : 'upstream_error';
 }
 
 function seenOf({ runtime, call, exchange }: RelayParts, error: Error | null): Seen {

@@ -1,5 +1,5 @@
-import { recordOf } from '#lib/gateway/call';
-import { chargeCall } from '#lib/gateway/charge';
+import { chargeCall } from '#lib/gateway/call/charge-call';
+import { recordOf } from '#lib/gateway/call/record';
 import {
   brokenNotice,
   HoldExhausted,
@@ -55,7 +55,7 @@ export class StreamRelay implements ExchangeReader {
   #checkpoint(nowMono: number, terminal: boolean): void {
     const { call, runtime, meter, watch } = this.#p;
     this.#checkpointMono = nowMono;
-    if (!call.claim || call.claim.funding === 'none') return;
+    if (call.claim.funding === 'none') return;
     chargeCall(call, meter, { end: 'open' });
     const written = runtime.journal?.append({
       kind: 'checkpoint',
@@ -105,11 +105,11 @@ export class StreamRelay implements ExchangeReader {
 
   async #growHold(): Promise<void> {
     const { call, runtime, exchange } = this.#p;
-    if (!call.claim || !runtime.coordinator || call.uncappedNano <= call.holdNano) return;
-    const wantedNano = call.uncappedNano;
+    const wantedNano = call.charge.uncappedNano;
+    if (!runtime.coordinator || wantedNano <= call.holdNano) return;
     const grown = await runtime.coordinator.grow(call.claim, wantedNano);
     if (grown && wantedNano > call.holdNano) call.holdNano = wantedNano;
-    if (!grown && call.snapshot?.workspace.strict) exchange.abort(new HoldExhausted());
+    if (!grown && call.snapshot.workspace.strict) exchange.abort(new HoldExhausted());
   }
 
   /** @returns false when the client is slower than the provider. */
@@ -192,7 +192,7 @@ export class StreamRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, error);
     if (watch) void this.#tell(watch);
-    const frame = call.family?.breakFrame(brokenNotice(error), tap.events()) ?? null;
+    const frame = call.family.breakFrame(brokenNotice(error), tap.events());
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);
       for (const piece of held) reply.write(piece);

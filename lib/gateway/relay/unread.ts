@@ -1,5 +1,5 @@
-import type { Call } from '#lib/gateway/call';
-import type { Seen } from '#lib/gateway/charge';
+import type { AnsweredCall } from '#lib/gateway/call/call';
+import type { Seen } from '#lib/gateway/call/charge-call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { estimateWorkedTokens } from '#lib/metering/estimate-output';
 import type { Exchange } from '#lib/upstream/exchange';
@@ -10,10 +10,10 @@ import type { Exchange } from '#lib/upstream/exchange';
  * budget or the model's maximum, times `n` (contract: money/hidden-reasoning).
  * @param exchange null: no attempt was under way.
  */
-export function closedEarly(runtime: Runtime, call: Call, exchange: Exchange | null): Seen {
+export function closedEarly(runtime: Runtime, call: AnsweredCall, exchange: Exchange | null): Seen {
   const { target, ask } = call;
   const sentWhole = exchange?.sentWhole ?? false;
-  if (!target?.model.reasoning || !ask || !exchange) return { end: 'closed', sentWhole, workedTokens: 0 };
+  if (!target.model.reasoning || !exchange) return { end: 'closed', sentWhole, workedTokens: 0 };
   const { maxOutputTokens } = target.model;
   const budget = (ask.budgetIsNested ? null : ask.budget) ?? target.injectBudget ?? maxOutputTokens;
   const most = maxOutputTokens > 0 ? Math.min(budget, maxOutputTokens) : budget;

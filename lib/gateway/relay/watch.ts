@@ -1,6 +1,5 @@
 import { Refused, unaccountable } from '#lib/errors';
-import type { Ask } from '#lib/families/family';
-import type { Call } from '#lib/gateway/call';
+import type { AnsweredCall } from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { askedFacts } from '#lib/jobs/job';
 import { nestedFacts } from '#lib/jobs/nested-facts';
@@ -8,7 +7,6 @@ import { meteredUsage } from '#lib/metering/anomaly';
 import type { Meter } from '#lib/metering/meter';
 import { type Usage, usedTokens } from '#lib/metering/usage';
 import type { Resource, ShownResource } from '#lib/resources/resource';
-import type { Target } from '#lib/routing/target';
 
 /**
  * What an answer shows of resources and jobs, on its way to where it is kept: before the bytes that show
@@ -36,32 +34,28 @@ export class NotKept extends Refused {
 }
 
 /** @returns null for an answer that neither shows nor ends anything: it is relayed as it comes. */
-export function watchAnswer(runtime: Runtime, call: Call, meter: Meter | null, target: Target): Watch | null {
+export function watchAnswer(runtime: Runtime, call: AnsweredCall, meter: Meter | null): Watch | null {
   const { operation, family, ask, resource } = call;
-  if (!meter || !operation || !family || !ask || operation.download) return null;
+  if (!meter || operation.download) return null;
   const shows = family.shown !== undefined && operation.shows !== false && ask.shows !== false;
   if (!shows && !ask.job && !operation.ends && !resource?.job) return null;
-  return new AnswerWatch(runtime, call, ask, meter, target);
+  return new AnswerWatch(runtime, call, meter);
 }
 
 class AnswerWatch implements Watch {
   readonly #runtime: Runtime;
-  readonly #call: Call;
-  readonly #ask: Ask;
+  readonly #call: AnsweredCall;
   readonly #meter: Meter;
-  readonly #target: Target;
   #seen = 0;
   /** Those that a later call may continue. */
   #continued: readonly ShownResource[] = [];
   #toldTokens = 0;
   #storedSettled = false;
 
-  constructor(runtime: Runtime, call: Call, ask: Ask, meter: Meter, target: Target) {
+  constructor(runtime: Runtime, call: AnsweredCall, meter: Meter) {
     this.#runtime = runtime;
     this.#call = call;
-    this.#ask = ask;
     this.#meter = meter;
-    this.#target = target;
   }
 
   keepNew(): Promise<void> | null {
@@ -73,7 +67,7 @@ class AnswerWatch implements Watch {
   }
 
   tellUsed(): Promise<void> | null {
-    const tokens = usedTokens(meteredUsage(this.#call));
+    const tokens = usedTokens(meteredUsage(this.#call.charge));
     if (this.#continued.length === 0 || tokens <= this.#toldTokens) return null;
     return this.#keepResources(this.#continued);
   }
@@ -81,7 +75,7 @@ class AnswerWatch implements Watch {
   settleStored(): Promise<void> | null {
     const { operation, resource } = this.#call;
     const answer = this.#meter.answer();
-    if (this.#storedSettled || operation?.steps !== 'stored' || resource?.kind !== 'response') return null;
+    if (this.#storedSettled || operation.steps !== 'stored' || resource?.kind !== 'response') return null;
     if (answer === undefined || answer === null) return null;
     return this.#settleStored(resource, answer);
   }
@@ -100,21 +94,21 @@ class AnswerWatch implements Watch {
   }
 
   async over(): Promise<void> {
-    const { operation, resource, jobBefore, id, usageSource } = this.#call;
+    const { operation, ask, resource, jobBefore, id, charge } = this.#call;
     const { adjustments, jobs, resources } = this.#runtime;
     const answer = this.#meter.answer();
-    if (operation?.steps === 'generate' && usageSource === 'reported') adjustments?.reported(id);
-    if (this.#ask.job && !this.#call.jobOpened) {
+    if (operation.steps === 'generate' && charge.usageSource === 'reported') adjustments?.reported(id);
+    if (ask.job && !this.#call.jobOpened) {
       this.#runtime.report(new Error('an answer that should show a job shows none: nobody follows it'), id);
     }
     try {
-      if (resource && operation?.ends) {
+      if (resource && operation.ends) {
         if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);
         if (operation.ends === 'delete') await resources?.forget(resource);
       } else if (answer !== undefined && answer !== null) {
         const seen = this.#storedSettled;
-        if (resource?.job && operation?.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);
-        else if (this.#call.jobOpened && this.#ask.stream) await jobs?.saw(id, answer);
+        if (resource?.job && operation.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);
+        else if (this.#call.jobOpened && ask.stream) await jobs?.saw(id, answer);
       }
     } catch (error) {
       this.#runtime.report(error, id);
@@ -122,15 +116,15 @@ class AnswerWatch implements Watch {
   }
 
   async #keep(fresh: readonly ShownResource[]): Promise<void> {
-    const job = this.#ask.job && !this.#call.jobOpened ? await this.#openJob(fresh) : null;
+    const job = this.#call.ask.job && !this.#call.jobOpened ? await this.#openJob(fresh) : null;
     const others = fresh.filter((one) => one !== job);
-    await this.#keepResources(this.#call.operation?.repeats ? await this.#unclaimed(others) : others);
+    await this.#keepResources(this.#call.operation.repeats ? await this.#unclaimed(others) : others);
   }
 
   async #unclaimed(shown: readonly ShownResource[]): Promise<readonly ShownResource[]> {
     const { id, snapshot } = this.#call;
     try {
-      return (await this.#runtime.resources?.unclaimed(snapshot?.workspace.id ?? '', shown)) ?? [];
+      return (await this.#runtime.resources?.unclaimed(snapshot.workspace.id, shown)) ?? [];
     } catch (error) {
       this.#runtime.report(error, id);
       throw new NotKept();
@@ -140,7 +134,7 @@ class AnswerWatch implements Watch {
   async #keepResources(shown: readonly ShownResource[]): Promise<void> {
     const { id } = this.#call;
     if (shown.length === 0) return;
-    const usage = meteredUsage(this.#call);
+    const usage = meteredUsage(this.#call.charge);
     this.#toldTokens = usedTokens(usage);
     try {
       if (!this.#runtime.resources) throw new Error('this process keeps no resources');
@@ -158,13 +152,13 @@ class AnswerWatch implements Watch {
 
   /** @returns what of `fresh` is the job, now open; null: the answer shows none. */
   async #openJob(fresh: readonly ShownResource[]): Promise<ShownResource | null> {
-    const { family, snapshot, id: callId } = this.#call;
-    const { model, offer, price } = this.#target;
-    const reader = family?.jobs;
-    const facts = this.#ask.job;
+    const { family, snapshot, ask, target, id: callId } = this.#call;
+    const { model, offer, price } = target;
+    const reader = family.jobs;
+    const facts = ask.job;
     const shown = fresh.find(({ kind }) => kind === reader?.kind);
     const sight = reader && facts && shown ? reader.read(facts, this.#meter.answer()) : null;
-    if (!family || !snapshot || !facts || !shown || !sight) return null;
+    if (!facts || !shown || !sight) return null;
     // Before the first checkpoint: what is opened is not charged here, however soon the process dies.
     this.#call.jobOpened = true;
     try {
@@ -182,7 +176,7 @@ class AnswerWatch implements Watch {
         offerId: offer.id,
         priceVersionId: price.id,
         holdNano: this.#call.holdNano,
-        facts: { ...facts, ...askedFacts(this.#ask), ...nestedFacts(this.#target.nested) },
+        facts: { ...facts, ...askedFacts(ask), ...nestedFacts(target.nested) },
         sight,
         createdAtMs: this.#call.startMs,
       });
@@ -197,15 +191,15 @@ class AnswerWatch implements Watch {
 
   /** What a stored answer shows was made by the call that made its resource. */
   #resourceOf({ kind, id }: ShownResource, usage: Usage): Resource {
-    const { resource, snapshot, startMs, id: callId, operation } = this.#call;
-    const made = operation?.steps === 'stored' ? resource : null;
-    const { model, offer } = this.#target;
+    const { resource, snapshot, startMs, id: callId, operation, target } = this.#call;
+    const made = operation.steps === 'stored' ? resource : null;
+    const { model, offer } = target;
     return {
       kind,
       id,
-      workspaceId: snapshot?.workspace.id ?? '',
+      workspaceId: snapshot.workspace.id,
       providerId: offer.provider.id,
-      family: this.#target.family,
+      family: target.family,
       modelId: made?.modelId ?? model.id,
       upstreamModel: made?.upstreamModel ?? offer.upstreamModel,
       callId: made?.callId ?? callId,

@@ -64,7 +64,7 @@ export class WholeRelay implements ExchangeReader {
     const { ask } = this.#p.call;
     try {
       // A job that is open costs its call nothing; of the rest, what the call used is kept with it.
-      if (ask?.job) await watch.keepNew();
+      if (ask.job) await watch.keepNew();
       settleCall(this.#p, null);
       await watch.keepNew();
       await watch.tellUsed();

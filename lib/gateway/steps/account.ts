@@ -1,7 +1,9 @@
 import type { Claim } from '#lib/admission/claim';
 import { statusOf, unaccountable } from '#lib/errors';
-import { type Call, recordOf, unserved } from '#lib/gateway/call';
-import { chargeInFull, chargeNothing } from '#lib/gateway/charge';
+import type { Call } from '#lib/gateway/call/call';
+import { chargeInFull, chargeNothing } from '#lib/gateway/call/charge-call';
+import { endCall } from '#lib/gateway/call/end-call';
+import { recordOf, unserved } from '#lib/gateway/call/record';
 import type { Reply } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import { meteredUsage } from '#lib/metering/anomaly';
@@ -24,8 +26,9 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
   }
   const { claim } = call;
   if (call.placed && !claim) runtime.coordinator?.vacate(call.id);
-  if (claim && call.usageSource === 'estimated' && call.uncappedNano > call.holdNano) {
-    await growHold(runtime, call, claim);
+  const { usageSource, uncappedNano } = call.charge;
+  if (claim && usageSource === 'estimated' && uncappedNano > call.holdNano) {
+    await growHold(runtime, call, claim, uncappedNano);
   }
   let record = recordOf(call, runtime.clock.mono());
   try {
@@ -46,7 +49,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),
-        chargeNano: call.costNano,
+        chargeNano: call.charge.costNano,
         tokens: tokensOf(call),
         // Refused before any attempt: every counter goes back, RPM included (contract: admission/undone).
         undone: call.refusal !== null && call.attempts.length === 0,
@@ -70,13 +73,17 @@ function withholdAnswer(call: Call, reply: Reply): void {
   const begun = reply.started();
   call.refusal = unaccountable('could not account for the call');
   if (!begun) call.status = statusOf(call.refusal);
-  call.endReason = 'interrupted';
+  endCall(call, { by: 'accounting' });
   if (!begun || call.ask?.stream !== true) chargeNothing(call);
 }
 
 /** An estimate that exceeds its hold is charged as far as the hold can grow (contract: money/estimate). */
-async function growHold({ coordinator, report }: Runtime, call: Call, claim: Claim): Promise<void> {
-  const wantedNano = call.uncappedNano;
+async function growHold(
+  { coordinator, report }: Runtime,
+  call: Call,
+  claim: Claim,
+  wantedNano: bigint,
+): Promise<void> {
   try {
     if (!(await coordinator?.grow(claim, wantedNano))) return;
   } catch (error) {
@@ -88,13 +95,13 @@ async function growHold({ coordinator, report }: Runtime, call: Call, claim: Cla
 
 function flaggedBy(call: Call, record: CallRecord): FlaggedCharge {
   const { id: callId, provider, answeringModel: model, flags, usage } = record;
-  return { callId, provider, model, flags, usage, serviceTier: call.report?.serviceTier ?? null };
+  return { callId, provider, model, flags, usage, serviceTier: call.charge.report?.serviceTier ?? null };
 }
 
 /** Tokens that TPM counts in the end; null keeps the estimate, for jobs, whose usage comes too late for the window. */
 function tokensOf(call: Call): number | null {
   if (call.jobOpened) return null;
-  return call.usageSource === 'none' ? 0 : countedTokens(meteredUsage(call));
+  return call.charge.usageSource === 'none' ? 0 : countedTokens(meteredUsage(call.charge));
 }
 
 /** Delays the refusals of a key that is refused in floods, so that they cannot flood the log. */

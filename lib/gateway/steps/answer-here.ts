@@ -1,26 +1,15 @@
 import { isRefusal, Refused, refusal } from '#lib/errors';
 import { modelsAnswer } from '#lib/families/models';
-import type { Call } from '#lib/gateway/call';
+import type { AuthenticatedCall, FamilyCall } from '#lib/gateway/call/call';
 import { listJobs } from '#lib/gateway/relay/job-list';
 import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { isAvailable } from '#lib/routing/exclude';
 import { resolveName } from '#lib/routing/names/resolve';
 
-/**
- * Operations that the gateway answers by itself (contract: families/model-lists, jobs/job-list): the models lists,
- * and lists of a family's jobs, in which a provider would show those of other workspaces. null: a provider answers.
- */
-export function answerHere(runtime: Runtime, call: Call): Ending | Promise<Ending> | null {
-  const steps = call.operation?.steps;
-  if (steps === 'models') return answerWith(call, listModels(runtime, call));
-  if (steps !== 'stored' || call.resource) return null;
-  return listJobs(runtime, call).then((list) => answerWith(call, list));
-}
-
-function listModels(runtime: Runtime, call: Call): object {
+/** The models that the key may call, or one of them (contract: families/model-lists). */
+export function answerModels(runtime: Runtime, call: AuthenticatedCall): Ending {
   const { operation, snapshot } = call;
-  if (!operation || !snapshot) throw new Error('models are listed for an authenticated call');
   const scope = snapshot.key.models;
   const models = [...runtime.catalogue().models.values()].flatMap((model) => {
     const offers = scope === null || scope.has(model.id) ? model.offers.filter(isAvailable) : [];
@@ -35,10 +24,15 @@ function listModels(runtime: Runtime, call: Call): object {
       refusal('not_found', 'No such model is available to this key; GET /v1/models lists those that are.'),
     );
   }
-  return answer;
+  return answerWith(call, answer);
 }
 
-function answerWith(call: Call, answer: object): Ending {
+/** The workspace's jobs of a family; a provider's own list would show those of other workspaces too. */
+export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise<Ending> {
+  return answerWith(call, await listJobs(runtime, call));
+}
+
+function answerWith(call: AuthenticatedCall, answer: object): Ending {
   call.status = 200;
   const body = JSON.stringify(answer);
   return (reply) => {

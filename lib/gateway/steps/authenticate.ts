@@ -1,15 +1,18 @@
 import { checkKey } from '#lib/admission/decide';
 import { isRefusal, type Refusal, Refused, refusal } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
+import { type AuthenticatedCall, type Call, extendCall, type MatchedCall } from '#lib/gateway/call/call';
 import { readCredential } from '#lib/gateway/credentials';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
 /**
  * Steps 3 to 7 of admission (contract: admission/order): the credential, its key, the key's state.
- * @returns what to wait for; undefined when the key is in memory.
+ * @returns a promise only when the key is not in memory.
  */
-export function authenticate(runtime: Runtime, call: Call): Promise<void> | undefined {
+export function authenticate<Stage extends MatchedCall>(
+  runtime: Runtime,
+  call: Stage,
+): (Stage & AuthenticatedCall) | Promise<Stage & AuthenticatedCall> {
   const credential = readCredential({ headers: call.arrival.headers, query: call.query });
   const missing = isRefusal(credential) && credential.code === 'missing_platform_authorization';
   if (missing) throw new Refused(credential);
@@ -24,27 +27,30 @@ export function authenticate(runtime: Runtime, call: Call): Promise<void> | unde
   if (isRefusal(credential)) throw new Refused(credential);
   const read = runtime.keys.read(credential.secret);
   if (read instanceof Promise) return read.then((late) => admitKey(runtime, call, late));
-  admitKey(runtime, call, read);
-  return undefined;
+  return admitKey(runtime, call, read);
 }
 
 /**
- * Refuses an address that is not served. 404 and 405 come before authentication, but are logged for the workspace of
- * the key if it is found (contract: call-log/unserved), whether or not the key is usable.
- * @throws Refused always.
+ * The refusal of an address that is not served. 404 and 405 come before authentication, but are logged for the
+ * workspace of the key if it is found (contract: call-log/unserved), whether or not the key is usable.
  */
-export async function refuseAddress(runtime: Runtime, call: Call, refused: Refusal): Promise<never> {
+export async function refuseAddress(runtime: Runtime, call: Call, refused: Refusal): Promise<Refused> {
   const credential = readCredential({ headers: call.arrival.headers, query: call.query });
   if (!isRefusal(credential) && runtime.keys) {
     const snapshot = await runtime.keys.read(credential.secret);
-    if (!isRefusal(snapshot)) call.snapshot = snapshot;
+    if (!isRefusal(snapshot)) extendCall(call, { snapshot });
   }
-  throw new Refused(refused);
+  return new Refused(refused);
 }
 
-function admitKey(runtime: Runtime, call: Call, snapshot: KeySnapshot | Refusal): void {
+function admitKey<Stage extends MatchedCall>(
+  runtime: Runtime,
+  call: Stage,
+  snapshot: KeySnapshot | Refusal,
+): Stage & AuthenticatedCall {
   if (isRefusal(snapshot)) throw new Refused(snapshot);
-  call.snapshot = snapshot;
+  const known = extendCall(call, { snapshot });
   const refused = checkKey(snapshot, runtime.clock.now());
   if (refused) throw new Refused(refused);
+  return known;
 }

@@ -1,52 +1,74 @@
-import type { Claim, ClaimRequest, LimitNumbers } from '#lib/admission/claim';
+import type { Claim, ClaimRequest, Coordinator, LimitNumbers } from '#lib/admission/claim';
 import { estimate } from '#lib/admission/estimate';
 import { isRefusal, type Refusal, Refused, unaccountable } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
+import {
+  type AuthenticatedCall,
+  type ClaimedCall,
+  extendCall,
+  type PlannedCall,
+} from '#lib/gateway/call/call';
 import type { HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
  * Steps 11 to 15 of admission: one all-or-nothing claim (contract: admission/claim); a plan that failed is answered
  * after it.
- * @returns what to wait for; undefined when memory could decide.
+ * @returns a promise only when memory cannot decide.
  */
-export function claimCall(runtime: Runtime, call: Call): Promise<void> | undefined {
-  const { coordinator } = runtime;
-  if (!call.snapshot || !call.operation) return undefined;
-  if (!coordinator || !runtime.journal) {
-    throw new Refused(unaccountable('cannot account for calls now'));
-  }
-  const claimed = coordinator.claim(requestOf(call));
-  if (claimed instanceof Promise) return claimed.then((late) => takeClaim(call, late));
-  takeClaim(call, claimed);
-  return undefined;
+export function claimCall(runtime: Runtime, call: PlannedCall): ClaimedCall | Promise<ClaimedCall> {
+  const claimed = claim(
+    runtime,
+    call.operation.steps === 'generate' ? fundsFor(call) : rateFor(call, 'rate'),
+  );
+  if (claimed instanceof Promise) return claimed.then((late) => admit(call, late));
+  return admit(call, claimed);
 }
 
-function takeClaim(call: Call, claim: Claim | Refusal): void {
-  if (isRefusal(claim)) throw new Refused(claim);
-  call.claim = claim;
-  call.holdNano = claim.holdNano;
-  addLimits(call.headers, claim.numbers);
-  if (call.plan?.failure) throw new Refused(call.plan.failure);
+/** Claims what a call takes that the gateway answers by itself: no plan, and nothing to pay. */
+export async function claimRate(
+  runtime: Runtime,
+  call: AuthenticatedCall,
+  need: 'rate' | 'models',
+): Promise<void> {
+  takeClaim(call, await claim(runtime, rateFor(call, need)));
 }
 
-function requestOf(call: Call): ClaimRequest {
-  const { snapshot, operation, ask, plan, placed } = call;
-  if (!snapshot || !operation) throw new Error('a call is claimed after it is authenticated');
-  const [callId, atMs] = [call.id, call.startMs];
-  if (operation.steps !== 'generate' || !ask || !plan) {
-    const need = operation.steps === 'models' ? 'models' : 'rate';
-    return { callId, atMs, snapshot, need, holdNano: 0n, tokens: 0, placed };
-  }
+function claim({ coordinator, journal }: Runtime, request: ClaimRequest): ReturnType<Coordinator['claim']> {
+  if (!coordinator || !journal) throw new Refused(unaccountable('cannot account for calls now'));
+  return coordinator.claim(request);
+}
+
+function admit(call: PlannedCall, claimed: Claim | Refusal): ClaimedCall {
+  const admitted = takeClaim(call, claimed);
+  if (call.plan.failure) throw new Refused(call.plan.failure);
+  return admitted;
+}
+
+function takeClaim<Stage extends AuthenticatedCall>(call: Stage, claimed: Claim | Refusal) {
+  if (isRefusal(claimed)) throw new Refused(claimed);
+  call.holdNano = claimed.holdNano;
+  addLimits(call.headers, claimed.numbers);
+  return extendCall(call, { claim: claimed });
+}
+
+function rateFor(
+  { id, startMs, snapshot, placed }: AuthenticatedCall,
+  need: 'rate' | 'models',
+): ClaimRequest {
+  return { callId: id, atMs: startMs, snapshot, need, holdNano: 0n, tokens: 0, placed };
+}
+
+function fundsFor({ id, startMs, snapshot, ask, plan, placed, previousTokens }: PlannedCall): ClaimRequest {
+  const { key, workspace } = snapshot;
   const { holdNano, tokens } = estimate(
     ask,
     plan.targets,
-    snapshot.key.maxOutputTokens,
-    snapshot.workspace.strict,
-    call.previousTokens,
+    key.maxOutputTokens,
+    workspace.strict,
+    previousTokens,
   );
   const durable = ask.job !== undefined;
-  return { callId, atMs, snapshot, need: 'generate', holdNano, tokens, durable, placed };
+  return { callId: id, atMs: startMs, snapshot, need: 'generate', holdNano, tokens, durable, placed };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Call } from '#lib/gateway/call';
+import type { Call } from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Exchange } from '#lib/upstream/exchange';
 

@@ -1,14 +1,14 @@
 import { type Refusal, Refused, refusal } from '#lib/errors';
 import { familyOf } from '#lib/families/index';
 import { match } from '#lib/families/match';
-import type { Call } from '#lib/gateway/call';
+import { type Call, extendCall, type MatchedCall } from '#lib/gateway/call/call';
 
 /**
  * Steps 1 and 2 of admission (contract: admission/order): the id, then path and method; both before authentication.
- * @returns the refusal of an address that is not served; null when the operation is known.
+ * @returns the refusal of an address that is not served.
  * @throws Refused `identifier_generation_failed`.
  */
-export function matchOperation(call: Call & { readonly idFailed: boolean }): Refusal | null {
+export function matchOperation(call: Call & { readonly idFailed: boolean }): MatchedCall | Refusal {
   if (call.idFailed) {
     throw new Refused(
       refusal(
@@ -20,13 +20,14 @@ export function matchOperation(call: Call & { readonly idFailed: boolean }): Ref
   const { target, method } = call.arrival;
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
-  call.query = mark < 0 ? '' : target.slice(mark + 1);
+  const query = mark < 0 ? '' : target.slice(mark + 1);
   const matched = match(method, path);
-  if ('code' in matched) return asksForSocket(call, matched) ? noSocket(matched) : matched;
-  call.operation = matched.operation;
-  call.params = matched.params;
-  call.family = familyOf(matched.operation.family);
-  return null;
+  if ('code' in matched) {
+    extendCall(call, { query });
+    return asksForSocket(call, matched) ? noSocket(matched) : matched;
+  }
+  const { operation, params } = matched;
+  return extendCall(call, { query, operation, params, family: familyOf(operation.family) });
 }
 
 /** Whether a 405 is due to a WebSocket handshake, which is a GET, on a path that only accepts POST. */

@@ -1,14 +1,15 @@
 import { Refused, unaccountable } from '#lib/errors';
-import { type Call, recordOf } from '#lib/gateway/call';
+import type { ClaimedCall } from '#lib/gateway/call/call';
+import { recordOf } from '#lib/gateway/call/record';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
  * Who is about to spend what: on disk before the first byte goes to a provider (contract: durability/journal).
  * @throws Refused `local_quota_not_configured` when the disk refuses; nothing has been sent then.
  */
-export function openEntry(runtime: Runtime, call: Call): Promise<void> | undefined {
+export function openEntry(runtime: Runtime, call: ClaimedCall): Promise<void> | undefined {
   const { claim } = call;
-  if (!claim || claim.funding === 'none') return undefined;
+  if (claim.funding === 'none') return undefined;
   return runtime.journal
     ?.append({
       kind: 'open',

@@ -1,30 +1,50 @@
 import { type Refusal, Refused, refusal, unaccountable } from '#lib/errors';
-import type { Ask } from '#lib/families/family';
+import type { Ask, Operation } from '#lib/families/family';
 import type { Scan } from '#lib/families/scan';
-import type { Call } from '#lib/gateway/call';
+import {
+  type AskedCall,
+  type AuthenticatedCall,
+  extendCall,
+  type FamilyCall,
+  type StoredCall,
+} from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Resource, ResourceKind } from '#lib/resources/resource';
 
+type NamedResource = NonNullable<Operation['resource']>;
+
 /**
  * What a path names must be the workspace's own (contract: jobs/ownership): checked before the body is read, and
- * before anything is counted. From here on the call is bound to who keeps it; a remix has its model
- * from there (and what is known of its length and size), and a stored operation all that it asks for.
+ * before anything is counted. From here on the call is bound to who keeps it.
  * @throws Refused `not_found`.
  */
-export async function ownResource(runtime: Runtime, call: Call): Promise<void> {
-  const { operation, family, snapshot, params } = call;
-  if (!operation?.resource || !snapshot) return;
-  const { kind, param } = operation.resource;
-  const resource = await findOwned(runtime, call, kind, params[param] ?? '');
-  if (!resource || resource.family !== family?.id) throw new Refused(unknown(kind));
-  call.resource = resource;
-  call.pinned = resource.providerId;
-  if (operation.steps === 'stored') call.ask = askFor(call, resource);
-  else call.params = { ...(await madeOf(runtime, call, resource)), ...params, model: resource.modelId };
+export async function ownResource(
+  runtime: Runtime,
+  call: FamilyCall,
+  { kind, param }: NamedResource,
+): Promise<StoredCall> {
+  const resource = await findOwned(runtime, call, kind, call.params[param] ?? '');
+  if (!resource || resource.family !== call.family.id) throw new Refused(unknown(kind));
+  return extendCall(call, { resource, pinned: resource.providerId });
+}
+
+/** A remix has its model from what it is made of, and what is known of its length and size. */
+export async function remixOf(runtime: Runtime, call: StoredCall): Promise<StoredCall> {
+  const made = await madeOf(runtime, call, call.resource);
+  return extendCall(call, { params: { ...made, ...call.params, model: call.resource.modelId } });
+}
+
+/** A stored operation has all that it asks for from what its path names. */
+export function askOfStored(call: StoredCall): StoredCall & AskedCall {
+  return extendCall(call, { ask: askFor(call) });
 }
 
 /** What the job is that another one is made of; nothing when nobody can tell: its hold is then larger. */
-async function madeOf(runtime: Runtime, call: Call, { job, callId }: Resource): Promise<Call['params']> {
+async function madeOf(
+  runtime: Runtime,
+  call: StoredCall,
+  { job, callId }: Resource,
+): Promise<StoredCall['params']> {
   if (!job || !runtime.jobs) return {};
   try {
     const facts = Object.entries((await runtime.jobs.made(callId)) ?? {});
@@ -38,13 +58,13 @@ async function madeOf(runtime: Runtime, call: Call, { job, callId }: Resource): 
 /** @throws Refused `local_quota_not_configured` when nobody can tell now. */
 export async function findOwned(
   runtime: Runtime,
-  call: Call,
+  call: AuthenticatedCall,
   kind: ResourceKind,
   id: string,
 ): Promise<Resource | null> {
   try {
     if (!runtime.resources) throw new Error('this process keeps no resources');
-    return await runtime.resources.find(call.snapshot?.workspace.id ?? '', kind, id);
+    return await runtime.resources.find(call.snapshot.workspace.id, kind, id);
   } catch (error) {
     runtime.report(error, call.id);
     throw new Refused(unaccountable('cannot look up what providers keep for the workspace now'));
@@ -59,9 +79,7 @@ export function unknown(kind: ResourceKind): Refusal {
   );
 }
 
-function askFor(call: Call, resource: Resource): Ask | null {
-  const { operation, params, query } = call;
-  if (!operation) return null;
+function askFor({ operation, params, query, resource }: StoredCall): Ask {
   return {
     operation,
     params,

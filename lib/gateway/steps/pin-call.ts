@@ -1,5 +1,5 @@
 import { type Refusal, Refused, refusal } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
+import { type AskedCall, extendCall } from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { findOwned, unknown } from '#lib/gateway/steps/own-resource';
 import type { Resource, ResourceReference } from '#lib/resources/resource';
@@ -9,8 +9,9 @@ import type { Resource, ResourceReference } from '#lib/resources/resource';
  * goes there (contract: jobs/pinning). What the continued call read is read again, so it adds to the hold.
  * @throws Refused `not_found`; `model_not_allowed` when two providers keep it.
  */
-export async function pinCall(runtime: Runtime, call: Call): Promise<void> {
-  const references = call.ask?.references ?? [];
+export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> {
+  const references = call.ask.references ?? [];
+  let { pinned, previousTokens } = call;
   const found = await Promise.all(references.map((reference) => find(runtime, call, reference)));
   for (const [index, resource] of found.entries()) {
     const reference = references[index];
@@ -18,24 +19,29 @@ export async function pinCall(runtime: Runtime, call: Call): Promise<void> {
       if (reference?.required) throw new Refused(unknown(reference.kind));
       continue;
     }
-    if (call.pinned !== null && call.pinned !== resource.providerId) throw new Refused(apart(call, resource));
-    call.pinned = resource.providerId;
+    if (pinned !== null && pinned !== resource.providerId) throw new Refused(apart(pinned, resource));
+    pinned = resource.providerId;
     // Items are named beside the response that they came with: its total counts once.
     if (resource.kind === 'response' || resource.kind === 'conversation') {
-      call.previousTokens = Math.max(call.previousTokens, resource.tokens);
+      previousTokens = Math.max(previousTokens, resource.tokens);
     }
   }
+  extendCall(call, { pinned, previousTokens });
 }
 
-async function find(runtime: Runtime, call: Call, reference: ResourceReference): Promise<Resource | null> {
+async function find(
+  runtime: Runtime,
+  call: AskedCall,
+  reference: ResourceReference,
+): Promise<Resource | null> {
   const found = findOwned(runtime, call, reference.kind, reference.id);
   // Without a look-up, what carries its own state can still be sent.
   return reference.required ? found : found.catch(() => null);
 }
 
-function apart(call: Call, { kind, providerId }: Resource): Refusal {
+function apart(pinned: string, { kind, providerId }: Resource): Refusal {
   return refusal(
     'model_not_allowed',
-    `The request continues state of two providers (${call.pinned} and, for its ${kind}, ${providerId}); continue what one of them keeps.`,
+    `The request continues state of two providers (${pinned} and, for its ${kind}, ${providerId}); continue what one of them keeps.`,
   );
 }

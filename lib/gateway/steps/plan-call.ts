@@ -1,4 +1,10 @@
-import { type Call, conversationOf } from '#lib/gateway/call';
+import {
+  type AskedCall,
+  conversationOf,
+  extendCall,
+  type PlannedCall,
+  type StoredCall,
+} from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 import { plan } from '#lib/routing/plan';
 import { planStored } from '#lib/routing/plan-stored';
@@ -8,19 +14,12 @@ import { planStored } from '#lib/routing/plan-stored';
  * (contract: admission/claim). `X-No-Fallback: true` leaves one target (contract: routing/no-fallback), and so does
  * what a provider keeps.
  */
-export function planCall(runtime: Runtime, call: Call): void {
-  const { ask, snapshot, family, resource } = call;
-  if (!ask || !snapshot || !family) return;
+export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
+  const { ask, snapshot, family } = call;
   const catalogue = runtime.catalogue();
-  call.catalogue = catalogue;
-  if (resource && ask.operation.steps === 'stored') {
-    const { policies } = snapshot;
-    call.plan = planStored({ ask, resource, policies, catalogue });
-    return;
-  }
   const conversation = conversationOf(call);
   const nowMs = runtime.clock.now();
-  call.plan = plan({
+  const planned = plan({
     ask,
     family: family.id,
     snapshot,
@@ -35,4 +34,16 @@ export function planCall(runtime: Runtime, call: Call): void {
         : runtime.holders.find(snapshot.workspace.id, ask.model, conversation, nowMs),
     noFallback: call.arrival.headers['x-no-fallback']?.trim().toLowerCase() === 'true',
   });
+  return extendCall(call, { plan: planned, catalogue });
+}
+
+/** Where a call about something that a provider keeps goes: to that provider. */
+export function planStoredCall<Stage extends AskedCall & StoredCall>(
+  runtime: Runtime,
+  call: Stage,
+): Stage & PlannedCall {
+  const { ask, resource, snapshot } = call;
+  const catalogue = runtime.catalogue();
+  const planned = planStored({ ask, resource, policies: snapshot.policies, catalogue });
+  return extendCall(call, { plan: planned, catalogue });
 }

@@ -1,5 +1,5 @@
 import { Refused, unaccountable } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
+import { extendCall, type StoredCall } from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
@@ -7,11 +7,11 @@ import type { Runtime } from '#lib/gateway/runtime';
  * tell what it cost (contract: jobs/removal).
  * @throws Refused `local_quota_not_configured` when its account cannot be read; nothing was ended then.
  */
-export async function readJob(runtime: Runtime, call: Call): Promise<void> {
-  if (!call.resource?.job) return;
+export async function readJob(runtime: Runtime, call: StoredCall): Promise<void> {
+  if (!call.resource.job) return;
   try {
     if (!runtime.jobs) throw new Error('this process keeps no jobs');
-    call.jobBefore = await runtime.jobs.readFirst(call.resource.callId);
+    extendCall(call, { jobBefore: await runtime.jobs.readFirst(call.resource.callId) });
   } catch (error) {
     runtime.report(error, call.id);
     throw new Refused(unaccountable('cannot account for the job now, so it was not ended'));

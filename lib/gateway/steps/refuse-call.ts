@@ -8,7 +8,9 @@ import {
   statusOf,
   unaccountable,
 } from '#lib/errors';
-import { type Call, CLIENT_GONE } from '#lib/gateway/call';
+import type { Call } from '#lib/gateway/call/call';
+import { endCall } from '#lib/gateway/call/end-call';
+import { CLIENT_GONE } from '#lib/gateway/call/record';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
@@ -18,7 +20,7 @@ export function refuseCall(runtime: Runtime, call: Call, error: unknown): Ending
   const refused = error instanceof Refused ? error.refusal : unexpected(runtime, call, error);
   call.refusal = refused;
   call.status = hasLeft(call, refused) ? CLIENT_GONE : statusOf(refused);
-  if (call.endReason === 'completed') call.endReason = 'refused';
+  endCall(call, { by: 'refusal' });
   call.arrival.body.drop();
   return (reply) => send(call, refused, reply);
 }
@@ -57,7 +59,7 @@ function refusalHeaders(refused: Refusal): HeaderList {
 /** A fault of ours: told to the operator's log, never to the client. */
 function unexpected(runtime: Runtime, call: Call, error: unknown): Refusal {
   runtime.report(error, call.id);
-  call.endReason = 'upstream_error';
+  endCall(call, { by: 'fault' });
   return refusal(
     'upstream_request_failed',
     'The request could not be completed; retry with backoff, and quote the request id if the problem persists.',

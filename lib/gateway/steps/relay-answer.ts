@@ -1,4 +1,4 @@
-import type { Call } from '#lib/gateway/call';
+import { type AnsweredCall, type ClaimedCall, extendCall } from '#lib/gateway/call/call';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
 import { StreamRelay } from '#lib/gateway/relay/stream';
@@ -18,28 +18,33 @@ import { headersToClient, providerRequestId } from '#lib/upstream/headers';
  * @returns how to send the rest; the call holds its charge and end reason by then.
  * @throws Refused when nothing of the answer may go out: it broke off or could not be kept.
  */
-export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply: Reply): Promise<Ending> {
+export function relayAnswer(
+  runtime: Runtime,
+  claimed: ClaimedCall,
+  answer: Answer,
+  reply: Reply,
+): Promise<Ending> {
   const { exchange, target } = answer;
+  const call = extendCall(claimed, { target });
   const { family, ask } = call;
   const contentType = headerText(exchange.headers['content-type']);
   const succeeded = exchange.status >= 200 && exchange.status < 300;
   // A file is read by nobody here, however long it is.
-  const read = succeeded && !ask?.operation.download;
-  call.target = target;
+  const read = succeeded && !ask.operation.download;
   call.status = exchange.status;
-  const arrays = read && family && ask ? mayStreamArray(family, ask) : false;
+  const arrays = read && mayStreamArray(family, ask);
   // A coding that nobody here can undo is passed on as it is: nothing may be put into it.
   const sealed = codingOf(exchange.headers) !== '';
   const framing = sealed ? 'whole' : framingOf(contentType, arrays);
   const streamed = framing !== 'whole';
   const shape = sealed ? { streamed: false } : { contentType };
-  const meter = read && family && ask ? createMeter(family, ask, shape) : null;
-  const injected = family && ask?.operation.steps === 'generate' && family.injectsUsage(ask, target.offer);
+  const meter = read ? createMeter(family, ask, shape) : null;
+  const injected = ask.operation.steps === 'generate' && family.injectsUsage(ask, target.offer);
   const tap = createTap(meter, {
-    removeUsage: framing === 'events' && injected === true,
+    removeUsage: framing === 'events' && injected,
     mask: succeeded ? null : target.credential,
   });
-  const watch = watchAnswer(runtime, call, meter, target);
+  const watch = watchAnswer(runtime, call, meter);
   const headers = answerHeaders(call, answer, streamed);
   return new Promise((resolve, reject) => {
     const parts = { runtime, call, exchange, meter, tap, watch, reply, headers, resolve, reject };
@@ -49,7 +54,7 @@ export function relayAnswer(runtime: Runtime, call: Call, answer: Answer, reply:
 }
 
 /** The headers of an answer that a provider gave (contract: request/answering-headers). */
-function answerHeaders(call: Call, { exchange, target }: Answer, streamed: boolean): HeaderList {
+function answerHeaders(call: AnsweredCall, { exchange, target }: Answer, streamed: boolean): HeaderList {
   // No content has no length either.
   const headers = headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential);
   for (const text of call.headers) headers.push(text);

@@ -1,5 +1,5 @@
 import { Refused, unaccountable } from '#lib/errors';
-import type { Call } from '#lib/gateway/call';
+import { type AuthenticatedCall, extendCall } from '#lib/gateway/call/call';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /**
@@ -8,21 +8,20 @@ import type { Runtime } from '#lib/gateway/runtime';
  * no scan. The claim takes the place over; a call that is refused before its claim gives it back.
  * @returns a promise while the size of a body of unknown length is found out; undefined: the length was announced.
  */
-export function takePlace(runtime: Runtime, call: Call): Promise<void> | undefined {
-  if (!call.operation?.fields) return undefined;
+export function takePlace(runtime: Runtime, call: AuthenticatedCall): Promise<void> | undefined {
+  if (!call.operation.fields) return undefined;
   const large = call.arrival.body.large();
   if (typeof large !== 'boolean') return large.then((late) => take(runtime, call, late));
   take(runtime, call, large);
   return undefined;
 }
 
-function take(runtime: Runtime, call: Call, large: boolean): void {
-  const { snapshot } = call;
-  if (!large || !snapshot) return;
+function take(runtime: Runtime, call: AuthenticatedCall, large: boolean): void {
+  if (!large) return;
   if (!runtime.coordinator || !runtime.journal) {
     throw new Refused(unaccountable('cannot account for calls now'));
   }
-  const refused = runtime.coordinator.place(call.id, snapshot);
+  const refused = runtime.coordinator.place(call.id, call.snapshot);
   if (refused) throw new Refused(refused);
-  call.placed = true;
+  extendCall(call, { placed: true });
 }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { chargeInFull } from '#lib/gateway/charge';
+import { noCharge } from '#lib/gateway/call/charge';
+import { chargeInFull } from '#lib/gateway/call/charge-call';
 
 describe('an estimate above its hold, whose hold has grown (contract: money/estimate)', () => {
   it('is charged in full, and no longer flagged as capped', () => {
-    const call = { holdNano: 5n, costNano: 5n, flags: ['usage_anomaly', 'strict_capped'] };
+    const charge = { ...noCharge, costNano: 5n, flags: ['usage_anomaly', 'strict_capped'] };
+    const call = { holdNano: 5n, charge };
     chargeInFull(call, 8n);
-    expect(call).toEqual({ holdNano: 8n, costNano: 8n, flags: ['usage_anomaly'] });
+    expect(call).toEqual({ holdNano: 8n, charge: { ...noCharge, costNano: 8n, flags: ['usage_anomaly'] } });
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Call } from '#lib/gateway/call';
+import type { Call } from '#lib/gateway/call/call';
 import { createDrains } from '#lib/gateway/relay/drains';
 import type { Runtime } from '#lib/gateway/runtime';
 import { watchClient } from '#lib/gateway/steps/client-gone';

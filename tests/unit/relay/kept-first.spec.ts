@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/families/responses';
-import { openCall } from '#lib/gateway/call';
-import type { Arrival, Reply } from '#lib/gateway/lane';
+import type { Reply } from '#lib/gateway/lane';
 import type { Ending } from '#lib/gateway/relay/parts';
 import { StreamRelay } from '#lib/gateway/relay/stream';
 import { NotKept, watchAnswer } from '#lib/gateway/relay/watch';
@@ -14,22 +13,8 @@ import { createTap } from '#lib/relay/tap';
 import { Exchange } from '#lib/upstream/exchange';
 import { createPools } from '#lib/upstream/pools';
 import { askResponse } from '#tests/unit/families/responses/make';
-import { modelOf, offerAt, snapshotOf } from '#tests/unit/routing/make';
-
-const arrival: Arrival = {
-  method: 'POST',
-  target: '/v1/responses',
-  headers: {},
-  body: {
-    large: () => false,
-    free: () => {},
-    read: async () => Buffer.from(''),
-    pour: async () => {},
-    onRelease: () => {},
-    drop: () => {},
-  },
-  onGone: () => {},
-};
+import { answeredCall } from '#tests/unit/gateway/make-call';
+import { modelOf, offerAt } from '#tests/unit/routing/make';
 
 /** One answer of the responses family whose keeping the test decides. */
 function relayed(stream: boolean) {
@@ -39,15 +24,17 @@ function relayed(stream: boolean) {
     resources: {
       find: () => null,
       keep: (_callId: string, kept: readonly { readonly id: string }[]) => {
+        const ids = kept.map(({ id }) => id);
+        // What is kept already learns what the call used.
+        if (ids.every((id) => keeps.some((one) => one.ids.includes(id)))) return Promise.resolve();
         const done = Promise.withResolvers<void>();
-        keeps.push({ ids: kept.map(({ id }) => id), done });
+        keeps.push({ ids, done });
         return done.promise;
       },
       unclaimed: async () => [],
       forget: async () => {},
     },
   };
-  const call = openCall(runtime, arrival);
   const ask = askResponse({ model: 'm', input: 'hello', stream });
   const offer = offerAt('keeper', 'm', { families: new Set(['responses']) });
   if (!offer.price) throw new Error('the offer has a price');
@@ -60,7 +47,7 @@ function relayed(stream: boolean) {
     price: offer.price,
     injectBudget: null,
   };
-  Object.assign(call, { operation: ask.operation, family: responses, snapshot: snapshotOf(), ask, target });
+  const call = answeredCall(responses, ask, target);
   call.status = 200;
   let sent = '';
   let ended: 'end' | 'cut' | null = null;
@@ -84,7 +71,7 @@ function relayed(stream: boolean) {
   const contentType = stream ? 'text/event-stream' : 'application/json';
   const meter = createMeter(responses, ask, { contentType });
   const tap = createTap(meter, { removeUsage: false, mask: null });
-  const watch = watchAnswer(runtime, call, meter, target);
+  const watch = watchAnswer(runtime, call, meter);
   const exchange = new Exchange({ firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 });
   exchange.ready.catch(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<Ending>();

@@ -2,14 +2,16 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#lib/clock';
+import { chat } from '#lib/families/chat';
+import type { Operation } from '#lib/families/family';
+import { tryTargets } from '#lib/gateway/attempt/try-targets';
 import { createHealth } from '#lib/routing/breaker';
 import type { Health } from '#lib/routing/health';
 import type { Target } from '#lib/routing/target';
-import type { AttemptRecord } from '#lib/settlement/entry';
-import { type AttemptRun, attempt } from '#lib/upstream/attempt';
 import type { Exchange } from '#lib/upstream/exchange';
 import { createPools } from '#lib/upstream/pools';
-import { modelOf, offerAt } from '#tests/unit/routing/make';
+import { plannedCall } from '#tests/unit/gateway/make-call';
+import { askOf, modelOf, offerAt } from '#tests/unit/routing/make';
 
 const pools = createPools();
 let server: Server;
@@ -56,26 +58,31 @@ function targetAt(place: string, how: number | 'silent'): Target {
   };
 }
 
-async function run(targets: readonly Target[], part: Partial<AttemptRun> = {}) {
-  const records: AttemptRecord[] = [];
-  const answer = await attempt(
-    { clock: systemClock, pools, health },
-    {
-      targets,
-      timeLimits: { connectMs: 1_000, firstByteMs: 500, idleMs: 1_000, totalMs: 5_000 },
-      stream: false,
-      generates: false,
-      startMono: systemClock.mono(),
-      outgoing: () => ({ method: 'POST', path: '', headers: [], body: Buffer.from('{}') }),
-      isOperatorFault: () => false,
-      record: (record) => records.push(record),
-      underway: () => {},
-      gone: () => false,
-      ...part,
+/** How the client and the operation of a run differ from the usual. */
+interface Parts {
+  /** A stored operation's answer may be anything. */
+  readonly generates?: boolean;
+  /** The client leaves after this many attempts. */
+  readonly leavesAfter?: number;
+  readonly underway?: (exchange: Exchange) => void;
+}
+
+async function run(targets: readonly Target[], parts: Parts = {}) {
+  const { generates = false, leavesAfter = Number.POSITIVE_INFINITY, underway = () => {} } = parts;
+  const ask = askOf();
+  const operation: Operation = { ...ask.operation, steps: generates ? 'generate' : 'count' };
+  const call = plannedCall(chat, { ...ask, operation }, targets);
+  let begun = 0;
+  const client = {
+    underway: (exchange: Exchange) => {
+      begun += 1;
+      if (begun >= leavesAfter) call.gone = true;
+      underway(exchange);
     },
-  );
+  };
+  const { answer } = await tryTargets({ clock: systemClock, pools, health }, call, client);
   const body = answer ? Buffer.from(await answer.exchange.peek()).toString() : null;
-  return { body, answer, records };
+  return { body, answer, records: call.attempts };
 }
 
 function trip(place: string, nowMs = Date.now()): void {
@@ -142,13 +149,7 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
   });
 
   it('tries nothing more once the client has left', async () => {
-    let left = false;
-    const { body } = await run([targetAt('a', 500), targetAt('b', 200)], {
-      record: () => {
-        left = true;
-      },
-      gone: () => left,
-    });
+    const { body } = await run([targetAt('a', 500), targetAt('b', 200)], { leavesAfter: 1 });
     expect(body).toBe('a');
     expect(arrived).toEqual(['a']);
   });

@@ -1,10 +1,11 @@
-import type { Call } from '#lib/gateway/call';
+import type { AnsweredCall, Call } from '#lib/gateway/call/call';
+import { type Charge, noCharge } from '#lib/gateway/call/charge';
 import { boundUsage } from '#lib/metering/anomaly';
 import { estimateUsage, lacksTokens, paidOnce } from '#lib/metering/image-usage';
 import type { Meter } from '#lib/metering/meter';
 import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
 import { atTierAsked, price } from '#lib/metering/price';
-import { noUsage, totalUsage, type UsageReport } from '#lib/metering/usage';
+import { totalUsage, type UsageReport } from '#lib/metering/usage';
 import type { Target } from '#lib/routing/target';
 import { offeredPrices } from '#lib/snapshot/offered-prices';
 import type { Catalogue } from '#lib/snapshot/snapshot';
@@ -25,46 +26,45 @@ export type Seen =
     };
 
 /**
- * What a call costs as far as its answer has been seen, written into the call
- * (contract: money/charge, money/estimate): the reported usage; else an estimate, never above the hold; else nothing.
+ * Writes into the call what it costs as far as its answer has been seen (contract: money/charge, money/estimate): the
+ * reported usage; else an estimate, never above the hold; else nothing.
  */
-export function chargeCall(call: Call, meter: Meter | null, seen: Seen): void {
-  const { target, ask, claim } = call;
-  chargeNothing(call);
-  call.flags = meter?.flags() ?? [];
-  if (!target || !ask || !claim || ask.operation.steps !== 'generate') return;
+export function chargeCall(call: AnsweredCall, meter: Meter | null, seen: Seen): void {
+  call.charge = chargeOf(call, meter, seen, meter?.flags() ?? noFlags);
+}
+
+function chargeOf(call: AnsweredCall, meter: Meter | null, seen: Seen, flags: readonly string[]): Charge {
+  const { ask, target } = call;
+  const nothing = flags.length === 0 ? noCharge : { ...noCharge, flags };
   // A job is charged when it ends, whatever its create answer already tells.
-  if (call.jobOpened) return;
+  if (ask.operation.steps !== 'generate' || call.jobOpened) return nothing;
   const report = meter?.report() ?? null;
   const workedTokens = seen.end === 'closed' ? seen.workedTokens : 0;
   const told = report && !report.outputOpen && !lacksTokens(report, target.price.price);
   if (told && !(report.soFar && workedTokens > report.usage.output)) {
-    priceReport(call, report, 'reported');
-    return;
+    return chargeReport(call, report, 'reported', flags);
   }
   const outputBytes = meter?.outputBytes() ?? 0;
-  if (!isOwed(call, seen, outputBytes, meter?.failed() ?? false)) return;
-  priceReport(call, estimateUsage(ask, report, outputBytes, workedTokens), 'estimated');
-  if (call.costNano > call.holdNano) call.costNano = call.holdNano;
+  if (!isOwed(call, seen, outputBytes, meter?.failed() ?? false)) return nothing;
+  const estimate = estimateUsage(ask, report, outputBytes, workedTokens);
+  const charge = chargeReport(call, estimate, 'estimated', flags);
+  return charge.costNano > call.holdNano ? { ...charge, costNano: call.holdNano } : charge;
 }
 
-/** The call costs nothing, whatever was seen of an answer. */
+/** The call costs nothing, whatever was seen of an answer; its flags stay. */
 export function chargeNothing(call: Call): void {
-  call.usage = noUsage;
-  call.usageSource = 'none';
-  call.lines = [];
-  call.costNano = 0n;
-  call.uncappedNano = 0n;
+  const { report, flags } = call.charge;
+  call.charge = { ...noCharge, report, flags };
 }
 
 /**
  * Charges an estimate in full once its hold has grown to it: it is then no longer capped.
  * @param wantedNano the whole estimate, nano-dollars.
  */
-export function chargeInFull(call: Pick<Call, 'holdNano' | 'costNano' | 'flags'>, wantedNano: bigint): void {
+export function chargeInFull(call: Pick<Call, 'holdNano' | 'charge'>, wantedNano: bigint): void {
+  const flags = call.charge.flags.filter((flag) => flag !== 'strict_capped');
   call.holdNano = wantedNano;
-  call.costNano = wantedNano;
-  call.flags = call.flags.filter((flag) => flag !== 'strict_capped');
+  call.charge = { ...call.charge, costNano: wantedNano, flags };
 }
 
 /** Without reported usage: whether anything is owed (contract: money/free, money/client-gone). */
@@ -83,43 +83,47 @@ function isOwed({ status, gone }: Call, seen: Seen, outputBytes: number, failed:
   }
 }
 
-function priceReport(call: Call, report: UsageReport, source: 'reported' | 'estimated'): void {
-  const { target, ask, claim } = call;
-  if (!target || !ask || !claim) return;
+function chargeReport(
+  call: AnsweredCall,
+  report: UsageReport,
+  usageSource: 'reported' | 'estimated',
+  flags: readonly string[],
+): Charge {
+  const { target, ask, snapshot, holdNano } = call;
   const bounded = boundUsage(report, target.model, ask.choices, ask.serverTools === true);
   const nested = nestedPrices(report, report.nested.length === 0 ? [] : namedPrices(target, call.catalogue));
   const own = target.price.price;
   const charged = atTierAsked(paidOnce(bounded.report, own, nested), ask.serviceTier);
-  const priced = price(charged, own, nested);
-  call.report = report;
-  call.usage = totalUsage(report);
-  call.usageSource = source;
-  call.lines = priced.lines;
-  call.costNano = priced.costNano;
-  call.uncappedNano = priced.costNano;
-  call.flags = together(call.flags, report.flags, bounded.flags, priced.flags);
-  if (call.snapshot?.workspace.strict && call.costNano > call.holdNano) {
-    call.costNano = call.holdNano;
-    call.flags = [...call.flags, 'strict_capped'];
-  }
+  const { lines, costNano, flags: priceFlags } = price(charged, own, nested);
+  const capped = snapshot.workspace.strict && costNano > holdNano;
+  return {
+    usage: totalUsage(report),
+    usageSource,
+    report,
+    lines,
+    costNano: capped ? holdNano : costNano,
+    uncappedNano: costNano,
+    flags: together(flags, report.flags, bounded.flags, priceFlags, capped ? strictCapped : noFlags),
+  };
 }
 
-const none: readonly string[] = [];
+const noFlags: readonly string[] = [];
+const strictCapped: readonly string[] = ['strict_capped'];
 
 /** The union of the flags; most calls have none. */
 function together(...lists: readonly (readonly string[])[]): readonly string[] {
-  return lists.some((list) => list.length > 0) ? [...new Set(lists.flat())] : none;
+  return lists.some((list) => list.length > 0) ? [...new Set(lists.flat())] : noFlags;
 }
 
 /**
  * The names by which an answer of this target may refer to a model: those in the request, and those that the provider
  * chose, such as a tool's default model.
  */
-function namedPrices({ offer, price, nested }: Target, catalogue: Catalogue | null): NamedPrice[] {
+function namedPrices({ offer, price, nested }: Target, catalogue: Catalogue): NamedPrice[] {
   const named = [...(nested ?? [])].flatMap(([slug, one]): NamedPrice[] => [
     [one.upstreamModel, one.price.price],
     [slug, one.price.price],
   ]);
-  const offered = catalogue === null ? [] : offeredPrices(catalogue, offer.provider.id);
+  const offered = offeredPrices(catalogue, offer.provider.id);
   return [...named, [offer.upstreamModel, price.price], ...offered];
 }

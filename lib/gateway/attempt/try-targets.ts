@@ -1,0 +1,80 @@
+import { outgoing } from '#lib/gateway/attempt/outgoing';
+import type { PlannedCall } from '#lib/gateway/call/call';
+import type { GoneWatch } from '#lib/gateway/steps/client-gone';
+import type { Target } from '#lib/routing/target';
+import { type Answer, type AttemptDeps, openAttempt } from '#lib/upstream/attempt';
+import type { Exchange } from '#lib/upstream/exchange';
+
+export interface Tries {
+  /** null: no attempt got an HTTP answer. */
+  readonly answer: Answer | null;
+  /** The newest attempt; null: none was made. */
+  readonly last: { readonly target: Target; readonly exchange: Exchange } | null;
+}
+
+/**
+ * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target);
+ * each attempt goes into `call.attempts`. A target that the breaker has set aside since the plan was made waits until
+ * the others were tried; one whose retry budget is used up is left out. When the chain is used up, the last attempt
+ * that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte).
+ */
+export async function tryTargets(
+  deps: AttemptDeps,
+  call: PlannedCall,
+  client: Pick<GoneWatch, 'underway'>,
+): Promise<Tries> {
+  const { targets, timeLimits } = call.plan;
+  const { operation, family, ask, startMono } = call;
+  const generates = operation.steps === 'generate';
+  let queue = targets;
+  let made = 0;
+  let failedMs = 0;
+  let answer: Answer | null = null;
+  let last: Tries['last'] = null;
+  for (let at = 0; at < queue.length && !call.gone; at += 1) {
+    const target = queue[at];
+    if (!target) break;
+    const nowMs = deps.clock.now();
+    if (at < targets.length - 1 && isAside(deps, target, nowMs) && othersLeft(deps, targets, at, nowMs)) {
+      queue = [...queue, target];
+      continue;
+    }
+    const running = deps.health.begin(target.offer.id, nowMs, made > 1);
+    if (!running) continue;
+    made += 1;
+    const { exchange, beganMono, tried } = openAttempt(deps, {
+      target,
+      running,
+      timeLimits,
+      startMono,
+      generates,
+      stream: ask.stream,
+      outgoing: () => outgoing(call, target),
+      isOperatorFault: family.isOperatorFault,
+    });
+    last = { target, exchange };
+    client.underway(exchange, target.offer.provider.onDisconnect);
+    const { record, tookMs, verdict } = await tried;
+    call.attempts.push(record);
+    if (record.error === 'client_gone') {
+      answer?.exchange.abort(new Error('the client left'));
+      return { answer: null, last };
+    }
+    if (record.error === null) {
+      answer?.exchange.abort(new Error('another attempt answered'));
+      answer = { target, exchange, beganMono, failedMs };
+      if (verdict === 'answer') break;
+    }
+    failedMs += tookMs;
+  }
+  return { answer, last };
+}
+
+function isAside({ health }: AttemptDeps, { offer }: Target, nowMs: number): boolean {
+  return health.isAside(offer.id, nowMs);
+}
+
+/** Whether a later target is not set aside. */
+function othersLeft(deps: AttemptDeps, targets: readonly Target[], at: number, nowMs: number): boolean {
+  return targets.some((one, later) => later > at && !isAside(deps, one, nowMs));
+}

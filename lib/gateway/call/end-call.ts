@@ -1,0 +1,39 @@
+import type { Call } from '#lib/gateway/call/call';
+import type { EndReason } from '#lib/settlement/entry';
+
+/** What ended a call. */
+export type CallEnd =
+  /** The answer is complete. `failed`: it was an error event of the provider's. */
+  | { readonly by: 'answer'; readonly failed: boolean }
+  /** An attempt or an answer broke off. `name`: as `failureName` gives it. */
+  | { readonly by: 'failure'; readonly name: string }
+  /** The gateway refused the call. */
+  | { readonly by: 'refusal' }
+  /** An error of the gateway's own. */
+  | { readonly by: 'fault' }
+  /** Its charge could not be written, so the end of its answer is withheld (contract: durability/withheld-answer). */
+  | { readonly by: 'accounting' };
+
+/**
+ * Writes how a call ended (contract: call-log/end-reason); the only place that does. A refusal that follows from how
+ * an attempt or an answer ended leaves that standing.
+ */
+export function endCall(call: Call, end: CallEnd): void {
+  if (end.by === 'refusal' && call.endReason !== null && call.endReason !== 'completed') return;
+  call.endReason = reasonOf(end, call.gone);
+}
+
+function reasonOf(end: CallEnd, gone: boolean): EndReason {
+  switch (end.by) {
+    case 'refusal':
+      return 'refused';
+    case 'fault':
+      return 'upstream_error';
+    case 'accounting':
+      return 'interrupted';
+    case 'answer':
+      return gone ? 'client_gone' : end.failed ? 'upstream_error' : 'completed';
+    case 'failure':
+      return gone ? 'client_gone' : end.name.endsWith('timeout') ? 'timeout' : 'upstream_error';
+  }
+}

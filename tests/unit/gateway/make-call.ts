@@ -1,0 +1,52 @@
+import type { Ask, Family } from '#lib/families/family';
+import { type AnsweredCall, extendCall, openCall, type PlannedCall } from '#lib/gateway/call/call';
+import type { Arrival } from '#lib/gateway/lane';
+import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
+import type { Plan, Target, TimeLimits } from '#lib/routing/target';
+import { catalogueOf, snapshotOf } from '#tests/unit/routing/make';
+
+const arrival: Arrival = {
+  method: 'POST',
+  target: '/v1/anything',
+  headers: {},
+  body: {
+    large: () => false,
+    free: () => {},
+    read: async () => Buffer.from(''),
+    pour: async () => {},
+    onRelease: () => {},
+    drop: () => {},
+  },
+  onGone: () => {},
+};
+
+const limits: TimeLimits = { connectMs: 1_000, firstByteMs: 500, idleMs: 1_000, totalMs: 5_000 };
+
+/** A call whose way is planned. */
+export function plannedCall(family: Family, ask: Ask, targets: Plan['targets']): PlannedCall {
+  return extendCall(openCall(unconfiguredRuntime(), arrival), {
+    operation: ask.operation,
+    family,
+    snapshot: snapshotOf(),
+    ask,
+    plan: { targets, timeLimits: limits, failure: null },
+    catalogue: catalogueOf(...targets.map(({ model }) => model)),
+  });
+}
+
+/** A call that `target` answers; nothing is paid for it. */
+export function answeredCall(family: Family, ask: Ask, target: Target): AnsweredCall {
+  const call = plannedCall(family, ask, [target]);
+  const { key, workspace } = call.snapshot;
+  const claim = {
+    callId: call.id,
+    workspaceId: workspace.id,
+    keyId: key.id,
+    admittedAtMs: call.startMs,
+    holdNano: 0n,
+    tokens: 0,
+    funding: 'none',
+    numbers: { requests: null, tokens: null },
+  } as const;
+  return extendCall(call, { claim, target });
+}
