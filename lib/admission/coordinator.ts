@@ -1,14 +1,14 @@
 import type { Claim, ClaimRequest, Coordinator } from '#lib/admission/claim';
-import { Desk, type DeskParts } from '#lib/admission/funds/desk';
+import { FundingQueue, type FundingQueueParts } from '#lib/admission/funds/funding-queue';
 import { LeaseBook, type LeaseTotals } from '#lib/admission/funds/lease-book';
 import { Owner } from '#lib/admission/funds/owner';
 import { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
 import { waiterOf } from '#lib/admission/funds/waiter';
-import { byRow, free, Gate, type Means } from '#lib/admission/gate';
 import { LimitBook, type LimitUse } from '#lib/admission/limit-book';
+import { byRow, free, LimitGate, type Means } from '#lib/admission/limit-gate';
+import { maintain } from '#lib/admission/maintain';
 import type { MoneyStore } from '#lib/admission/money-store';
 import { OpenCalls } from '#lib/admission/open-calls';
-import { tend } from '#lib/admission/tend';
 import type { Clock } from '#lib/clock';
 import { type Refusal, refusal } from '#lib/errors';
 import type { Caps, KeySnapshot } from '#lib/snapshot/snapshot';
@@ -46,7 +46,7 @@ export interface RunningCoordinator extends Coordinator {
   /** What counts against the limits of a key or workspace in this process; null: nothing. */
   limitUse(id: string): LimitUse | null;
   /** One round of housekeeping; `start` runs it every second. */
-  tend(): Promise<void>;
+  maintain(): Promise<void>;
 }
 
 const TEND_MS = 1_000;
@@ -57,16 +57,16 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   const leases = new LeaseBook();
   const limits = new LimitBook();
   const calls = new OpenCalls(leases);
-  const gate = new Gate(clock, limits, calls);
+  const gate = new LimitGate(clock, limits, calls);
   const owner = new Owner(clock, money, leases);
   const unwanted = new UnwantedRows(money, report);
-  const desks = new Map<string, Desk>();
+  const queues = new Map<string, FundingQueue>();
   let halted: string | null = null;
   let suspended: string | null = null;
   let timer: NodeJS.Timeout | null = null;
   let tending: Promise<void> | null = null;
 
-  const deskParts: DeskParts = {
+  const queueParts: FundingQueueParts = {
     clock,
     money,
     leases,
@@ -78,13 +78,13 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     report,
   };
 
-  function deskOf(workspaceId: string): Desk {
-    let desk = desks.get(workspaceId);
-    if (!desk) {
-      desk = new Desk(workspaceId, deskParts);
-      desks.set(workspaceId, desk);
+  function queueOf(workspaceId: string): FundingQueue {
+    let queue = queues.get(workspaceId);
+    if (!queue) {
+      queue = new FundingQueue(workspaceId, queueParts);
+      queues.set(workspaceId, queue);
     }
-    return desk;
+    return queue;
   }
 
   /** The leases that cover a hold here and now; null: PostgreSQL must be asked. */
@@ -100,8 +100,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     const admitted = gate.admit(request, means);
     if (means.funding !== 'lease') return admitted;
     const nowMs = clock.mono();
-    if (means.lease.low(nowMs)) deskOf(means.lease.workspaceId).topUp(means.lease);
-    if (means.keyLease?.low(nowMs)) deskOf(means.keyLease.workspaceId).topUp(means.keyLease);
+    if (means.lease.low(nowMs)) queueOf(means.lease.workspaceId).topUp(means.lease);
+    if (means.keyLease?.low(nowMs)) queueOf(means.keyLease.workspaceId).topUp(means.keyLease);
     return admitted;
   }
 
@@ -135,7 +135,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     } as const;
     return new Promise((resolve) => {
       const take = (from: 'lease' | 'row') => admitWaiting(request, from);
-      deskOf(workspace.id).ask(waiterOf<Claim>(want, workspace.timeZone, resolve, take));
+      queueOf(workspace.id).ask(waiterOf<Claim>(want, workspace.timeZone, resolve, take));
     });
   }
 
@@ -155,7 +155,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
         if (calls.missing(claim.callId, holdNano) === null) return false;
         return calls.grow(claim.callId, moreNano, clock.mono()) || null;
       };
-      deskOf(claim.workspaceId).ask(waiterOf<boolean>(want, null, answer, take));
+      queueOf(claim.workspaceId).ask(waiterOf<boolean>(want, null, answer, take));
     });
   }
 
@@ -204,7 +204,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       const lease = leases.find(kind, subjectId);
       if (!lease?.rowKept) return;
       lease.pause(clock.mono());
-      deskOf(lease.workspaceId).giveBack([lease]).catch(report);
+      queueOf(lease.workspaceId).giveBack([lease]).catch(report);
     },
 
     ready: () => halted === null && suspended === null && owner.lives(clock.mono()),
@@ -238,16 +238,24 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
     async start() {
       await owner.register(true);
-      timer = setInterval(() => void this.tend(), TEND_MS);
+      timer = setInterval(() => void this.maintain(), TEND_MS);
       timer.unref();
     },
 
-    tend() {
-      tending ??= tend({ clock, money, leases, limits, owner, unwanted, desks, deskOf, report }).finally(
-        () => {
-          tending = null;
-        },
-      );
+    maintain() {
+      tending ??= maintain({
+        clock,
+        money,
+        leases,
+        limits,
+        owner,
+        unwanted,
+        queues,
+        queueOf,
+        report,
+      }).finally(() => {
+        tending = null;
+      });
       return tending;
     },
 
@@ -256,7 +264,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       if (timer) clearInterval(timer);
       await tending;
       for (const lease of leases.all()) {
-        if (lease.rowKept) await deskOf(lease.workspaceId).giveBack([lease]);
+        if (lease.rowKept) await queueOf(lease.workspaceId).giveBack([lease]);
       }
       await unwanted.remove([]);
       await money.leave();

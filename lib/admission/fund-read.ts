@@ -1,5 +1,5 @@
 import type { QueryResult } from 'pg';
-import type { CapRoom, Purse } from '#lib/admission/funds/apportion';
+import type { CapRoom, LockedFunds } from '#lib/admission/funds/apportion';
 import { moment, text, uuid } from '#lib/admission/funds/literals';
 import type { FundAsk } from '#lib/admission/money-store';
 
@@ -14,7 +14,7 @@ export function lockAndRead(ask: FundAsk, ownerId: string, epoch: number): strin
     SELECT 1 FROM workspace WHERE id = ${workspace} FOR NO KEY UPDATE;
     ${lockKeys}
     SELECT 1 FROM owner WHERE id = ${me} FOR KEY SHARE;
-    SELECT 'workspace' AS purse, w.balance_nano + w.credit_nano AS settled,
+    SELECT 'workspace' AS funds, w.balance_nano + w.credit_nano AS settled,
       (SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id) AS rows_all,
       ${leased('workspace', 'w.id', me)},
       (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
@@ -45,7 +45,7 @@ function readKeys(keys: string, ask: FundAsk, me: string): string {
         THEN start - interval '1 hour' ELSE start END AS start
       FROM midnight
     )
-    SELECT 'key' AS purse, k.id, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.spent_nano,
+    SELECT 'key' AS funds, k.id, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.spent_nano,
       extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*, ${leased('key', 'k.id', me)}
     FROM api_key k CROSS JOIN today
     CROSS JOIN LATERAL (
@@ -67,8 +67,8 @@ function readKeys(keys: string, ask: FundAsk, me: string): string {
 export interface Read {
   readonly alive: boolean;
   readonly owners: number;
-  readonly workspace: Purse;
-  readonly keys: ReadonlyMap<string, Purse>;
+  readonly workspace: LockedFunds;
+  readonly keys: ReadonlyMap<string, LockedFunds>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -79,10 +79,10 @@ function resultsOf(answer: unknown): readonly QueryResult<Row>[] {
 }
 
 /** Reads the answer of `lockAndRead`; a workspace that is gone owns nothing. */
-export function readPurses(answer: unknown, ask: FundAsk): Read {
+export function readFunds(answer: unknown, ask: FundAsk): Read {
   const rows = resultsOf(answer).flatMap((result) => result.rows);
-  const row = rows.find((one) => one.purse === 'workspace');
-  const keys = rows.filter((one) => one.purse === 'key').map(keyPurse);
+  const row = rows.find((one) => one.funds === 'workspace');
+  const keys = rows.filter((one) => one.funds === 'key').map(keyFunds);
   return {
     alive: row === undefined || row.alive === true,
     owners: Number(row?.owners ?? 1),
@@ -95,11 +95,11 @@ export function readPurses(answer: unknown, ask: FundAsk): Read {
       rowsNano: amount(row?.rows_all),
       caps: [],
     },
-    keys: new Map(keys.map((purse) => [purse.subjectId, purse])),
+    keys: new Map(keys.map((funds) => [funds.subjectId, funds])),
   };
 }
 
-function keyPurse(row: Row): Purse {
+function keyFunds(row: Row): LockedFunds {
   const cap = (
     code: CapRoom['code'],
     bound: unknown,

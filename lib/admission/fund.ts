@@ -1,4 +1,4 @@
-import { lockAndRead, readPurses } from '#lib/admission/fund-read';
+import { lockAndRead, readFunds } from '#lib/admission/fund-read';
 import { writeHolds, writeLease, writeRecalls } from '#lib/admission/fund-write';
 import { apportion } from '#lib/admission/funds/apportion';
 import type { FundAnswer, FundAsk, LeaseRef } from '#lib/admission/money-store';
@@ -15,7 +15,7 @@ const QUERY_MS = 4_000;
 export async function fundOnce(db: Db, ask: FundAsk, ownerId: string, epoch: number): Promise<FundAnswer> {
   const client = await db.pool.connect();
   try {
-    const read = readPurses(await client.query(timed(lockAndRead(ask, ownerId, epoch))), ask);
+    const read = readFunds(await client.query(timed(lockAndRead(ask, ownerId, epoch))), ask);
     if (!read.alive) {
       await client.query('ROLLBACK');
       client.release();
@@ -24,11 +24,11 @@ export async function fundOnce(db: Db, ask: FundAsk, ownerId: string, epoch: num
     const parts = apportion(ask, read.workspace, read.keys, read.owners);
     const writes: string[] = [];
     for (const state of [ask.workspace, ...ask.keys]) {
-      const purse = state === ask.workspace ? read.workspace : read.keys.get(state.subjectId);
-      if (!purse) continue;
-      const grant = parts.grants.get(purse) ?? 0n;
+      const funds = state === ask.workspace ? read.workspace : read.keys.get(state.subjectId);
+      if (!funds) continue;
+      const grant = parts.grants.get(funds) ?? 0n;
       const keep = state.reclaim ? state.keepNano : null;
-      if (grant > 0n || keep !== null) writes.push(writeLease(purse, ownerId, keep, grant));
+      if (grant > 0n || keep !== null) writes.push(writeLease(funds, ownerId, keep, grant));
     }
     const rows = ask.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
     writes.push(writeHolds(rows, ask.workspaceId, ownerId));

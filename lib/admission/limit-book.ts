@@ -40,34 +40,34 @@ export class Counters {
   }
 
   /** Whether a claim passes all limits that its need asks for. */
-  fits(need: Need, tokens: number, nowMs: number): boolean {
-    if (this.#placed > 0 ? this.#rpmMs(nowMs) > 0 : !this.rpm.fits(1, nowMs)) return false;
+  fits(need: Need, tokens: number, nowMono: number): boolean {
+    if (this.#placed > 0 ? this.#rpmMs(nowMono) > 0 : !this.rpm.fits(1, nowMono)) return false;
     if (need === 'models') return true;
     if (this.#full()) return false;
-    return need === 'rate' || this.tpm.fits(tokens, nowMs);
+    return need === 'rate' || this.tpm.fits(tokens, nowMono);
   }
 
   /** The same question with the waits, for the refusal. */
-  waits(need: Need, tokens: number, nowMs: number): LimitWaits {
+  waits(need: Need, tokens: number, nowMono: number): LimitWaits {
     const limits = this.#limits;
     if (!limits) return noWaits;
     return {
       limits,
-      rpmMs: this.#rpmMs(nowMs),
-      tpmMs: need === 'generate' ? this.tpm.waitMs(tokens, nowMs) : 0,
+      rpmMs: this.#rpmMs(nowMono),
+      tpmMs: need === 'generate' ? this.tpm.waitMs(tokens, nowMono) : 0,
       concurrencyFull: need !== 'models' && this.#full(),
     };
   }
 
   /** Whether the tokens of a call with a place fit the limit. */
-  fitsTokens(tokens: number, nowMs: number): boolean {
-    return this.tpm.fits(tokens, nowMs);
+  fitsTokens(tokens: number, nowMono: number): boolean {
+    return this.tpm.fits(tokens, nowMono);
   }
 
-  tokenWaits(tokens: number, nowMs: number): LimitWaits {
+  tokenWaits(tokens: number, nowMono: number): LimitWaits {
     const limits = this.#limits;
     if (!limits) return noWaits;
-    return { limits, rpmMs: 0, tpmMs: this.tpm.waitMs(tokens, nowMs), concurrencyFull: false };
+    return { limits, rpmMs: 0, tpmMs: this.tpm.waitMs(tokens, nowMono), concurrencyFull: false };
   }
 
   place(): void {
@@ -80,11 +80,11 @@ export class Counters {
     this.#placed--;
   }
 
-  book(need: Need, tokens: number, nowMs: number): Booked {
+  book(need: Need, tokens: number, nowMono: number): Booked {
     if (need !== 'models') this.inFlight++;
     return {
-      rpmSlot: this.rpm.book(1, nowMs),
-      tpmSlot: need === 'generate' ? this.tpm.book(tokens, nowMs) : -1,
+      rpmSlot: this.rpm.book(1, nowMono),
+      tpmSlot: need === 'generate' ? this.tpm.book(tokens, nowMono) : -1,
     };
   }
 
@@ -96,28 +96,28 @@ export class Counters {
   /**
    * Ends a claim whose slot is already freed: `actual` tokens replace the estimate (contract: limits/tpm-settled).
    */
-  end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMs: number): void {
-    if (undone) this.rpm.giveBack(booked.rpmSlot, 1, nowMs);
+  end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMono: number): void {
+    if (undone) this.rpm.giveBack(booked.rpmSlot, 1, nowMono);
     if (need !== 'generate') return;
-    if (actual < estimate) this.tpm.giveBack(booked.tpmSlot, estimate - actual, nowMs);
-    else if (actual > estimate) this.tpm.book(actual - estimate, nowMs);
+    if (actual < estimate) this.tpm.giveBack(booked.tpmSlot, estimate - actual, nowMono);
+    else if (actual > estimate) this.tpm.book(actual - estimate, nowMono);
   }
 
   /** What counts against the limits now. */
-  use(nowMs: number): LimitUse {
-    const requests = this.rpm.totalAt(nowMs) + this.#placed;
-    return { requests, tokens: this.tpm.totalAt(nowMs), atOnce: this.inFlight };
+  use(nowMono: number): LimitUse {
+    const requests = this.rpm.totalAt(nowMono) + this.#placed;
+    return { requests, tokens: this.tpm.totalAt(nowMono), atOnce: this.inFlight };
   }
 
-  idle(nowMs: number): boolean {
-    return this.inFlight === 0 && this.rpm.totalAt(nowMs) === 0 && this.tpm.totalAt(nowMs) === 0;
+  idle(nowMono: number): boolean {
+    return this.inFlight === 0 && this.rpm.totalAt(nowMono) === 0 && this.tpm.totalAt(nowMono) === 0;
   }
 
   /** ms until one more request fits in addition to those with a place, which all stay in the window longer. */
-  #rpmMs(nowMs: number): number {
+  #rpmMs(nowMono: number): number {
     const { limit } = this.rpm;
     if (limit !== null && this.#placed >= limit) return WINDOW_MS;
-    return this.rpm.waitMs(this.#placed + 1, nowMs);
+    return this.rpm.waitMs(this.#placed + 1, nowMono);
   }
 
   #full(): boolean {
@@ -166,10 +166,10 @@ export class LimitBook {
   }
 
   /** Drops counters that count nothing, and calls that have left the window. */
-  sweep(nowMs: number): void {
-    for (const [id, counters] of this.#counters) if (counters.idle(nowMs)) this.#counters.delete(id);
+  sweep(nowMono: number): void {
+    for (const [id, counters] of this.#counters) if (counters.idle(nowMono)) this.#counters.delete(id);
     for (const [id, list] of this.#seeds) {
-      if (list.every((call) => call.atMs <= nowMs - WINDOW_MS)) this.#seeds.delete(id);
+      if (list.every((call) => call.atMs <= nowMono - WINDOW_MS)) this.#seeds.delete(id);
     }
   }
 
@@ -185,21 +185,21 @@ export class LimitBook {
 }
 
 /** Limit and remainder of the tighter of key and workspace, by kind (contract: limits/headers). */
-export function numbersOf(key: Counters, workspace: Counters, nowMs: number): LimitNumbers {
+export function numbersOf(key: Counters, workspace: Counters, nowMono: number): LimitNumbers {
   return {
-    requests: tighter(key.rpm, workspace.rpm, nowMs),
-    tokens: tighter(key.tpm, workspace.tpm, nowMs),
+    requests: tighter(key.rpm, workspace.rpm, nowMono),
+    tokens: tighter(key.tpm, workspace.tpm, nowMono),
   };
 }
 
-function tighter(one: SlidingWindow, other: SlidingWindow, nowMs: number): LimitNumbers['requests'] {
-  const first = numbers(one, nowMs);
-  const second = numbers(other, nowMs);
+function tighter(one: SlidingWindow, other: SlidingWindow, nowMono: number): LimitNumbers['requests'] {
+  const first = numbers(one, nowMono);
+  const second = numbers(other, nowMono);
   if (!first || !second) return first ?? second;
   return second.remaining < first.remaining ? second : first;
 }
 
-function numbers(window: SlidingWindow, nowMs: number): LimitNumbers['requests'] {
+function numbers(window: SlidingWindow, nowMono: number): LimitNumbers['requests'] {
   const { limit } = window;
-  return limit === null ? null : { limit, remaining: Math.max(0, limit - window.totalAt(nowMs)) };
+  return limit === null ? null : { limit, remaining: Math.max(0, limit - window.totalAt(nowMono)) };
 }

@@ -66,10 +66,10 @@ export class OpenCalls {
     place.workspace.vacate();
   }
 
-  open(call: OpenCall, nowMs: number): void {
+  open(call: OpenCall, nowMono: number): void {
     for (const lease of [call.lease, call.keyLease]) {
       if (!lease) continue;
-      lease.hold(call.holdNano, nowMs);
+      lease.hold(call.holdNano, nowMono);
       lease.calls++;
     }
     this.#running.set(call.claim.callId, call);
@@ -89,13 +89,13 @@ export class OpenCalls {
   }
 
   /** Raises a hold: inside its leases when they cover it; a row was raised by the database. */
-  grow(callId: string, moreNano: bigint, nowMs: number): boolean {
+  grow(callId: string, moreNano: bigint, nowMono: number): boolean {
     const call = this.#running.get(callId);
     if (!call) return false;
     const { lease, keyLease } = call;
     if ((lease && !lease.covers(moreNano)) || (keyLease && !keyLease.covers(moreNano))) return false;
-    lease?.hold(moreNano, nowMs);
-    keyLease?.hold(moreNano, nowMs);
+    lease?.hold(moreNano, nowMono);
+    keyLease?.hold(moreNano, nowMono);
     call.holdNano += moreNano;
     return true;
   }
@@ -114,7 +114,7 @@ export class OpenCalls {
   }
 
   /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns false the second time. */
-  release(callId: string, outcome: Outcome, nowMs: number): boolean {
+  release(callId: string, outcome: Outcome, nowMono: number): boolean {
     const call = this.#running.get(callId);
     if (!call) return false;
     this.#running.delete(callId);
@@ -122,8 +122,8 @@ export class OpenCalls {
     const actual = outcome.undone ? 0 : (outcome.tokens ?? claim.tokens);
     const undone = outcome.undone === true;
     this.#free(call);
-    call.key.end(need, call.keyBooked, claim.tokens, actual, undone, nowMs);
-    call.workspace.end(need, call.workspaceBooked, claim.tokens, actual, undone, nowMs);
+    call.key.end(need, call.keyBooked, claim.tokens, actual, undone, nowMono);
+    call.workspace.end(need, call.workspaceBooked, claim.tokens, actual, undone, nowMono);
     const owed = claim.funding !== 'none' && !call.posted && outcome.chargeNano > 0n;
     for (const part of [lease, keyLease]) {
       if (!part) continue;

@@ -38,15 +38,15 @@ export class SlidingWindow {
     this.#exact = this.#limit <= EXACT_UP_TO;
   }
 
-  /** @returns the weight that counts at `nowMs`. */
-  totalAt(nowMs: number): number {
-    this.#forget(nowMs);
+  /** @returns the weight that counts at `nowMono`. */
+  totalAt(nowMono: number): number {
+    this.#forget(nowMono);
     return this.#total;
   }
 
   /** Whether `weight` may be admitted now; one above the whole limit only into an empty window. */
-  fits(weight: number, nowMs: number): boolean {
-    this.#forget(nowMs);
+  fits(weight: number, nowMono: number): boolean {
+    this.#forget(nowMono);
     return weight > this.#limit ? this.#total === 0 : this.#total + weight <= this.#limit;
   }
 
@@ -54,32 +54,32 @@ export class SlidingWindow {
    * @returns ms, 0 to 60,000, until `weight` fits if nothing else arrives: exact, neither less nor more
    * than needed (to the bucket).
    */
-  waitMs(weight: number, nowMs: number): number {
-    if (this.fits(weight, nowMs)) return 0;
+  waitMs(weight: number, nowMono: number): number {
+    if (this.fits(weight, nowMono)) return 0;
     const room = weight > this.#limit ? 0 : this.#limit - weight;
     let left = this.#total;
     let index = this.#head;
-    let lastMs = nowMs;
+    let lastMs = nowMono;
     for (let n = 0; n < this.#size && left > room; n++) {
       left -= this.#weights[index] ?? 0;
-      lastMs = this.#times[index] ?? nowMs;
+      lastMs = this.#times[index] ?? nowMono;
       index = (index + 1) & (this.#times.length - 1);
     }
-    return Math.max(0, lastMs + WINDOW_MS - nowMs);
+    return Math.max(0, lastMs + WINDOW_MS - nowMono);
   }
 
   /**
-   * Books `weight` at `nowMs` whether it fits or not: ask `fits` first, except for what a call used
+   * Books `weight` at `nowMono` whether it fits or not: ask `fits` first, except for what a call used
    * beyond its estimate.
    * @returns its slot, for `giveBack`; -1 when there is nothing to book.
    */
-  book(weight: number, nowMs: number): number {
+  book(weight: number, nowMono: number): number {
     if (weight <= 0) return -1;
-    this.#forget(nowMs);
+    this.#forget(nowMono);
     this.#total += weight;
     const last = (this.#head + this.#size - 1) & (this.#times.length - 1);
     const lastMs = this.#size > 0 ? (this.#times[last] ?? 0) : Number.NEGATIVE_INFINITY;
-    const atMs = Math.max(nowMs, lastMs);
+    const atMs = Math.max(nowMono, lastMs);
     if (!this.#exact && Math.floor(lastMs / BUCKET_MS) === Math.floor(atMs / BUCKET_MS)) {
       this.#weights[last] = (this.#weights[last] ?? 0) + weight;
       this.#times[last] = atMs;
@@ -94,8 +94,8 @@ export class SlidingWindow {
   }
 
   /** Returns weight to the moment of its admission, while that is inside the window. */
-  giveBack(slot: number, weight: number, nowMs: number): void {
-    this.#forget(nowMs);
+  giveBack(slot: number, weight: number, nowMono: number): void {
+    this.#forget(nowMono);
     const offset = slot - this.#firstSlot;
     if (weight <= 0 || offset < 0 || offset >= this.#size) return;
     const index = (this.#head + offset) & (this.#times.length - 1);
@@ -104,8 +104,8 @@ export class SlidingWindow {
     this.#total -= returned;
   }
 
-  #forget(nowMs: number): void {
-    const untilMs = nowMs - WINDOW_MS;
+  #forget(nowMono: number): void {
+    const untilMs = nowMono - WINDOW_MS;
     while (this.#size > 0 && (this.#times[this.#head] ?? 0) <= untilMs) {
       this.#total -= this.#weights[this.#head] ?? 0;
       this.#head = (this.#head + 1) & (this.#times.length - 1);

@@ -1,7 +1,7 @@
 import { isRefusal } from '#lib/errors';
 import { type AuthenticatedCall, type FamilyCall, openCall } from '#lib/gateway/call/call';
 import type { Arrival, Reply } from '#lib/gateway/lane';
-import type { Ending } from '#lib/gateway/relay/parts';
+import type { SendLastByte } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { account } from '#lib/gateway/steps/account';
 import { answerJobList, answerModels } from '#lib/gateway/steps/answer-here';
@@ -29,17 +29,17 @@ import { takePlace } from '#lib/gateway/upload/take-place';
 export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): Promise<void> {
   const call = openCall(runtime, arrival);
   const client = watchClient(runtime, call);
-  let ending: Ending;
+  let sendLastByte: SendLastByte;
   try {
     const matched = matchOperation(call);
     if (isRefusal(matched)) throw await refuseAddress(runtime, call, matched);
-    ending = await answer(runtime, await authenticate(runtime, matched), client, reply);
+    sendLastByte = await answer(runtime, await authenticate(runtime, matched), client, reply);
   } catch (error) {
-    ending = refuseCall(runtime, call, error);
+    sendLastByte = refuseCall(runtime, call, error);
   }
   try {
     await account(runtime, call, reply);
-    ending(reply);
+    sendLastByte(reply);
   } catch (error) {
     runtime.report(error, call.id);
     breakOff(call, reply);
@@ -47,7 +47,12 @@ export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): P
   client.done();
 }
 
-function answer(runtime: Runtime, call: AuthenticatedCall, client: GoneWatch, reply: Reply): Promise<Ending> {
+function answer(
+  runtime: Runtime,
+  call: AuthenticatedCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<SendLastByte> {
   if (!isOfFamily(call)) return listModels(runtime, call);
   return call.operation.steps === 'stored'
     ? serveStored(runtime, call, client, reply)
@@ -60,7 +65,7 @@ async function generate(
   call: FamilyCall,
   client: GoneWatch,
   reply: Reply,
-): Promise<Ending> {
+): Promise<SendLastByte> {
   const { resource } = call.operation;
   const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
   await takePlace(runtime, bound);
@@ -79,7 +84,7 @@ async function serveStored(
   call: FamilyCall,
   client: GoneWatch,
   reply: Reply,
-): Promise<Ending> {
+): Promise<SendLastByte> {
   const { resource, ends } = call.operation;
   if (!resource) {
     await claimRate(runtime, call, 'rate');
@@ -93,7 +98,7 @@ async function serveStored(
 }
 
 /** The models lists. */
-async function listModels(runtime: Runtime, call: AuthenticatedCall): Promise<Ending> {
+async function listModels(runtime: Runtime, call: AuthenticatedCall): Promise<SendLastByte> {
   await claimRate(runtime, call, 'models');
   return answerModels(runtime, call);
 }

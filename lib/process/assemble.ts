@@ -20,8 +20,8 @@ import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
+import type { GatewayProcess } from '#lib/process/gateway-process';
 import { openJobs } from '#lib/process/jobs';
-import type { Running } from '#lib/process/running';
 import { openTelemetry } from '#lib/process/telemetry';
 import type { Upstreams } from '#lib/process/upstreams';
 import { createResources } from '#lib/resources/resources';
@@ -50,7 +50,7 @@ const CATALOGUE_MS = 60_000;
 const FINISH_POLL_MS = 25;
 /** The disk budget of uploads, as a multiple of the largest upload. */
 const MOST_UPLOADS = 16;
-/** Running drains are cut this long before the time for a stop runs out, so that they are still charged; ms. */
+/** GatewayProcess drains are cut this long before the time for a stop runs out, so that they are still charged; ms. */
 const CUT_DRAINS_MS = 2_000;
 
 /**
@@ -63,7 +63,7 @@ export async function assemble(
   upstreams: Upstreams,
   log: Logger,
   clock: Clock = systemClock,
-): Promise<Running> {
+): Promise<GatewayProcess> {
   const ids = createIds(clock);
   const ownerId = ids.newId() ?? crypto.randomUUID();
   const journalDir = join(env.dataDir, 'journal');

@@ -2,7 +2,7 @@ import { readHealth } from '#lib/command/live/offers';
 import type { ControlHost } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
-import type { Running } from '#lib/process/running';
+import type { GatewayProcess } from '#lib/process/gateway-process';
 import { readSealingKey } from '#lib/secrets';
 import { announce } from '#lib/snapshot/announce';
 import { readLimitUse } from '#lib/snapshot/limit-use';
@@ -11,7 +11,7 @@ import { readLimitUse } from '#lib/snapshot/limit-use';
 export function controlOf(
   env: Pick<Env, 'keyPepper' | 'encryptionKey' | 'dataDir'>,
   db: Db,
-  running: Pick<Running, 'pollNow' | 'runtime'>,
+  running: Pick<GatewayProcess, 'pollNow' | 'runtime'>,
 ): ControlHost {
   return {
     db,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Env } from '#lib/env';
 import type { PoolCounts } from '#lib/metrics/state-metrics';
-import type { Running } from '#lib/process/running';
+import type { GatewayProcess } from '#lib/process/gateway-process';
 
 /** Answers `/api/metrics`. */
 export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) => void;
@@ -17,7 +17,7 @@ export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) 
 export async function openMetrics(
   env: Pick<Env, 'metricsToken'>,
   pool: PoolCounts,
-  running: Running,
+  running: GatewayProcess,
 ): Promise<ServeMetrics> {
   const { metricsToken } = env;
   if (metricsToken === null) {

@@ -1,8 +1,8 @@
 import {
+  type AttemptReport,
   type Health,
   type Measure,
   type OfferHealth,
-  type Running,
   type Smoothed,
   unseen,
   untried,
@@ -70,7 +70,7 @@ class Offer implements OfferHealth {
     return this.tripped && this.probes > 0;
   }
 
-  begin(nowMs: number, further: boolean): Running | null {
+  begin(nowMs: number, further: boolean): AttemptReport | null {
     if (further && this.further >= Math.max(FURTHER_FLOOR, Math.floor(this.running * FURTHER_SHARE))) {
       return null;
     }
@@ -136,7 +136,7 @@ class Offer implements OfferHealth {
   }
 }
 
-class AttemptUnderWay implements Running {
+class AttemptUnderWay implements AttemptReport {
   readonly #offer: Offer;
   readonly #probe: boolean;
   readonly #further: boolean;

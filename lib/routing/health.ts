@@ -61,7 +61,7 @@ export function offerState(
 }
 
 /** One attempt under way. Exactly one of `succeeded`, `failed` and `abandoned`, then `over`. */
-export interface Running {
+export interface AttemptReport {
   /**
    * The offer answered. @param firstByteMs how long its first byte took; null for an answer that
    * says nothing about it (a refusal of the client's own request).
@@ -95,7 +95,7 @@ export interface Health {
    * @param further the call has fallen back before: counts against the retry budget.
    * @returns null when the offer's retry budget is used up.
    */
-  begin(offerId: string, nowMs: number, further: boolean): Running | null;
+  begin(offerId: string, nowMs: number, further: boolean): AttemptReport | null;
   measured(offerId: string, measure: Measure, nowMs: number): void;
   /** Every offer that was tried, for metrics and the console. */
   list(): readonly (OfferHealth & { readonly offerId: string })[];

@@ -1,5 +1,5 @@
+import type { ProviderMemory } from '#lib/sandbox/content/memory';
 import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
-import type { Shelf } from '#lib/sandbox/content/shelf';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 import type { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
@@ -108,10 +108,10 @@ export interface Dialect {
   handles(method: string, path: string): boolean;
   /**
    * Opens any request that it handles: those that make something, and those that read, list, cancel or
-   * delete what is kept on the shelf.
+   * delete what is kept in the memory.
    * @throws ProviderFault 400 for a body that the family does not understand, 404 for an unknown id.
    */
-  open(seen: Seen, cache: PrefixCache, shelf: Shelf): Opened;
+  open(seen: Seen, cache: PrefixCache, memory: ProviderMemory): Opened;
   errorBody(fault: ProviderFault): string;
   errorEvent(fault: ProviderFault): Frame;
 }

@@ -34,8 +34,8 @@ export const generateContent: Dialect = {
 
   handles: (method, path) => isOfOperations(method, path) || (method === 'POST' && methodPath.test(path)),
 
-  open(seen, cache, shelf) {
-    if (isOfOperations(seen.method, seen.path)) return openOperations(seen, shelf);
+  open(seen, cache, memory) {
+    if (isOfOperations(seen.method, seen.path)) return openOperations(seen, memory);
     const ask = readContentAsk(seen);
     const head = { modelVersion: ask.chat.model, responseId: seen.id.slice(4, 27) };
     return {

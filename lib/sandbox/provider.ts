@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chat } from '#lib/sandbox/chat';
+import { ProviderMemory } from '#lib/sandbox/content/memory';
 import { PrefixCache } from '#lib/sandbox/content/prefix-cache';
-import { Shelf } from '#lib/sandbox/content/shelf';
 import { type Dialect, freeOfCharge, type Opened, type Seen, type Truth } from '#lib/sandbox/dialect';
 import { generateContent } from '#lib/sandbox/generate-content';
 import { images } from '#lib/sandbox/images';
@@ -38,7 +38,7 @@ interface Settings {
 /** The provider's side of one server: everything that is not under `/_`. */
 export function serveProvider({ truth, key, paceMs }: Settings) {
   const scenarios = new Scenarios(paceMs);
-  const memory: Memory = { cache: new PrefixCache(), shelf: new Shelf() };
+  const memory: Memory = { cache: new PrefixCache(), memory: new ProviderMemory() };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const outlet = new Outlet(response);
     const { seen, whole } = await readSeen(request);
@@ -90,7 +90,7 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
 /** What one server remembers from request to request. */
 interface Memory {
   readonly cache: PrefixCache;
-  readonly shelf: Shelf;
+  readonly memory: ProviderMemory;
 }
 
 /** What is known of a request so far: whatever throws, the truth log gets it. */
@@ -108,7 +108,7 @@ async function answerSeen(
   dialect: Dialect,
   course: Course,
   scenarios: Scenarios,
-  { cache, shelf }: Memory,
+  { cache, memory }: Memory,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   if (seen.method === 'GET' && seen.path === '/models') {
@@ -117,7 +117,7 @@ async function answerSeen(
   if (!dialect.handles(seen.method, seen.path)) {
     throw new ProviderFault(404, `Invalid URL (${seen.method} /v1${seen.path})`);
   }
-  const opened = dialect.open(seen, cache, shelf);
+  const opened = dialect.open(seen, cache, memory);
   course.opened = opened;
   getModel(parseName(opened.model).base);
   const asked = opened.asked ?? findDirective(opened.prompt) ?? opened.model;

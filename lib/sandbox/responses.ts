@@ -9,8 +9,8 @@ export const responses: Dialect = {
 
   handles: (method, path) => (method === 'POST' && path === '/responses') || handlesStored(method, path),
 
-  open: (seen, cache, shelf) =>
-    seen.path === '/responses' ? openCreate(seen, cache, shelf) : openStored(seen, shelf),
+  open: (seen, cache, memory) =>
+    seen.path === '/responses' ? openCreate(seen, cache, memory) : openStored(seen, memory),
 
   errorBody: (fault) => JSON.stringify({ error: errorObject(fault) }),
 

@@ -1,5 +1,5 @@
 import { fileAnswer } from '#lib/sandbox/content/film';
-import type { Shelf } from '#lib/sandbox/content/shelf';
+import type { ProviderMemory } from '#lib/sandbox/content/memory';
 import { type Answer, type Dialect, freeOfCharge, type Opened, type Seen } from '#lib/sandbox/dialect';
 import { jobCourse, standOf } from '#lib/sandbox/scenario/job';
 import { findDirective, keptName, numberParam, parseName } from '#lib/sandbox/scenario/name';
@@ -31,11 +31,11 @@ export const videos: Dialect = {
     return found !== undefined && (methods[end ?? (id === undefined ? '' : 'id')]?.includes(method) ?? false);
   },
 
-  open(seen, _cache, shelf) {
+  open(seen, _cache, memory) {
     const [, written, end] = path.exec(seen.path) ?? [];
-    if (written === undefined) return seen.method === 'POST' ? create(seen, shelf) : list(seen, shelf);
-    const video = getVideo(shelf, decodeURIComponent(written), seen.atMs);
-    if (end === '/remix') return remix(seen, shelf, video);
+    if (written === undefined) return seen.method === 'POST' ? create(seen, memory) : list(seen, memory);
+    const video = getVideo(memory, decodeURIComponent(written), seen.atMs);
+    if (end === '/remix') return remix(seen, memory, video);
     const opened = {
       model: video.model,
       stream: false,
@@ -45,7 +45,7 @@ export const videos: Dialect = {
     if (end === '/content') return { ...opened, answer: () => content(seen, video) };
     return {
       ...opened,
-      answer: () => (seen.method === 'GET' ? whole(shownVideo(video, seen.atMs)) : remove(shelf, video)),
+      answer: () => (seen.method === 'GET' ? whole(shownVideo(video, seen.atMs)) : remove(memory, video)),
     };
   },
 
@@ -62,19 +62,19 @@ export const videos: Dialect = {
   }),
 };
 
-function create(seen: Seen, shelf: Shelf): Opened {
+function create(seen: Seen, memory: ProviderMemory): Opened {
   const { model, prompt, seconds, size } = readVideoAsk(seen);
-  return begin(seen, shelf, { model, prompt, seconds, size, remixedFrom: null });
+  return begin(seen, memory, { model, prompt, seconds, size, remixedFrom: null });
 }
 
-function remix(seen: Seen, shelf: Shelf, { id, model, seconds, size }: Video): Opened {
-  return begin(seen, shelf, { model, prompt: readRemixPrompt(seen), seconds, size, remixedFrom: id });
+function remix(seen: Seen, memory: ProviderMemory, { id, model, seconds, size }: Video): Opened {
+  return begin(seen, memory, { model, prompt: readRemixPrompt(seen), seconds, size, remixedFrom: id });
 }
 
 /** The job begins when it is answered: a request that meets a fault leaves none. */
 function begin(
   seen: Seen,
-  shelf: Shelf,
+  memory: ProviderMemory,
   asked: Pick<Video, 'model' | 'prompt' | 'seconds' | 'size' | 'remixedFrom'>,
 ): Opened {
   return {
@@ -92,7 +92,7 @@ function begin(
         course: jobCourse(name, seen.atMs, usualMs),
         bytes: numberParam(name, 'bytes', usualBytes),
       };
-      kept.put(shelf, video.id, video);
+      kept.put(memory, video.id, video);
       const videoSeconds = video.course.end === 'completed' ? Number(video.seconds) : 0;
       const truth = { ...freeOfCharge, job: video.id, videoSeconds };
       return { ...whole(shownVideo(video, seen.atMs)), truth };
@@ -100,13 +100,13 @@ function begin(
   };
 }
 
-function list({ query, atMs }: Seen, shelf: Shelf): Opened {
+function list({ query, atMs }: Seen, memory: ProviderMemory): Opened {
   return {
     model: 'echo',
     stream: false,
     prompt: '',
     answer: () => {
-      const all = query.get('order') === 'asc' ? [...kept.list(shelf)] : [...kept.list(shelf)].reverse();
+      const all = query.get('order') === 'asc' ? [...kept.list(memory)] : [...kept.list(memory)].reverse();
       const after = all.findIndex(({ id }) => id === query.get('after'));
       const rest = all.slice(after + 1);
       const data = rest.slice(0, Number(query.get('limit') ?? 20)).map((video) => shownVideo(video, atMs));
@@ -115,8 +115,8 @@ function list({ query, atMs }: Seen, shelf: Shelf): Opened {
   };
 }
 
-function remove(shelf: Shelf, { id }: Video): Answer {
-  kept.remove(shelf, id);
+function remove(memory: ProviderMemory, { id }: Video): Answer {
+  kept.remove(memory, id);
   return whole({ id, object: 'video.deleted', deleted: true });
 }
 

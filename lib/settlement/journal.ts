@@ -71,7 +71,7 @@ interface Written {
 }
 
 /** A running call: what recovery would need of it. */
-interface Running {
+interface RunningCall {
   file: JournalFile;
   readonly open: OpenEntry;
   checkpoint: CheckpointEntry | null;
@@ -87,7 +87,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   const { mostHeldBytes = 128 * 1024 * 1024, probeMs = 1_000 } = options;
   const files = new JournalFiles(dir, ownerId, (file) => options.onFile?.(file));
   const backlog = new Backlog(files, { entries: mostHeld, bytes: mostHeldBytes }, options.report);
-  const running = new CallTable<Running>();
+  const running = new CallTable<RunningCall>();
   const buffer = new RecordBuffer();
   let tick: Written[] = [];
   let waiting: PromiseWithResolvers<void> | null = null;
@@ -219,7 +219,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     for (const call of long) move(call, files.current);
   }
 
-  function move(call: Running, file: JournalFile): void {
+  function move(call: RunningCall, file: JournalFile): void {
     const before = call.file;
     before.opens--;
     file.opens++;

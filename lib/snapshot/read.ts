@@ -1,11 +1,11 @@
 import type { Clock } from '#lib/clock';
 import type { Refusal } from '#lib/errors';
 import { fingerprint, isWellFormedKey } from '#lib/secrets';
-import { createGate } from '#lib/snapshot/gate';
+import { createLookUpThrottle } from '#lib/snapshot/look-up-throttle';
 import { createMemory } from '#lib/snapshot/memory';
 import { coolingDown, malformed, notFound, revoked, rotatedOut, unresolved } from '#lib/snapshot/refusals';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
-import { createUnknown } from '#lib/snapshot/unknown';
+import { createUnknownKeys } from '#lib/snapshot/unknown-keys';
 
 /**
  * Turns a presented secret into a snapshot: memory first, one shared load on a miss
@@ -68,9 +68,9 @@ interface Flight {
 export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   const { clock, hash, load, trustMs = staleMs, timeoutMs = 2_000 } = options;
   const memory = createMemory(options.most ?? 50_000);
-  const unknown = createUnknown({ most: 10_000, keepMs: 5_000 });
-  const gate = createGate({ atOnce: 50, perSecond: 200 });
-  const strangers = createGate({ atOnce: 37, perSecond: 150 });
+  const unknown = createUnknownKeys({ most: 10_000, keepMs: 5_000 });
+  const throttle = createLookUpThrottle({ atOnce: 50, perSecond: 200 });
+  const strangers = createLookUpThrottle({ atOnce: 37, perSecond: 150 });
   const names = new Fingerprints();
   const flights = new Map<string, Flight>();
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
@@ -101,7 +101,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
     const flight: Flight = { touched: new Set(), result: Promise.resolve(notFound) };
     flights.set(id, flight);
     flight.result = lookUp(id, digest, flight.touched).finally(() => {
-      gate.done();
+      throttle.done();
       if (strange) strangers.done();
     });
     return flight.result;
@@ -111,7 +111,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   function enter(nowMs: number, strange: boolean): number {
     const waitSeconds = strange ? strangers.enter(nowMs) : 0;
     if (waitSeconds > 0) return waitSeconds;
-    const shared = gate.enter(nowMs);
+    const shared = throttle.enter(nowMs);
     if (shared > 0 && strange) strangers.done();
     return shared;
   }
@@ -122,7 +122,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
         touched.clear();
         const startedAtMs = clock.mono();
         const found = await within(timeoutMs, load(digest));
-        gate.succeeded();
+        throttle.succeeded();
         // A change that came while the load ran may be missing from it: load again, never keep it.
         const moved = isTouched(found, touched);
         if (moved && round < mostReloads) continue;
@@ -131,7 +131,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
       }
     } catch (error) {
       const nowMs = clock.mono();
-      gate.failed(nowMs);
+      throttle.failed(nowMs);
       options.report?.(error);
       const stale = fromMemory(id, nowMs, staleMs);
       return stale === null ? unresolved : usable(stale, clock);

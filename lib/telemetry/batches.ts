@@ -1,6 +1,6 @@
 import type { CallRecord } from '#lib/settlement/entry';
+import type { ExportFile, ExportFiles } from '#lib/telemetry/export-files';
 import { readEnds } from '#lib/telemetry/read-calls';
-import type { Shelf, Shelved } from '#lib/telemetry/shelf';
 import { spansOf } from '#lib/telemetry/spans/call-spans';
 import { chargeSpanOf, type LateCharge } from '#lib/telemetry/spans/charge-span';
 import type { ServerAddresses, Span } from '#lib/telemetry/spans/span';
@@ -17,7 +17,7 @@ export interface Batch {
   /** Whether it was cut for its size alone: more is there. */
   readonly full: boolean;
   /** The file it comes from; null for what no file holds. */
-  readonly file: Shelved | null;
+  readonly file: ExportFile | null;
   /** The collector has it, or never will: it does not come again. */
   done(): void;
 }
@@ -27,14 +27,14 @@ const mostRemembered = 10_000;
 
 /** All that the collector does not have yet, oldest first, in pieces. */
 export class Batches {
-  readonly #shelf: Shelf;
+  readonly #files: ExportFiles;
   readonly #ownerId: string;
   #remembered: CallRecord[] = [];
   #charges: { readonly charges: readonly LateCharge[]; readonly to: string } | null = null;
   addresses: ServerAddresses = new Map();
 
-  constructor(shelf: Shelf, ownerId: string) {
-    this.#shelf = shelf;
+  constructor(files: ExportFiles, ownerId: string) {
+    this.#files = files;
     this.#ownerId = ownerId;
   }
 
@@ -52,16 +52,16 @@ export class Batches {
 
   /** @param most calls in it. @returns null when nothing waits. @throws Error of the file system. */
   next(most: number): Batch | null {
-    for (const file of this.#shelf.list()) {
+    for (const file of this.#files.list()) {
       const batch = this.#fromFile(file, most);
       if (batch) return batch;
     }
     return this.#fromMemory(most) ?? this.#fromCharges();
   }
 
-  #fromFile(file: Shelved, most: number): Batch | null {
-    const { size } = this.#shelf.extent(file);
-    const from = this.#shelf.position(file);
+  #fromFile(file: ExportFile, most: number): Batch | null {
+    const { size } = this.#files.extent(file);
+    const from = this.#files.position(file);
     const spans: Span[] = [];
     let [end, count, unreadable] = [from, 0, 0];
     if (from < size) {
@@ -74,12 +74,12 @@ export class Batches {
         if (count >= most) break;
       }
     }
-    const done = () => this.#shelf.advance(file, end);
+    const done = () => this.#files.advance(file, end);
     if (count > 0 || unreadable > 0) {
       return { ownerId: file.ownerId, spans, count, unreadable, full: count >= most, file, done };
     }
     // Starts of calls alone, or nothing: the end of a finished file.
-    if (end > from || !this.#shelf.extent(file).current) done();
+    if (end > from || !this.#files.extent(file).current) done();
     return null;
   }
 
@@ -99,7 +99,7 @@ export class Batches {
     const spans = waiting.charges.flatMap((charge) => chargeSpanOf(charge) ?? []);
     const done = () => {
       this.#charges = null;
-      this.#shelf.noteCharges(waiting.to);
+      this.#files.noteCharges(waiting.to);
     };
     return this.#batch(spans, spans.length, done, false);
   }

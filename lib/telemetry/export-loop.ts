@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Batch, Batches } from '#lib/telemetry/batches';
+import { type ExportFile, ExportFiles } from '#lib/telemetry/export-files';
 import type { ExportCounts, ExportTask, FromExporter, ToExporter } from '#lib/telemetry/messages';
 import { readEnds } from '#lib/telemetry/read-calls';
 import { encodeTraces } from '#lib/telemetry/send/encode';
 import { delayOf } from '#lib/telemetry/send/pace';
 import { type Outcome, openSender } from '#lib/telemetry/send/send';
-import { Shelf, type Shelved } from '#lib/telemetry/shelf';
 
 /** Calls in one request: some megabytes before compression. */
 const mostCalls = 1_000;
@@ -15,14 +15,14 @@ const roomBytes = 64 * 1024 * 1024;
 const repeatMs = 300_000;
 
 /**
- * Sends to the collector what the shelf holds until it is told to stop: one request at a time, the same one again
- * until it is taken or refused for good. What it reads stays on the shelf until then, so that a kill at any moment
+ * Sends to the collector what the files hold until it is told to stop: one request at a time, the same one again
+ * until it is taken or refused for good. What it reads stays in the folder until then, so that a kill at any moment
  * repeats calls and loses none.
  */
 export class ExportLoop {
   readonly #task: ExportTask;
   readonly #say: (message: FromExporter) => void;
-  readonly #shelf: Shelf;
+  readonly #files: ExportFiles;
   readonly #batches: Batches;
   readonly #stopping = new AbortController();
   #counts: ExportCounts = { sent: 0, dropped: 0, skipped: 0, rejectedSpans: 0, failures: 0 };
@@ -42,15 +42,15 @@ export class ExportLoop {
   constructor(task: ExportTask, say: (message: FromExporter) => void) {
     this.#task = task;
     this.#say = say;
-    this.#shelf = new Shelf(task.dir, task.ownerId);
-    this.#batches = new Batches(this.#shelf, task.ownerId);
+    this.#files = new ExportFiles(task.dir, task.ownerId);
+    this.#batches = new Batches(this.#files, task.ownerId);
   }
 
   hear(message: ToExporter): void {
     switch (message.kind) {
       case 'files':
         this.#begun = true;
-        this.#shelf.note(message.own);
+        this.#files.note(message.own);
         this.#ownNames = new Set(message.own.map(({ name }) => name));
         this.#trim();
         return;
@@ -180,13 +180,13 @@ export class ExportLoop {
 
   #skipOldest(bytes: number, why: string): void {
     let [left, calls] = [bytes, 0];
-    for (const file of this.#shelf.list()) {
-      const { size, current } = this.#shelf.extent(file);
+    for (const file of this.#files.list()) {
+      const { size, current } = this.#files.extent(file);
       if (left <= 0 || current) break;
       if (file.name === this.#offered) continue;
-      for (const { call, unreadable } of readEnds(file.path, this.#shelf.position(file), size))
+      for (const { call, unreadable } of readEnds(file.path, this.#files.position(file), size))
         if (call !== null || unreadable) calls++;
-      this.#shelf.remove(file);
+      this.#files.remove(file);
       left -= size;
     }
     if (calls === 0) return;
@@ -195,15 +195,15 @@ export class ExportLoop {
   }
 
   #waitingBytes(): number {
-    return this.#shelf.list().reduce((sum, file) => sum + this.#shelf.extent(file).size, 0);
+    return this.#files.list().reduce((sum, file) => sum + this.#files.extent(file).size, 0);
   }
 
-  #isShelved(file: Shelved): boolean {
-    return this.#shelf.list().some(({ name }) => name === file.name);
+  #isShelved(file: ExportFile): boolean {
+    return this.#files.list().some(({ name }) => name === file.name);
   }
 
   #noteCharges({ file }: Batch): void {
-    if (file === null) this.#chargesTo = this.#shelf.chargesTo;
+    if (file === null) this.#chargesTo = this.#files.chargesTo;
   }
 
   #originOf(ownerId: string): Parameters<typeof encodeTraces>[0] {
@@ -234,12 +234,12 @@ export class ExportLoop {
   }
 
   #tell(): void {
-    const shelved = new Set(this.#shelf.list().map(({ name }) => name));
+    const shelved = new Set(this.#files.list().map(({ name }) => name));
     const done = [...this.#ownNames].filter((name) => !shelved.has(name));
     const counts = { ...this.#counts };
-    const backlogBytes = this.#shelf
+    const backlogBytes = this.#files
       .list()
-      .reduce((sum, file) => sum + this.#shelf.extent(file).size - this.#shelf.position(file), 0);
+      .reduce((sum, file) => sum + this.#files.extent(file).size - this.#files.position(file), 0);
     this.#say({ kind: 'state', counts, backlogBytes, done, chargesTo: this.#chargesTo });
   }
 

@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CallRecord } from '#lib/settlement/entry';
 import type { JournalFile } from '#lib/settlement/journal-files';
+import { makeExportFolder, type OwnFile, readPositions } from '#lib/telemetry/export-files';
 import type { LateCharges } from '#lib/telemetry/late-charges';
 import type { ExportCounts, ExportTask, FromExporter, ToExporter } from '#lib/telemetry/messages';
 import { delayOf } from '#lib/telemetry/send/pace';
 import type { TelemetrySettings } from '#lib/telemetry/settings';
-import { makeShelf, type OwnFile, readPositions } from '#lib/telemetry/shelf';
 import type { ServerAddress } from '#lib/telemetry/spans/span';
 
 export interface ExporterParts {
@@ -56,7 +56,7 @@ const program = new URL('./export-thread.ts', import.meta.url);
 /** @throws Error of the file system, when there is no place for what waits. */
 export function startExporter(parts: ExporterParts): Exporter {
   const { settings, ownerId, version, log, everyMs = 1_000, chargesEveryMs = 15_000 } = parts;
-  const dir = makeShelf(parts.journalDir);
+  const dir = makeExportFolder(parts.journalDir);
   const task: ExportTask = { settings, dir, ownerId, version, everyMs };
   const late = parts.charges?.(readPositions(dir).chargesTo) ?? null;
   let own: { readonly name: string; readonly file: JournalFile }[] = [];

@@ -4,7 +4,7 @@ import type { CloseEntry } from '#lib/settlement/entry';
 import { encodeEntry } from '#lib/settlement/record/encode';
 import { recordOf } from '#lib/settlement/record/frame';
 import { replaceFile } from '#lib/settlement/set-aside';
-import { makeShelf } from '#lib/telemetry/shelf';
+import { makeExportFolder } from '#lib/telemetry/export-files';
 
 /**
  * Keeps the calls that a dead process left open for the exporter: their ends stand in no journal. Those that the log
@@ -23,5 +23,5 @@ export async function shelveInterrupted(
   );
   const ids = new Set(logged.rows.map(({ id }) => id));
   const records = ended.filter(({ callId }) => ids.has(callId)).map((end) => recordOf(encodeEntry(end)));
-  replaceFile(join(makeShelf(journalDir), `${ownerId}-interrupted.log`), Buffer.concat(records));
+  replaceFile(join(makeExportFolder(journalDir), `${ownerId}-interrupted.log`), Buffer.concat(records));
 }

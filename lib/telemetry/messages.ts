@@ -1,13 +1,13 @@
 import type { CallRecord } from '#lib/settlement/entry';
+import type { OwnFile } from '#lib/telemetry/export-files';
 import type { TelemetrySettings } from '#lib/telemetry/settings';
-import type { OwnFile } from '#lib/telemetry/shelf';
 import type { LateCharge } from '#lib/telemetry/spans/charge-span';
 import type { ServerAddress } from '#lib/telemetry/spans/span';
 
 /** What the exporter's thread is started with. */
 export interface ExportTask {
   readonly settings: TelemetrySettings;
-  /** Where its files lie (`Shelf`). */
+  /** Where its files lie (`ExportFiles`). */
   readonly dir: string;
   /** Of the running process. */
   readonly ownerId: string;
@@ -51,7 +51,7 @@ export type FromExporter =
       readonly counts: ExportCounts;
       /** Bytes of files that the collector does not have yet. */
       readonly backlogBytes: number;
-      /** Files of the running process that left the shelf. */
+      /** Files of the running process whose links were deleted. */
       readonly done: readonly string[];
       /** Late charges up to then are with the collector, or given up. */
       readonly chargesTo: string | null;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '#lib/clock';
-import type { Health, Running } from '#lib/routing/health';
+import type { AttemptReport, Health } from '#lib/routing/health';
 import type { Target, TimeLimits } from '#lib/routing/target';
 import type { AttemptRecord } from '#lib/settlement/entry';
 import { classify, failureName } from '#lib/upstream/classify';
@@ -31,7 +31,7 @@ export interface AttemptDeps {
 /** One attempt at one target. */
 export interface AttemptRequest {
   readonly target: Target;
-  readonly running: Running;
+  readonly running: AttemptReport;
   readonly timeLimits: TimeLimits;
   /** Whether a stream was asked for: first bytes of streams and of whole answers are not alike. */
   readonly stream: boolean;

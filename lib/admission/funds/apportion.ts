@@ -17,7 +17,7 @@ export interface CapRoom {
 }
 
 /** A workspace or a key as the database has it under its row lock. */
-export interface Purse extends LeaseRef {
+export interface LockedFunds extends LeaseRef {
   /** Leased to this owner, and to all others. */
   readonly ownNano: bigint;
   readonly othersNano: bigint;
@@ -29,7 +29,7 @@ export interface Purse extends LeaseRef {
 
 export interface Apportioned {
   readonly verdicts: readonly Verdict[];
-  readonly grants: ReadonlyMap<Purse, bigint>;
+  readonly grants: ReadonlyMap<LockedFunds, bigint>;
   /** Leases of other owners that stand in the way. */
   readonly recalls: readonly LeaseRef[];
 }
@@ -42,9 +42,9 @@ interface Bound {
   readonly freesAtMs: number | null;
 }
 
-/** A purse while it is being shared out. */
+/** Funds while they are being shared out. */
 interface Open {
-  readonly purse: Purse;
+  readonly funds: LockedFunds;
   readonly bounds: readonly Bound[];
   usableNano: bigint;
   grantNano: bigint;
@@ -57,49 +57,49 @@ interface Open {
  */
 export function apportion(
   ask: FundAsk,
-  workspace: Purse,
-  keys: ReadonlyMap<string, Purse>,
+  workspace: LockedFunds,
+  keys: ReadonlyMap<string, LockedFunds>,
   owners: number,
 ): Apportioned {
   const funds = open(workspace, ask.workspace, owners, ask.wants);
   const caps = new Map<string, Open>();
   for (const state of ask.keys) {
-    const purse = keys.get(state.subjectId);
+    const funds = keys.get(state.subjectId);
     const wants = ask.wants.filter((want) => want.keyId === state.subjectId);
-    if (purse) caps.set(state.subjectId, open(purse, state, owners, wants));
+    if (funds) caps.set(state.subjectId, open(funds, state, owners, wants));
   }
   const recalls = new Map<string, LeaseRef>();
   const verdicts = ask.wants.map((want): Verdict => {
     const cap = want.capped ? caps.get(want.keyId) : undefined;
-    const purses = cap ? [funds, cap] : [funds];
-    const verdict = want.mode === 'grow-lease' ? enlarge(want, purses) : admit(want, purses);
+    const payers = cap ? [funds, cap] : [funds];
+    const verdict = want.mode === 'grow-lease' ? enlarge(want, payers) : admit(want, payers);
     if (verdict.kind === 'short') {
       for (const ref of verdict.shortage.leases) recalls.set(`${ref.kind}:${ref.subjectId}`, ref);
     }
     return verdict;
   });
-  const grants = new Map<Purse, bigint>();
+  const grants = new Map<LockedFunds, bigint>();
   for (const part of [funds, ...caps.values()]) {
-    if (part.grantNano > 0n) grants.set(part.purse, part.grantNano);
+    if (part.grantNano > 0n) grants.set(part.funds, part.grantNano);
   }
   return { verdicts, grants, recalls: [...recalls.values()] };
 }
 
-function open(purse: Purse, state: LeaseState, owners: number, wants: readonly Want[]): Open {
-  const own = state.reclaim && purse.ownNano > state.keepNano ? state.keepNano : purse.ownNano;
-  const leased = own + purse.othersNano;
+function open(funds: LockedFunds, state: LeaseState, owners: number, wants: readonly Want[]): Open {
+  const own = state.reclaim && funds.ownNano > state.keepNano ? state.keepNano : funds.ownNano;
+  const leased = own + funds.othersNano;
   const bounds: Bound[] =
-    purse.kind === 'workspace'
+    funds.kind === 'workspace'
       ? [
           {
             code: 'insufficient_balance',
-            boundNano: purse.settledNano,
-            settledFreeNano: purse.settledNano,
-            freeNano: purse.settledNano - purse.rowsNano - leased,
+            boundNano: funds.settledNano,
+            settledFreeNano: funds.settledNano,
+            freeNano: funds.settledNano - funds.rowsNano - leased,
             freesAtMs: null,
           },
         ]
-      : purse.caps.map((cap) => ({
+      : funds.caps.map((cap) => ({
           code: cap.code,
           boundNano: cap.capNano,
           settledFreeNano: cap.capNano - cap.settledNano,
@@ -107,7 +107,7 @@ function open(purse: Purse, state: LeaseState, owners: number, wants: readonly W
           freesAtMs: cap.freesAtMs,
         }));
   const part: Open = {
-    purse,
+    funds,
     bounds,
     usableNano: state.reclaim ? 0n : state.usableNano,
     grantNano: 0n,
@@ -139,24 +139,24 @@ function extend(part: Open, amountNano: bigint): void {
   for (const bound of part.bounds) bound.freeNano -= amountNano;
 }
 
-function admit(want: Want, purses: readonly Open[]): Verdict {
-  if (want.mode === 'claim' && purses.every((part) => covers(part, want.amountNano))) {
-    for (const part of purses) part.usableNano -= want.amountNano;
+function admit(want: Want, funds: readonly Open[]): Verdict {
+  if (want.mode === 'claim' && funds.every((part) => covers(part, want.amountNano))) {
+    for (const part of funds) part.usableNano -= want.amountNano;
     return { kind: 'lease' };
   }
-  const short = firstShort(want, purses);
+  const short = firstShort(want, funds);
   if (short) return { kind: 'short', shortage: short };
-  for (const part of purses) for (const bound of part.bounds) bound.freeNano -= want.amountNano;
+  for (const part of funds) for (const bound of part.bounds) bound.freeNano -= want.amountNano;
   return { kind: 'row' };
 }
 
 /** A hold in a lease grows inside leases alone: they take exactly what it needs more. */
-function enlarge(want: Want, purses: readonly Open[]): Verdict {
-  const lacking = purses.filter((part) => !covers(part, want.amountNano));
+function enlarge(want: Want, funds: readonly Open[]): Verdict {
+  const lacking = funds.filter((part) => !covers(part, want.amountNano));
   const short = firstShort(want, lacking);
   if (short) return { kind: 'short', shortage: short };
   for (const part of lacking) extend(part, want.amountNano);
-  for (const part of purses) part.usableNano -= want.amountNano;
+  for (const part of funds) part.usableNano -= want.amountNano;
   return { kind: 'lease' };
 }
 
@@ -165,14 +165,14 @@ function covers(part: Open, amountNano: bigint): boolean {
 }
 
 /** Funds before caps, caps in the order day, 7-day, 30-day, quota (contract: admission/order). */
-function firstShort(want: Want, purses: readonly Open[]): Shortage | null {
-  for (const part of purses) {
+function firstShort(want: Want, funds: readonly Open[]): Shortage | null {
+  for (const part of funds) {
     for (const bound of part.bounds) {
       if (enough(bound.freeNano, want)) continue;
-      const { purse } = part;
+      const { funds } = part;
       const inTheWay =
-        purse.othersNano > 0n && enough(bound.freeNano + purse.othersNano, want)
-          ? [{ kind: purse.kind, subjectId: purse.subjectId }]
+        funds.othersNano > 0n && enough(bound.freeNano + funds.othersNano, want)
+          ? [{ kind: funds.kind, subjectId: funds.subjectId }]
           : [];
       return {
         code: bound.code,

@@ -56,11 +56,11 @@ export class LeaseLine {
 
   async #fund(round: Round): Promise<FundAnswer> {
     const { clock, leases } = this.#parts;
-    const nowMs = clock.mono();
-    const workspace = leases.workspace(this.#workspaceId, nowMs);
+    const nowMono = clock.mono();
+    const workspace = leases.workspace(this.#workspaceId, nowMono);
     const keys = new Set(round.more.filter((lease) => lease.kind === 'key'));
     for (const want of round.wants) {
-      if (want.capped) keys.add(leases.key(want.keyId, this.#workspaceId, nowMs));
+      if (want.capped) keys.add(leases.key(want.keyId, this.#workspaceId, nowMono));
     }
     const touched = [workspace, ...keys];
     for (const lease of touched) lease.asking = true;

@@ -3,9 +3,9 @@ import type { AnsweredCall } from '#lib/gateway/call/call';
 import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/call/charge-call';
 import { endCall } from '#lib/gateway/call/end-call';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
-import { learn } from '#lib/gateway/learn';
+import { observeAnswer } from '#lib/gateway/observe-answer';
+import { NotKept, type Recorder } from '#lib/gateway/relay/recorder';
 import { closedEarly } from '#lib/gateway/relay/unread';
-import { NotKept, type Watch } from '#lib/gateway/relay/watch';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Meter } from '#lib/metering/meter';
 import type { Tap } from '#lib/relay/tap';
@@ -13,7 +13,7 @@ import { failureName, isOwnClosing } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
 
 /** What is left to send once the books are closed: the last byte. */
-export type Ending = (reply: Reply) => void;
+export type SendLastByte = (reply: Reply) => void;
 
 /** One answer, and everybody who has to do with it. */
 export interface RelayParts {
@@ -23,10 +23,10 @@ export interface RelayParts {
   readonly meter: Meter | null;
   readonly tap: Tap;
   /** null: the answer shows nothing that must be kept. */
-  readonly watch: Watch | null;
+  readonly recorder: Recorder | null;
   readonly reply: Reply;
   readonly headers: HeaderList;
-  readonly resolve: (ending: Ending) => void;
+  readonly resolve: (sendLastByte: SendLastByte) => void;
   /** Nothing of the answer may go to the client: it gets a refusal instead. */
   readonly reject: (error: Error) => void;
 }
@@ -52,7 +52,7 @@ export function settleCall(parts: RelayParts, error: Error | null): void {
   else endCall(call, { by: 'failure', name: failureName(error) });
   call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
   chargeCall(call, meter, seenOf(parts, error));
-  if (error === null) learn(runtime, call, exchange);
+  if (error === null) observeAnswer(runtime, call, exchange);
 }
 
 function seenOf({ runtime, call, exchange }: RelayParts, error: Error | null): Seen {

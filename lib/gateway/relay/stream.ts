@@ -8,7 +8,7 @@ import {
   settleCall,
   withhold,
 } from '#lib/gateway/relay/parts';
-import { NotKept } from '#lib/gateway/relay/watch';
+import { NotKept } from '#lib/gateway/relay/recorder';
 import { breakEnding } from '#lib/relay/break-ending';
 import type { ExchangeReader } from '#lib/upstream/exchange';
 
@@ -38,14 +38,14 @@ export class StreamRelay implements ExchangeReader {
   }
 
   data(chunk: Uint8Array): void {
-    const { call, runtime, tap, watch } = this.#p;
+    const { call, runtime, tap, recorder } = this.#p;
     const nowMono = runtime.clock.mono();
     call.firstByteMono ??= nowMono;
     const pieces = tap.push(chunk);
-    const kept = watch === null ? null : watch.keepNew();
+    const kept = recorder === null ? null : recorder.keepNew();
     if (kept) this.#waitFor(kept);
     const terminal = tap.terminal();
-    const settled = terminal && watch !== null ? watch.settleStored() : null;
+    const settled = terminal && recorder !== null ? recorder.settleStored() : null;
     if (settled) this.#waitFor(settled);
     if (terminal || nowMono - this.#checkpointMono >= CHECKPOINT_MS) this.#checkpoint(nowMono, terminal);
     for (const piece of pieces) this.#send(piece);
@@ -53,7 +53,7 @@ export class StreamRelay implements ExchangeReader {
 
   /** The journal learns what the stream would cost now; before its own end goes out, it must have. */
   #checkpoint(nowMono: number, terminal: boolean): void {
-    const { call, runtime, meter, watch } = this.#p;
+    const { call, runtime, meter, recorder } = this.#p;
     this.#checkpointMono = nowMono;
     if (call.claim.funding === 'none') return;
     chargeCall(call, meter, { end: 'open' });
@@ -71,7 +71,7 @@ export class StreamRelay implements ExchangeReader {
     }
     this.#waitFor(written);
     // Its client may go on from here before the stream has ended.
-    const told = watch === null ? null : watch.tellUsed();
+    const told = recorder === null ? null : recorder.tellUsed();
     if (told) this.#waitFor(told);
   }
 
@@ -135,10 +135,10 @@ export class StreamRelay implements ExchangeReader {
       void this.#gate.then(() => this.end());
       return;
     }
-    const { meter, watch } = this.#p;
+    const { meter, recorder } = this.#p;
     // What an answer says at its very end is read only now.
     meter?.end();
-    const kept = watch === null ? null : watch.keepNew();
+    const kept = recorder === null ? null : recorder.keepNew();
     if (kept) {
       this.#waitFor(kept);
       this.end();
@@ -146,15 +146,15 @@ export class StreamRelay implements ExchangeReader {
     }
     this.#done = true;
     settleCall(this.#p, null);
-    if (watch) void this.#tell(watch).then(() => this.#finish());
+    if (recorder) void this.#tell(recorder).then(() => this.#finish());
     else this.#finish();
   }
 
   /** What the stream has shown learns what it used: without that, a later hold is too small, no more. */
-  async #tell(watch: NonNullable<RelayParts['watch']>): Promise<void> {
-    await watch.tellUsed()?.catch(() => {});
-    await watch.settleStored()?.catch(() => {});
-    await watch.over();
+  async #tell(recorder: NonNullable<RelayParts['recorder']>): Promise<void> {
+    await recorder.tellUsed()?.catch(() => {});
+    await recorder.settleStored()?.catch(() => {});
+    await recorder.over();
   }
 
   #finish(): void {
@@ -179,7 +179,7 @@ export class StreamRelay implements ExchangeReader {
       return;
     }
     this.#done = true;
-    const { call, meter, tap, watch, headers, exchange } = this.#p;
+    const { call, meter, tap, recorder, headers, exchange } = this.#p;
     const held = unkept ? [] : (this.#gated ?? []);
     this.#gated = null;
     // A gate that opens behind one that did not lets nothing out any more.
@@ -191,7 +191,7 @@ export class StreamRelay implements ExchangeReader {
     }
     meter?.end();
     settleCall(this.#p, error);
-    if (watch) void this.#tell(watch);
+    if (recorder) void this.#tell(recorder);
     const frame = call.family.breakFrame(brokenNotice(error), tap.events());
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);

@@ -1,7 +1,7 @@
 import { Refused, refusal } from '#lib/errors';
 import { hasHeader } from '#lib/gateway/lane';
 import { brokenNotice, type RelayParts, sendPiece, settleCall, withhold } from '#lib/gateway/relay/parts';
-import { NotKept } from '#lib/gateway/relay/watch';
+import { NotKept } from '#lib/gateway/relay/recorder';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
 import type { ExchangeReader } from '#lib/upstream/exchange';
 
@@ -22,12 +22,12 @@ export class WholeRelay implements ExchangeReader {
   }
 
   data(chunk: Uint8Array): void {
-    const { call, runtime, tap, watch } = this.#p;
+    const { call, runtime, tap, recorder } = this.#p;
     call.firstByteMono ??= runtime.clock.mono();
     for (const piece of tap.push(chunk)) {
       this.#heldBytes += piece.length;
       // What is longer than anybody reads shows nothing that could be kept.
-      if (watch === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
+      if (recorder === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
       this.#held.push(piece);
     }
     if (call.gone) this.#held = [];
@@ -49,31 +49,31 @@ export class WholeRelay implements ExchangeReader {
   end(): void {
     if (this.#done) return;
     this.#done = true;
-    const { meter, watch } = this.#p;
+    const { meter, recorder } = this.#p;
     // What an answer says at its very end, and a whole one at all, is read only now.
     meter?.end();
-    if (watch) {
-      void this.#keep(watch);
+    if (recorder) {
+      void this.#keep(recorder);
       return;
     }
     settleCall(this.#p, null);
     this.#finish();
   }
 
-  async #keep(watch: NonNullable<RelayParts['watch']>): Promise<void> {
+  async #keep(recorder: NonNullable<RelayParts['recorder']>): Promise<void> {
     const { ask } = this.#p.call;
     try {
       // A job that is open costs its call nothing; of the rest, what the call used is kept with it.
-      if (ask.job) await watch.keepNew();
+      if (ask.job) await recorder.keepNew();
       settleCall(this.#p, null);
-      await watch.keepNew();
-      await watch.tellUsed();
-      await watch.settleStored();
+      await recorder.keepNew();
+      await recorder.tellUsed();
+      await recorder.settleStored();
     } catch (error) {
       withhold(this.#p, error instanceof NotKept ? error : new NotKept());
       return;
     }
-    await watch.over();
+    await recorder.over();
     this.#finish();
   }
 
@@ -97,16 +97,16 @@ export class WholeRelay implements ExchangeReader {
   fail(error: Error): void {
     if (this.#done) return;
     this.#done = true;
-    const { call, meter, watch, headers } = this.#p;
+    const { call, meter, recorder, headers } = this.#p;
     meter?.end();
     settleCall(this.#p, error);
-    if (watch !== null && !this.#started && !call.gone) {
+    if (recorder !== null && !this.#started && !call.gone) {
       // Its client has seen nothing yet, so it can still be told.
       const { code, message } = brokenNotice(error);
       withhold(this.#p, new Refused(refusal(code, message)));
       return;
     }
-    const held = watch === null ? this.#held : [];
+    const held = recorder === null ? this.#held : [];
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);
       for (const piece of held) reply.write(piece);

@@ -2,13 +2,13 @@ import { isRefusal, Refused, refusal } from '#lib/errors';
 import { modelsAnswer } from '#lib/families/models';
 import type { AuthenticatedCall, FamilyCall } from '#lib/gateway/call/call';
 import { listJobs } from '#lib/gateway/relay/job-list';
-import type { Ending } from '#lib/gateway/relay/parts';
+import type { SendLastByte } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { isAvailable } from '#lib/routing/exclude';
 import { resolveName } from '#lib/routing/names/resolve';
 
 /** The models that the key may call, or one of them (contract: families/model-lists). */
-export function answerModels(runtime: Runtime, call: AuthenticatedCall): Ending {
+export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLastByte {
   const { operation, snapshot } = call;
   const scope = snapshot.key.models;
   const models = [...runtime.catalogue().models.values()].flatMap((model) => {
@@ -28,11 +28,11 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): Ending 
 }
 
 /** The workspace's jobs of a family; a provider's own list would show those of other workspaces too. */
-export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise<Ending> {
+export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise<SendLastByte> {
   return answerWith(call, await listJobs(runtime, call));
 }
 
-function answerWith(call: AuthenticatedCall, answer: object): Ending {
+function answerWith(call: AuthenticatedCall, answer: object): SendLastByte {
   call.status = 200;
   const body = JSON.stringify(answer);
   return (reply) => {

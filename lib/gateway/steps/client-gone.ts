@@ -25,10 +25,10 @@ export interface GoneWatch {
  * drained: otherwise the gateway would not learn of a new job, or that one has ended.
  */
 export function watchClient(runtime: Runtime, call: Call): GoneWatch {
-  return new Watch(runtime, call);
+  return new ClientWatch(runtime, call);
 }
 
-class Watch implements GoneWatch {
+class ClientWatch implements GoneWatch {
   readonly #runtime: Runtime;
   readonly #call: Call;
   #exchange: Exchange | null = null;

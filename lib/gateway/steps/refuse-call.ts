@@ -12,11 +12,11 @@ import type { Call } from '#lib/gateway/call/call';
 import { endCall } from '#lib/gateway/call/end-call';
 import { CLIENT_GONE } from '#lib/gateway/call/record';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
-import type { Ending } from '#lib/gateway/relay/parts';
+import type { SendLastByte } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /** The one error exit: every refusal and every unexpected error ends here (contract: request/error-shape). */
-export function refuseCall(runtime: Runtime, call: Call, error: unknown): Ending {
+export function refuseCall(runtime: Runtime, call: Call, error: unknown): SendLastByte {
   const refused = error instanceof Refused ? error.refusal : unexpected(runtime, call, error);
   call.refusal = refused;
   call.status = hasLeft(call, refused) ? CLIENT_GONE : statusOf(refused);

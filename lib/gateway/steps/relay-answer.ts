@@ -1,8 +1,8 @@
 import { type AnsweredCall, type ClaimedCall, extendCall } from '#lib/gateway/call/call';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
-import type { Ending } from '#lib/gateway/relay/parts';
+import type { SendLastByte } from '#lib/gateway/relay/parts';
+import { createRecorder } from '#lib/gateway/relay/recorder';
 import { StreamRelay } from '#lib/gateway/relay/stream';
-import { watchAnswer } from '#lib/gateway/relay/watch';
 import { WholeRelay } from '#lib/gateway/relay/whole';
 import type { Runtime } from '#lib/gateway/runtime';
 import { createMeter, mayStreamArray } from '#lib/metering/create-meter';
@@ -23,7 +23,7 @@ export function relayAnswer(
   claimed: ClaimedCall,
   answer: Answer,
   reply: Reply,
-): Promise<Ending> {
+): Promise<SendLastByte> {
   const { exchange, target } = answer;
   const call = extendCall(claimed, { target });
   const { family, ask } = call;
@@ -44,10 +44,10 @@ export function relayAnswer(
     removeUsage: framing === 'events' && injected,
     mask: succeeded ? null : target.credential,
   });
-  const watch = watchAnswer(runtime, call, meter);
+  const recorder = createRecorder(runtime, call, meter);
   const headers = answerHeaders(call, answer, streamed);
   return new Promise((resolve, reject) => {
-    const parts = { runtime, call, exchange, meter, tap, watch, reply, headers, resolve, reject };
+    const parts = { runtime, call, exchange, meter, tap, recorder, reply, headers, resolve, reject };
     const relay = streamed ? new StreamRelay(parts) : new WholeRelay(parts);
     exchange.read(relay);
   });

@@ -4,9 +4,9 @@ import { PartFinder } from '#lib/families/multipart/finder';
 import { PartScan } from '#lib/families/multipart/scan-parts';
 import type { FieldSpec, Scan, ScanFault } from '#lib/families/scan';
 import type { BodySource } from '#lib/gateway/lane';
+import { createSecondReader, Disagreement } from '#lib/gateway/upload/second-reader';
 import type { Spool, SpoolRoom } from '#lib/gateway/upload/spool';
 import { takeTurn } from '#lib/gateway/upload/turns';
-import { createWitness, Disagreement } from '#lib/gateway/upload/witness';
 
 /** A multipart body on disk, and the values that the gateway reads from it. */
 export interface ReadUpload {
@@ -52,7 +52,7 @@ class UploadReading {
   readonly #scan: PartScan;
   readonly #spool: Spool;
   readonly #finder: PartFinder;
-  readonly #witness: ReturnType<typeof createWitness>;
+  readonly #secondReader: ReturnType<typeof createSecondReader>;
   readonly #mostBytes: number;
   #bytes = 0;
   #fault: ScanFault | null = null;
@@ -62,10 +62,10 @@ class UploadReading {
     this.#scan = new PartScan(spec);
     this.#spool = spool;
     this.#finder = new PartFinder(boundary, (part) => {
-      this.#witness.compare(part);
+      this.#secondReader.compare(part);
       this.#fault ??= this.#scan.take(part);
     });
-    this.#witness = createWitness(contentType);
+    this.#secondReader = createSecondReader(contentType);
   }
 
   async take(chunk: Uint8Array): Promise<void> {
@@ -75,7 +75,7 @@ class UploadReading {
     const fault = this.#finder.push(chunk) ?? this.#fault;
     if (fault) throw invalid(fault);
     await agreed(async () => {
-      await this.#witness.push(chunk);
+      await this.#secondReader.push(chunk);
     });
     await onDisk(this.#spool.append(chunk));
   }
@@ -83,7 +83,7 @@ class UploadReading {
   async end(): Promise<Scan> {
     const fault = this.#finder.end();
     if (fault) throw invalid(fault);
-    await agreed(() => this.#witness.end());
+    await agreed(() => this.#secondReader.end());
     this.#spool.received();
     return this.#scan.end(this.#bytes, (start, end) => this.#spool.read(start, end));
   }

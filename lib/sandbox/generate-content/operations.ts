@@ -1,5 +1,5 @@
 import { fileAnswer } from '#lib/sandbox/content/film';
-import { Drawer, type Shelf } from '#lib/sandbox/content/shelf';
+import { Collection, type ProviderMemory } from '#lib/sandbox/content/memory';
 import { record } from '#lib/sandbox/content/tool-call';
 import { type Answer, freeOfCharge, type Opened, type Seen } from '#lib/sandbox/dialect';
 import { isGone, type JobCourse, jobCourse, standOf } from '#lib/sandbox/scenario/job';
@@ -23,8 +23,8 @@ interface KeptFile {
   readonly bytes: number;
 }
 
-const predictions = new Drawer<Prediction>();
-const kept = new Drawer<KeptFile>();
+const predictions = new Collection<Prediction>();
+const kept = new Collection<KeptFile>();
 
 const predictPath = /^\/models\/(.+):predictLongRunning$/;
 const namePath = /^\/(models\/.+\/operations\/[^/]+)$/;
@@ -44,12 +44,12 @@ export function isOfOperations(method: string, path: string): boolean {
  * Predictions, operations and files as generativelanguage.googleapis.com has them. A name's parameters:
  * those of jobs, `bytes=` of a file, `filtered=` how many of the samples are left out.
  */
-export function openOperations(seen: Seen, shelf: Shelf): Opened {
-  if (seen.method === 'POST') return predict(seen, shelf);
+export function openOperations(seen: Seen, memory: ProviderMemory): Opened {
+  if (seen.method === 'POST') return predict(seen, memory);
   const [, moved, id] = filePath.exec(seen.path) ?? [];
-  if (id !== undefined) return download(seen, shelf, decodeURIComponent(id), moved !== undefined);
+  if (id !== undefined) return download(seen, memory, decodeURIComponent(id), moved !== undefined);
   const name = decodeURIComponent(namePath.exec(seen.path)?.[1] ?? '');
-  const prediction = predictions.find(shelf, name);
+  const prediction = predictions.find(memory, name);
   if (prediction === null || isGone(prediction.course, seen.atMs)) {
     throw new ProviderFault(404, `Operation ${name} is not found.`);
   }
@@ -62,7 +62,7 @@ export function openOperations(seen: Seen, shelf: Shelf): Opened {
   };
 }
 
-function predict(seen: Seen, shelf: Shelf): Opened {
+function predict(seen: Seen, memory: ProviderMemory): Opened {
   const model = decodeURIComponent(predictPath.exec(seen.path)?.[1] ?? '');
   const body = parseBody(seen.body);
   const [instance] = [body.instances ?? []].flat().map(record);
@@ -86,9 +86,9 @@ function predict(seen: Seen, shelf: Shelf): Opened {
       const files = Array.from({ length: samples - filtered }, (_, index) => `${id}f${index}`);
       const operation = `models/${model}/operations/${id}`;
       const course = jobCourse(name, seen.atMs, usualMs);
-      predictions.put(shelf, operation, { name: operation, model, asked, course, files, filtered });
+      predictions.put(memory, operation, { name: operation, model, asked, course, files, filtered });
       const bytes = numberParam(name, 'bytes', usualBytes);
-      for (const file of files) kept.put(shelf, file, { model, asked, bytes });
+      for (const file of files) kept.put(memory, file, { model, asked, bytes });
       const videoSeconds = course.end === 'completed' ? seconds * files.length : 0;
       return { ...whole({ name: operation }), truth: { ...freeOfCharge, job: id, videoSeconds } };
     },
@@ -119,8 +119,8 @@ function shown({ name, course, files, filtered }: Prediction, nowMs: number): ob
 }
 
 /** The file stands elsewhere on the same host: one is sent there first, with one's own headers echoed. */
-function download(seen: Seen, shelf: Shelf, id: string, moved: boolean): Opened {
-  const file = kept.find(shelf, id);
+function download(seen: Seen, memory: ProviderMemory, id: string, moved: boolean): Opened {
+  const file = kept.find(memory, id);
   if (file === null) {
     throw new ProviderFault(403, `You do not have permission to access the File ${id} or it may not exist.`);
   }

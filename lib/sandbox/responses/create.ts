@@ -1,5 +1,5 @@
+import type { ProviderMemory } from '#lib/sandbox/content/memory';
 import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
-import type { Shelf } from '#lib/sandbox/content/shelf';
 import { type Answer, freeOfCharge, type Opened, type Seen } from '#lib/sandbox/dialect';
 import { getModel } from '#lib/sandbox/models';
 import { type ResponsesAsk, readResponsesAsk } from '#lib/sandbox/responses/ask';
@@ -13,27 +13,27 @@ import { findDirective, parseName } from '#lib/sandbox/scenario/name';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
 /** Opens a request that makes a response. */
-export function openCreate(seen: Seen, cache: PrefixCache, shelf: Shelf): Opened {
+export function openCreate(seen: Seen, cache: PrefixCache, memory: ProviderMemory): Opened {
   const ask = readResponsesAsk(seen.body, {
-    item: (id) => keptItems.find(shelf, id),
-    opens: (sealed) => opens(shelf, sealed),
+    item: (id) => keptItems.find(memory, id),
+    opens: (sealed) => opens(memory, sealed),
   });
   if (ask.imageModel) getModel(parseName(ask.imageModel).base);
-  const previous = previousOf(ask, shelf);
+  const previous = previousOf(ask, memory);
   return {
     model: ask.model,
     stream: ask.stream,
     prompt: ask.prompt,
     answer(base, behaviour) {
-      const kept = keep(ask, base, behaviour, cache, shelf, previous, seen);
+      const kept = keep(ask, base, behaviour, cache, memory, previous, seen);
       return answerOf(kept, ask, seen.atMs);
     },
   };
 }
 
-function previousOf({ previousId }: ResponsesAsk, shelf: Shelf): KeptResponse | null {
+function previousOf({ previousId }: ResponsesAsk, memory: ProviderMemory): KeptResponse | null {
   if (previousId === null) return null;
-  const previous = keptResponses.find(shelf, previousId);
+  const previous = keptResponses.find(memory, previousId);
   if (previous) return previous;
   const message = `Previous response with id '${previousId}' not found.`;
   throw new ProviderFault(400, message, 'previous_response_not_found', 'previous_response_id');
@@ -44,12 +44,14 @@ function keep(
   base: string,
   behaviour: Behaviour,
   cache: PrefixCache,
-  shelf: Shelf,
+  memory: ProviderMemory,
   previous: KeptResponse | null,
   seen: Seen,
 ): KeptResponse {
   const suffix = seen.id.slice(4);
-  const composition = composeResponse(ask, base, behaviour, cache, previous, suffix, (id) => seal(shelf, id));
+  const composition = composeResponse(ask, base, behaviour, cache, previous, suffix, (id) =>
+    seal(memory, id),
+  );
   const id = `resp_${suffix}`;
   const { truth } = composition;
   const kept: KeptResponse = {
@@ -71,13 +73,13 @@ function keep(
   };
   // What never ends cannot be kept whole.
   if (!ask.store || !Number.isFinite(truth.outputTokens)) return kept;
-  keptResponses.put(shelf, id, kept);
+  keptResponses.put(memory, id, kept);
   for (const item of composition.items) {
     const view = itemView(item);
     const tokens = item.kind === 'reasoning' ? item.tokens : 'choice' in item ? item.choice.tokens : 0;
-    keptItems.put(shelf, item.id, { item: view, tokens });
+    keptItems.put(memory, item.id, { item: view, tokens });
   }
-  for (const one of kept.inputItems) keptItems.put(shelf, String(one.item.id), one);
+  for (const one of kept.inputItems) keptItems.put(memory, String(one.item.id), one);
   return kept;
 }
 

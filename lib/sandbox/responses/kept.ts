@@ -1,4 +1,4 @@
-import { Drawer, type Shelf } from '#lib/sandbox/content/shelf';
+import { Collection, type ProviderMemory } from '#lib/sandbox/content/memory';
 import type { Composition } from '#lib/sandbox/responses/compose';
 import type { KeptItem } from '#lib/sandbox/responses/input';
 import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
@@ -26,18 +26,18 @@ export interface KeptResponse {
   cancelledAtMs: number | null;
 }
 
-export const keptResponses = new Drawer<KeptResponse>();
-export const keptItems = new Drawer<KeptItem>();
+export const keptResponses = new Collection<KeptResponse>();
+export const keptItems = new Collection<KeptItem>();
 /** Encrypted reasoning that this account made, by its text. */
-const seals = new Drawer<true>();
+const seals = new Collection<true>();
 
 /** Encrypts reasoning: nobody can read it, and only this server takes it back. */
-export function seal(shelf: Shelf, id: string): string {
+export function seal(memory: ProviderMemory, id: string): string {
   const sealed = Buffer.from(`sealed reasoning of ${id}: ${'·'.repeat(120)}`).toString('base64');
-  seals.put(shelf, sealed, true);
+  seals.put(memory, sealed, true);
   return sealed;
 }
 
-export function opens(shelf: Shelf, sealed: string): boolean {
-  return seals.find(shelf, sealed) === true;
+export function opens(memory: ProviderMemory, sealed: string): boolean {
+  return seals.find(memory, sealed) === true;
 }

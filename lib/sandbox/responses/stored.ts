@@ -1,4 +1,4 @@
-import type { Shelf } from '#lib/sandbox/content/shelf';
+import type { ProviderMemory } from '#lib/sandbox/content/memory';
 import { type Answer, freeOfCharge, type Opened, type Seen } from '#lib/sandbox/dialect';
 import { responseFrames } from '#lib/sandbox/responses/frames';
 import { type KeptResponse, keptResponses } from '#lib/sandbox/responses/kept';
@@ -21,10 +21,10 @@ export function handlesStored(method: string, path: string): boolean {
  * and its end.
  * @throws ProviderFault 404 for an id that is not kept.
  */
-export function openStored(seen: Seen, shelf: Shelf): Opened {
+export function openStored(seen: Seen, memory: ProviderMemory): Opened {
   const [, encoded = '', end] = storedPath.exec(seen.path) ?? [];
   const id = decodeURIComponent(encoded);
-  const kept = keptResponses.find(shelf, id);
+  const kept = keptResponses.find(memory, id);
   if (!kept) throw new ProviderFault(404, `Response with id '${id}' not found.`);
   const resumes = seen.method === 'GET' && end === undefined && seen.query.get('stream') === 'true';
   return {
@@ -37,7 +37,7 @@ export function openStored(seen: Seen, shelf: Shelf): Opened {
       if (end === '/input_items') return told(inputItems(kept, seen.query));
       if (end === '/cancel') return cancelled(kept, seen.atMs);
       if (seen.method === 'DELETE') {
-        keptResponses.remove(shelf, id);
+        keptResponses.remove(memory, id);
         return told({ id, object: 'response', deleted: true });
       }
       return viewed(kept, seen.atMs);

@@ -1,4 +1,4 @@
-import { Drawer, type Shelf } from '#lib/sandbox/content/shelf';
+import { Collection, type ProviderMemory } from '#lib/sandbox/content/memory';
 import { isGone, type JobCourse, standOf } from '#lib/sandbox/scenario/job';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
 
@@ -17,11 +17,11 @@ export interface Video {
   readonly remixedFrom: string | null;
 }
 
-export const videos = new Drawer<Video>();
+export const videos = new Collection<Video>();
 
 /** @throws ProviderFault 404 for an id that it does not know, or not any more. */
-export function getVideo(shelf: Shelf, id: string, nowMs: number): Video {
-  const video = videos.find(shelf, id);
+export function getVideo(memory: ProviderMemory, id: string, nowMs: number): Video {
+  const video = videos.find(memory, id);
   if (video !== null && !isGone(video.course, nowMs)) return video;
   throw new ProviderFault(404, `Video with id '${id}' not found.`, null, 'id');
 }

@@ -120,10 +120,10 @@ describe('the row of a durable claim', () => {
     const claim = await claimed(one.coordinator.claim(requestOf(snapshot, HOLD, durable)));
     await one.db.pool.query('UPDATE hold SET owner_id = NULL WHERE call_id = $1', [claim.callId]);
     one.coordinator.release(claim, outcome);
-    await one.coordinator.tend();
+    await one.coordinator.maintain();
     await one.db.pool.query('UPDATE owner SET expires_at = now() WHERE id = $1', [one.ownerId]);
     const third = await startNode(database.url);
-    await third.coordinator.tend();
+    await third.coordinator.maintain();
     await third.stop();
     expect(await ownerOf(claim)).toEqual([null]);
   });

@@ -223,7 +223,7 @@ describe('an owner that was closed', () => {
       clock: { now: () => Date.now(), mono: () => performance.now() + sleptMs },
     });
     sleptMs = 11_000;
-    await other.coordinator.tend();
+    await other.coordinator.maintain();
     expect(await moneyOf(one.db, snapshot.workspace.id)).toMatchObject({ free: 1_000n * HOLD });
     expect(await moneyOf(one.db, poor.workspace.id)).toMatchObject({ free: 2n * HOLD });
     await other.stop();
@@ -237,10 +237,10 @@ describe('an owner that was closed', () => {
     const snapshot = await makeWorkspace(one.db, { balanceNano: 1_000n * HOLD });
     const claim = claimed(await idle.coordinator.claim(requestOf(snapshot, HOLD)));
     sleptMs = 10_001;
-    await idle.coordinator.tend();
+    await idle.coordinator.maintain();
     expect((await moneyOf(one.db, snapshot.workspace.id)).leased).toBe(HOLD);
     idle.coordinator.release(claim, { atMs: Date.now(), chargeNano: 0n, tokens: null });
-    await idle.coordinator.tend();
+    await idle.coordinator.maintain();
     expect((await moneyOf(one.db, snapshot.workspace.id)).leased).toBe(0n);
     await idle.stop();
   });

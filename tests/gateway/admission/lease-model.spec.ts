@@ -97,7 +97,7 @@ async function run(balanceNano: bigint, capNano: bigint | null, steps: readonly 
         end(one.node, claim, (claim.holdNano * (one.share ?? 0n)) / 100n);
     } else if (one.kind === 'post') await node.post(waiting[one.node]?.splice(0) ?? []);
     else if (one.kind === 'recall') node.coordinator.recall('workspace', workspaceId);
-    else await node.coordinator.tend();
+    else await node.coordinator.maintain();
     expect((await moneyOf(first.db, workspaceId)).free).toBeGreaterThan(-LARGEST);
   }
   for (const [index, claims] of open.entries()) for (const claim of claims) end(index, claim, claim.holdNano);

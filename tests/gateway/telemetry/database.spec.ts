@@ -4,10 +4,10 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { interrupt } from '#lib/settlement/interrupt';
 import { settle } from '#lib/settlement/settle';
+import { EXPORT_FOLDER } from '#lib/telemetry/export-files';
 import { shelveInterrupted } from '#lib/telemetry/interrupted';
 import { LateCharges } from '#lib/telemetry/late-charges';
 import { readEnds } from '#lib/telemetry/read-calls';
-import { SHELF } from '#lib/telemetry/shelf';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
   type Customer,
@@ -41,7 +41,7 @@ describe('calls that a killed process left open', () => {
     const ends = [cut, ended].map((call) => interrupt(openOf(call), null));
     await settle(pool, ownerId, [closeOf(ended), ...ends.slice(0, 1)]);
     await shelveInterrupted(pool, dir, ownerId, ends);
-    const path = join(dir, SHELF, `${ownerId}-interrupted.log`);
+    const path = join(dir, EXPORT_FOLDER, `${ownerId}-interrupted.log`);
     const found = [...readEnds(path, 0, 1_000_000)].flatMap(({ call }) => call ?? []);
     expect(found.map(({ id, endReason, status }) => ({ id, endReason, status }))).toEqual([
       { id: cut.id, endReason: 'interrupted', status: 500 },
@@ -53,7 +53,7 @@ describe('calls that a killed process left open', () => {
     const ended = callOf(customer);
     await settle(pool, ownerId, [closeOf(ended)]);
     await shelveInterrupted(pool, dir, ownerId, [interrupt(openOf(ended), null)]);
-    expect(existsSync(join(dir, SHELF, `${ownerId}-interrupted.log`))).toBe(false);
+    expect(existsSync(join(dir, EXPORT_FOLDER, `${ownerId}-interrupted.log`))).toBe(false);
   });
 });
 

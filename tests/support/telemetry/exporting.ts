@@ -2,9 +2,9 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallRecord } from '#lib/settlement/entry';
 import { type OwnJournal, openJournal } from '#lib/settlement/journal';
+import { EXPORT_FOLDER } from '#lib/telemetry/export-files';
 import { type Exporter, type ExporterParts, startExporter } from '#lib/telemetry/exporter';
 import type { TelemetrySettings } from '#lib/telemetry/settings';
-import { SHELF } from '#lib/telemetry/shelf';
 import { closeOf, newDirectory, newId, openOf } from '#tests/support/settlement';
 import type { Collector } from '#tests/support/telemetry/collector';
 
@@ -74,7 +74,7 @@ export function startExporting(
       }
       journal.drop(journal.backlog);
     },
-    shelved: () => bytesOn(join(dir, SHELF)),
+    shelved: () => bytesOn(join(dir, EXPORT_FOLDER)),
     async stop() {
       if (stopped) return;
       stopped = true;

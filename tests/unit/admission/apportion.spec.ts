@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apportion, type Purse } from '#lib/admission/funds/apportion';
+import { apportion, type LockedFunds } from '#lib/admission/funds/apportion';
 import type { FundAsk, LeaseState, Want } from '#lib/admission/money-store';
 
-const purse = (freeNano: bigint, part: Partial<Purse> = {}): Purse => ({
+const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds => ({
   kind: 'workspace',
   subjectId: 'w',
   ownNano: 0n,
@@ -54,7 +54,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
         fc.integer({ min: 1, max: 5 }),
         (freeNano, list, owners) => {
           const wants = list.map(({ amount, strict }) => want(amount, { mustFit: strict }));
-          const workspace = purse(freeNano);
+          const workspace = funds(freeNano);
           const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), owners);
           const granted = grants.get(workspace) ?? 0n;
           const amounts = (kind: string) =>
@@ -70,14 +70,14 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
   });
 
   it('admits nothing after the money is gone, and everything that fits before', () => {
-    const { verdicts } = apportion(ask([want(6n), want(6n), want(1n)]), purse(10n), new Map(), 1);
+    const { verdicts } = apportion(ask([want(6n), want(6n), want(1n)]), funds(10n), new Map(), 1);
     expect(verdicts.map((verdict) => verdict.kind)).toEqual(['row', 'row', 'short']);
   });
 
   it('in strict workspaces skips what does not fit and admits what does', () => {
     const strict = { mustFit: true };
     const wants = [want(6n, strict), want(6n, strict), want(4n, strict)];
-    const { verdicts } = apportion(ask(wants), purse(10n), new Map(), 1);
+    const { verdicts } = apportion(ask(wants), funds(10n), new Map(), 1);
     expect(verdicts.map((verdict) => verdict.kind)).toEqual(['row', 'short', 'row']);
   });
 
@@ -89,10 +89,10 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
       rowsNano: 0n,
       freesAtMs: 5,
     } as const;
-    const key = purse(0n, { kind: 'key', subjectId: 'k', caps: [cap] });
+    const key = funds(0n, { kind: 'key', subjectId: 'k', caps: [cap] });
     const wants = [60n, 60n, 60n].map((amount) => want(amount, { capped: true }));
     const asked = ask(wants, { keys: [state({ subjectId: 'k' })] });
-    const { verdicts } = apportion(asked, purse(1_000_000n), new Map([['k', key]]), 1);
+    const { verdicts } = apportion(asked, funds(1_000_000n), new Map([['k', key]]), 1);
     expect(verdicts).toMatchObject([
       { kind: 'row' },
       { kind: 'row' },
@@ -101,11 +101,11 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
   });
 
   it("names another owner's lease only where its return would help", () => {
-    const blocked = purse(50n, { othersNano: 60n });
+    const blocked = funds(50n, { othersNano: 60n });
     const { verdicts, recalls } = apportion(ask([want(1n)]), blocked, new Map(), 2);
     expect(verdicts[0]).toMatchObject({ kind: 'short', shortage: { runningOnly: true } });
     expect(recalls).toEqual([{ kind: 'workspace', subjectId: 'w' }]);
-    const gone = purse(-70n, { othersNano: 60n });
+    const gone = funds(-70n, { othersNano: 60n });
     expect(apportion(ask([want(1n)]), gone, new Map(), 2)).toMatchObject({
       verdicts: [{ shortage: { runningOnly: false } }],
       recalls: [],
@@ -113,7 +113,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
   });
 
   it('returns its own unspent lease on the second look, and then leases nothing', () => {
-    const own = purse(100n, { ownNano: 100n });
+    const own = funds(100n, { ownNano: 100n });
     const first = apportion(ask([want(30n)]), own, new Map(), 1);
     expect(first.verdicts[0]?.kind).toBe('short');
     const workspace = state({ reclaim: true, keepNano: 20n, usableNano: 0n });
@@ -123,7 +123,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
   });
 
   it('enlarges a lease by exactly what a running hold lacks, with or without a floor', () => {
-    const workspace = purse(50n);
+    const workspace = funds(50n);
     const grow = want(40n, { mode: 'grow-lease', mustFit: true });
     const asked = ask([grow], { workspace: state({ peakNano: 40n }) });
     const { verdicts, grants } = apportion(asked, workspace, new Map(), 1);

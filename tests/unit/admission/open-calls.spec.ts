@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimRequest } from '#lib/admission/claim';
 import { LeaseBook } from '#lib/admission/funds/lease-book';
-import { Gate } from '#lib/admission/gate';
 import { LimitBook } from '#lib/admission/limit-book';
+import { LimitGate } from '#lib/admission/limit-gate';
 import { OpenCalls } from '#lib/admission/open-calls';
 import { isRefusal } from '#lib/errors';
 import { snapshotOf } from '#tests/support/admission';
@@ -13,7 +13,7 @@ const holdNano = 300n;
 function running() {
   const leases = new LeaseBook();
   const calls = new OpenCalls(leases);
-  const gate = new Gate({ now: () => 0, mono: () => 0 }, new LimitBook(), calls);
+  const gate = new LimitGate({ now: () => 0, mono: () => 0 }, new LimitBook(), calls);
   const snapshot = snapshotOf({ limits: { rpm: 10, tpm: 1_000, concurrency: 1 } });
   const lease = leases.workspace(snapshot.workspace.id, 0);
   const keyLease = leases.key(snapshot.key.id, snapshot.workspace.id, 0);

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/families/responses';
 import type { Reply } from '#lib/gateway/lane';
-import type { Ending } from '#lib/gateway/relay/parts';
+import type { SendLastByte } from '#lib/gateway/relay/parts';
+import { createRecorder, NotKept } from '#lib/gateway/relay/recorder';
 import { StreamRelay } from '#lib/gateway/relay/stream';
-import { NotKept, watchAnswer } from '#lib/gateway/relay/watch';
 import { WholeRelay } from '#lib/gateway/relay/whole';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
 import { createMeter } from '#lib/metering/create-meter';
@@ -71,13 +71,15 @@ function relayed(stream: boolean) {
   const contentType = stream ? 'text/event-stream' : 'application/json';
   const meter = createMeter(responses, ask, { contentType });
   const tap = createTap(meter, { removeUsage: false, mask: null });
-  const watch = watchAnswer(runtime, call, meter);
+  const recorder = createRecorder(runtime, call, meter);
   const exchange = new Exchange({ firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 });
   exchange.ready.catch(() => {});
-  const { promise, resolve, reject } = Promise.withResolvers<Ending>();
-  const parts = { runtime, call, exchange, meter, tap, watch, reply, headers: [], resolve, reject };
+  const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
+  const parts = { runtime, call, exchange, meter, tap, recorder, reply, headers: [], resolve, reject };
   const relay = stream ? new StreamRelay(parts) : new WholeRelay(parts);
-  const over = promise.then((ending) => ending(reply)).finally(() => exchange.abort(new Error('over')));
+  const over = promise
+    .then((sendLastByte) => sendLastByte(reply))
+    .finally(() => exchange.abort(new Error('over')));
   over.catch(() => {});
   return {
     keeps,
@@ -122,17 +124,17 @@ describe('a stream (contract: jobs/recorded-first)', () => {
   });
 
   it('ends, well or not, only when what it shows is kept', async () => {
-    for (const ending of ['end', 'fail'] as const) {
+    for (const how of ['end', 'fail'] as const) {
       const stream = relayed(true);
       stream.data(created + delta);
-      stream[ending]();
+      stream[how]();
       await stream.settled();
       expect([stream.sent(), stream.ended()]).toEqual(['', null]);
       stream.keeps[0]?.done.resolve();
       await stream.over;
       expect(stream.sent().startsWith(created + delta)).toBe(true);
       expect(stream.ended()).toBe('end');
-      expect(stream.sent().includes('event: error')).toBe(ending === 'fail');
+      expect(stream.sent().includes('event: error')).toBe(how === 'fail');
     }
   });
 

@@ -5,7 +5,7 @@ import { MAX_PARTS, MAX_TEXT_BYTES, type Part } from '#lib/families/multipart/fi
  * A second, independent reader of the same bytes: a body that two parsers understand differently could
  * mean one thing here and another at the provider (contract: body/multipart-agreement).
  */
-export interface Witness {
+export interface SecondReader {
   /** @returns what to wait for before the next piece; null: nothing. @throws Disagreement. */
   push(chunk: Uint8Array): Promise<void> | null;
   /** A part as the first reader understood it. */
@@ -29,7 +29,7 @@ interface Value {
 }
 
 /** @param contentType whose boundary was found valid. */
-export function createWitness(contentType: string): Witness {
+export function createSecondReader(contentType: string): SecondReader {
   const [heads, ownHeads]: [Head[], Head[]] = [[], []];
   const [values, ownValues]: [Value[], Value[]] = [[], []];
   let fault: Error | null = null;

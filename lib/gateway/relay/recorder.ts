@@ -12,7 +12,7 @@ import type { Resource, ShownResource } from '#lib/resources/resource';
  * What an answer shows of resources and jobs, on its way to where it is kept: before the bytes that show
  * it go to the client (contract: jobs/recorded-first).
  */
-export interface Watch {
+export interface Recorder {
   /** What was shown since the last time; null: nothing new. Rejects with `NotKept`. */
   keepNew(): Promise<void> | null;
   /** Records what the call used, for later calls that continue it; null: already recorded. */
@@ -34,15 +34,15 @@ export class NotKept extends Refused {
 }
 
 /** @returns null for an answer that neither shows nor ends anything: it is relayed as it comes. */
-export function watchAnswer(runtime: Runtime, call: AnsweredCall, meter: Meter | null): Watch | null {
+export function createRecorder(runtime: Runtime, call: AnsweredCall, meter: Meter | null): Recorder | null {
   const { operation, family, ask, resource } = call;
   if (!meter || operation.download) return null;
   const shows = family.shown !== undefined && operation.shows !== false && ask.shows !== false;
   if (!shows && !ask.job && !operation.ends && !resource?.job) return null;
-  return new AnswerWatch(runtime, call, meter);
+  return new AnswerRecorder(runtime, call, meter);
 }
 
-class AnswerWatch implements Watch {
+class AnswerRecorder implements Recorder {
   readonly #runtime: Runtime;
   readonly #call: AnsweredCall;
   readonly #meter: Meter;

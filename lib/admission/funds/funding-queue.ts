@@ -5,7 +5,7 @@ import { storeAway, type Waiter } from '#lib/admission/funds/waiter';
 import type { LeaseRef, Verdict } from '#lib/admission/money-store';
 import { refusal } from '#lib/errors';
 
-export interface DeskParts extends LineParts {
+export interface FundingQueueParts extends LineParts {
   /** Brings this process's closed calls to the ledger; resolves when those of now are posted. */
   flushSettlement(): Promise<void>;
   /** Whether closed calls of the workspace wait to be posted. */
@@ -26,9 +26,9 @@ const RECALL_POLL_MS = 25;
 const ROUNDS = 3;
 
 /** Where the calls of one workspace wait for PostgreSQL: all that wait share a transaction, in order. */
-export class Desk {
+export class FundingQueue {
   readonly #id: string;
-  readonly #parts: DeskParts;
+  readonly #parts: FundingQueueParts;
   #waiting: Waiter[] = [];
   #short: Waiter[] = [];
   readonly #wanting = new Set<Lease>();
@@ -37,7 +37,7 @@ export class Desk {
   #looking = false;
   readonly #line: LeaseLine;
 
-  constructor(workspaceId: string, parts: DeskParts) {
+  constructor(workspaceId: string, parts: FundingQueueParts) {
     this.#id = workspaceId;
     this.#parts = parts;
     this.#line = new LeaseLine(workspaceId, parts);

@@ -11,11 +11,11 @@ import {
 import { join } from 'node:path';
 
 /** Where in DATA_DIR/journal the exporter keeps links to the journal's files, and how far it has come in them. */
-export const SHELF = 'export';
+export const EXPORT_FOLDER = 'export';
 const positionsFile = 'positions.json';
 
-/** A file on the shelf. */
-export interface Shelved {
+/** A file in the folder. */
+export interface ExportFile {
   readonly name: string;
   readonly ownerId: string;
   readonly path: string;
@@ -31,8 +31,8 @@ export interface OwnFile {
 }
 
 /** @returns DATA_DIR/journal/export, made when missing. @throws Error of the file system. */
-export function makeShelf(journalDir: string): string {
-  const dir = join(journalDir, SHELF);
+export function makeExportFolder(journalDir: string): string {
+  const dir = join(journalDir, EXPORT_FOLDER);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   return dir;
 }
@@ -42,7 +42,7 @@ export function makeShelf(journalDir: string): string {
  * the journal deletes its own names when the drain needs them no more, and the exporter its own; neither waits for the
  * other.
  */
-export class Shelf {
+export class ExportFiles {
   readonly #dir: string;
   readonly #ownerId: string;
   #positions: Map<string, number>;
@@ -69,7 +69,7 @@ export class Shelf {
   }
 
   /** In the order of their writing. @throws Error of the file system. */
-  list(): Shelved[] {
+  list(): ExportFile[] {
     return readdirSync(this.#dir)
       .flatMap((name) => {
         const found = shelfName.exec(name);
@@ -80,7 +80,7 @@ export class Shelf {
   }
 
   /** Bytes that may be read, and whether more may follow. */
-  extent({ name, ownerId, path }: Shelved): { readonly size: number; readonly current: boolean } {
+  extent({ name, ownerId, path }: ExportFile): { readonly size: number; readonly current: boolean } {
     const own = this.#own.find((one) => one.name === name);
     if (own) return own;
     // Just begun, and not heard of yet.
@@ -88,12 +88,12 @@ export class Shelf {
     return { size: statSync(path, { throwIfNoEntry: false })?.size ?? 0, current: false };
   }
 
-  position({ name }: Shelved): number {
+  position({ name }: ExportFile): number {
     return this.#positions.get(name) ?? 0;
   }
 
-  /** The collector has everything before `end`. A finished file that it has whole leaves the shelf. */
-  advance(file: Shelved, end: number): void {
+  /** The collector has everything before `end`. A finished file that it has whole leaves the folder. */
+  advance(file: ExportFile, end: number): void {
     const { size, current } = this.extent(file);
     if (!current && end >= size) this.remove(file);
     else {
@@ -102,7 +102,7 @@ export class Shelf {
     }
   }
 
-  remove({ name, path }: Shelved): void {
+  remove({ name, path }: ExportFile): void {
     rmSync(path, { force: true });
     this.#positions.delete(name);
     this.#save();

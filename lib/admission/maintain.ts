@@ -1,4 +1,4 @@
-import type { Desk } from '#lib/admission/funds/desk';
+import type { FundingQueue } from '#lib/admission/funds/funding-queue';
 import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
 import type { Owner } from '#lib/admission/funds/owner';
 import type { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
@@ -9,20 +9,20 @@ import type { Clock } from '#lib/clock';
 /** A lease that nothing was taken from for this long goes back. */
 const IDLE_MS = 10_000;
 
-export interface TendParts {
+export interface MaintainParts {
   readonly clock: Clock;
   readonly money: MoneyStore;
   readonly leases: LeaseBook;
   readonly limits: LimitBook;
   readonly owner: Owner;
   readonly unwanted: UnwantedRows;
-  readonly desks: Map<string, Desk>;
-  deskOf(workspaceId: string): Desk;
+  readonly queues: Map<string, FundingQueue>;
+  queueOf(workspaceId: string): FundingQueue;
   report(error: unknown): void;
 }
 
 /** Runs once a second: heartbeat, totals of holds, recalls, idle leases, dead owners. */
-export async function tend(parts: TendParts): Promise<void> {
+export async function maintain(parts: MaintainParts): Promise<void> {
   try {
     const { owner, clock, money, limits, unwanted } = parts;
     if (owner.due(clock.mono())) {
@@ -31,7 +31,7 @@ export async function tend(parts: TendParts): Promise<void> {
       await money.closeExpired();
     }
     await unwanted.remove([]);
-    await tellHeld(parts);
+    await reportHeld(parts);
     await returnIdle(parts);
   } catch (error) {
     parts.report(error);
@@ -39,7 +39,7 @@ export async function tend(parts: TendParts): Promise<void> {
 }
 
 /** Tells what is held, and hears what is asked back. */
-async function tellHeld({ leases, money, clock, deskOf, report }: TendParts): Promise<void> {
+async function reportHeld({ leases, money, clock, queueOf, report }: MaintainParts): Promise<void> {
   const kept = leases.all().filter((lease) => lease.rowKept);
   if (kept.length === 0) return;
   const news = kept.map((lease) => ({
@@ -51,24 +51,24 @@ async function tellHeld({ leases, money, clock, deskOf, report }: TendParts): Pr
     const lease = leases.find(ref.kind, ref.subjectId);
     if (!lease) continue;
     lease.pause(clock.mono());
-    deskOf(lease.workspaceId).giveBack([lease]).catch(report);
+    queueOf(lease.workspaceId).giveBack([lease]).catch(report);
   }
 }
 
-async function returnIdle(parts: TendParts): Promise<void> {
-  const { leases, clock, desks, deskOf } = parts;
-  const nowMs = clock.mono();
+async function returnIdle(parts: MaintainParts): Promise<void> {
+  const { leases, clock, queues, queueOf } = parts;
+  const nowMono = clock.mono();
   for (const lease of leases.all()) {
-    if (lease.rowKept && isReturnable(lease, nowMs)) await deskOf(lease.workspaceId).giveBack([lease]);
-    if (nowMs - lease.usedMs >= IDLE_MS) leases.drop(lease);
+    if (lease.rowKept && isReturnable(lease, nowMono)) await queueOf(lease.workspaceId).giveBack([lease]);
+    if (nowMono - lease.usedMs >= IDLE_MS) leases.drop(lease);
   }
-  for (const [id, desk] of desks) {
-    if (!desk.busy && !leases.find('workspace', id)) desks.delete(id);
+  for (const [id, queue] of queues) {
+    if (!queue.busy && !leases.find('workspace', id)) queues.delete(id);
   }
 }
 
-function isReturnable(lease: Lease, nowMs: number): boolean {
+function isReturnable(lease: Lease, nowMono: number): boolean {
   if (lease.owesReturn) return true;
-  if (lease.asking || nowMs - lease.usedMs < IDLE_MS) return false;
+  if (lease.asking || nowMono - lease.usedMs < IDLE_MS) return false;
   return lease.usableNano > 0n || (lease.heldNano === 0n && lease.debtNano === 0n);
 }

@@ -1,5 +1,5 @@
 /** Hashes that no key has, remembered for a moment so that a flood of them costs no look-ups. */
-export interface Unknown {
+export interface UnknownKeys {
   has(hash: string, nowMs: number): boolean;
   add(hash: string, nowMs: number): void;
   clear(): void;
@@ -9,7 +9,7 @@ export interface Unknown {
  * @param options at most `most` hashes, each kept `keepMs`; the oldest goes first
  * (contract: authentication/unknown-keys).
  */
-export function createUnknown(options: { most: number; keepMs: number }): Unknown {
+export function createUnknownKeys(options: { most: number; keepMs: number }): UnknownKeys {
   const untilMs = new Map<string, number>();
   return {
     has: (hash, nowMs) => {

@@ -12,7 +12,7 @@ const MOST_PAUSED = 0.1;
  * provider now holds the conversation's prompt cache. An answer that waited for a slow client does not count for the
  * speed.
  */
-export function learn(runtime: Runtime, call: AnsweredCall, exchange: Exchange): void {
+export function observeAnswer(runtime: Runtime, call: AnsweredCall, exchange: Exchange): void {
   const { target, ask, snapshot } = call;
   const ended = call.endReason === 'completed' || call.endReason === 'client_gone';
   if (call.charge.usageSource !== 'reported' || !ended) return;

@@ -19,7 +19,7 @@ export const byRow: Means = { funding: 'row' };
  * Steps 13 and 14 of admission (contract: admission/order), after money was decided; then everything is booked at
  * once.
  */
-export class Gate {
+export class LimitGate {
   readonly #clock: Clock;
   readonly #limits: LimitBook;
   readonly #calls: OpenCalls;
@@ -34,11 +34,11 @@ export class Gate {
   place(callId: string, snapshot: KeySnapshot): Refusal | null {
     const wrong = checkLimits(snapshot);
     if (wrong) return wrong;
-    const nowMs = this.#clock.mono();
+    const nowMono = this.#clock.mono();
     const key = this.#limits.of(snapshot.key.id, snapshot.key.limits);
     const workspace = this.#limits.of(snapshot.workspace.id, snapshot.workspace.limits);
-    if (!key.fits('rate', 0, nowMs) || !workspace.fits('rate', 0, nowMs)) {
-      const refused = decideLimits(key.waits('rate', 0, nowMs), workspace.waits('rate', 0, nowMs));
+    if (!key.fits('rate', 0, nowMono) || !workspace.fits('rate', 0, nowMono)) {
+      const refused = decideLimits(key.waits('rate', 0, nowMono), workspace.waits('rate', 0, nowMono));
       if (refused) return refused;
     }
     key.place();
@@ -52,23 +52,23 @@ export class Gate {
     const { snapshot, need, tokens, holdNano } = request;
     const wrong = checkLimits(snapshot);
     if (wrong) return wrong;
-    const nowMs = this.#clock.mono();
+    const nowMono = this.#clock.mono();
     const key = this.#limits.of(snapshot.key.id, snapshot.key.limits);
     const workspace = this.#limits.of(snapshot.workspace.id, snapshot.workspace.limits);
     if (request.placed) {
       const fits =
-        need !== 'generate' || (key.fitsTokens(tokens, nowMs) && workspace.fitsTokens(tokens, nowMs));
+        need !== 'generate' || (key.fitsTokens(tokens, nowMono) && workspace.fitsTokens(tokens, nowMono));
       const refused = fits
         ? null
-        : decideLimits(key.tokenWaits(tokens, nowMs), workspace.tokenWaits(tokens, nowMs));
+        : decideLimits(key.tokenWaits(tokens, nowMono), workspace.tokenWaits(tokens, nowMono));
       if (refused) return refused;
       this.#calls.vacate(request.callId);
-    } else if (!key.fits(need, tokens, nowMs) || !workspace.fits(need, tokens, nowMs)) {
-      const refused = decideLimits(key.waits(need, tokens, nowMs), workspace.waits(need, tokens, nowMs));
+    } else if (!key.fits(need, tokens, nowMono) || !workspace.fits(need, tokens, nowMono)) {
+      const refused = decideLimits(key.waits(need, tokens, nowMono), workspace.waits(need, tokens, nowMono));
       if (refused) return refused;
     }
-    const keyBooked = key.book(need, tokens, nowMs);
-    const workspaceBooked = workspace.book(need, tokens, nowMs);
+    const keyBooked = key.book(need, tokens, nowMono);
+    const workspaceBooked = workspace.book(need, tokens, nowMono);
     const claim: Claim = {
       callId: request.callId,
       workspaceId: snapshot.workspace.id,
@@ -77,7 +77,7 @@ export class Gate {
       holdNano,
       tokens,
       funding: means.funding,
-      numbers: numbersOf(key, workspace, nowMs),
+      numbers: numbersOf(key, workspace, nowMono),
     };
     const lease = means.funding === 'lease' ? means.lease : null;
     const keyLease = means.funding === 'lease' ? means.keyLease : null;
@@ -95,7 +95,7 @@ export class Gate {
         left: false,
         posted: false,
       },
-      nowMs,
+      nowMono,
     );
     return claim;
   }

@@ -4,7 +4,7 @@ import type { ProcessState } from '#lib/metrics/status';
 import type { ExportState } from '#lib/telemetry/exporter';
 
 /** The gateway of this process: the runtime that requests use, and how it stops. */
-export interface Running {
+export interface GatewayProcess {
   readonly runtime: Runtime;
   /** Reads the change feed now: a change made by this process is in force at once. */
   pollNow(): Promise<void>;
