@@ -154,8 +154,8 @@ export class LimitBook {
   }
 
   /** null: nothing counts. */
-  useOf(id: string, nowMs: number): LimitUse | null {
-    return this.#counters.get(id)?.use(nowMs) ?? null;
+  useOf(id: string, nowMono: number): LimitUse | null {
+    return this.#counters.get(id)?.use(nowMono) ?? null;
   }
 
   /** Remembers a call of an earlier life of this process until its limits are known. */
