@@ -19,14 +19,19 @@ const choices = [
 
 interface MomentFieldProps {
   label: string;
+  /** The day that is set: "2027-01-31"; null for never. */
+  day: string | null;
   /** null for never, a moment, or a day, which ends in the workspace's zone; "": no day was chosen yet. */
   onChange(moment: string | null): void;
   error?: string | undefined;
 }
 
 /** A moment in the future: never, some days from now, or the end of a day. */
-export function MomentField({ label, onChange, error }: MomentFieldProps) {
-  const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' });
+export function MomentField({ label, day, onChange, error }: MomentFieldProps) {
+  const [expiry, setExpiry] = useState<Expiry>({
+    choice: day === null ? 'never' : 'day',
+    day: day ?? '',
+  });
   const change = (next: Expiry) => {
     setExpiry(next);
     onChange(momentOf(next, Date.now()));

@@ -12,18 +12,28 @@ interface OperationFieldProps {
   models: readonly string[];
   /** What a control that is no text box holds; undefined until it is touched. */
   value: unknown;
+  /** What it held when the form opened. */
+  initial?: unknown;
   onChange(value: unknown): void;
   error: string | undefined;
 }
 
 /** The control of one declared field, by its kind. */
-export function OperationField({ field, models, value, onChange, error }: OperationFieldProps) {
+export function OperationField({ field, models, value, initial, onChange, error }: OperationFieldProps) {
   const { name, kind, label, help, choices } = field;
   if (kind === 'models') {
     const scope = Array.isArray(value) ? value.map(String) : null;
     return <ModelScope models={models} scope={scope} onChange={onChange} error={error} />;
   }
-  if (kind === 'moment') return <MomentField label={label} onChange={onChange} error={error} />;
+  if (kind === 'moment')
+    return (
+      <MomentField
+        label={label}
+        day={typeof initial === 'string' ? initial : null}
+        onChange={onChange}
+        error={error}
+      />
+    );
   if (kind === 'switch') {
     return (
       <Checkbox checked={value === true} onChange={onChange}>
@@ -55,6 +65,7 @@ export function OperationField({ field, models, value, onChange, error }: Operat
       error={error}
       autoComplete={kind === 'password' ? 'new-password' : 'off'}
       required={field.required}
+      defaultValue={typeof initial === 'string' ? initial : ''}
       {...(placeholder === null ? {} : { placeholder })}
       {...(kind === 'money' ? { prefix: '$', inputMode: 'decimal' as const } : {})}
       {...(kind === 'count' ? { inputMode: 'numeric' as const } : {})}

@@ -17,6 +17,8 @@ interface OperationFormProps<Value> {
   fields: readonly FormField[];
   /** Every model of the catalogue, for fields that choose among them. */
   models: readonly string[];
+  /** What the thing has now, by field: texts of boxes, lists of models, the day of a moment. */
+  initial?: Values;
   send(values: Values): Promise<Answer<Value>>;
   /** What the button says. */
   verb: { readonly idle: string; readonly pending: string };
@@ -32,10 +34,10 @@ interface Fault {
 
 /** A form of the fields that an operation declares; each error stands beside the box that it is about. */
 export function OperationForm<Value>(props: OperationFormProps<Value>) {
-  const { fields, models, send, verb, onCancel, onDone } = props;
+  const { fields, models, initial = {}, send, verb, onCancel, onDone } = props;
   const [chosen, setChosen] = useState<Values>({});
   const [fault, setFault] = useState<Fault | null>(null);
-  const [more, setMore] = useState(false);
+  const [more, setMore] = useState(() => fields.some(({ name, group }) => group && initial[name]));
   const [pending, startTransition] = useTransition();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -73,7 +75,8 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
       key={field.name}
       field={field}
       models={models}
-      value={chosen[field.name]}
+      value={field.name in chosen ? chosen[field.name] : initial[field.name]}
+      initial={initial[field.name]}
       onChange={(value) => setChosen((before) => ({ ...before, [field.name]: value }))}
       error={faulty === field ? fault?.message : undefined}
     />

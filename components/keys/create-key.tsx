@@ -2,15 +2,14 @@
 
 import { Plus } from 'lucide-react';
 import { useRouter } from 'next/navigation';
+import { useQueryState } from 'nuqs';
 import { createContext, type ReactNode, type RefObject, useContext, useMemo, useRef, useState } from 'react';
 import { OperationForm } from '#components/form/operation-form';
-import { useKeyActions } from '#components/keys/key-actions';
+import { useKeyPage } from '#components/keys/key-actions';
 import { SecretDialog } from '#components/keys/secret-dialog';
-import type { SnippetFacts } from '#components/keys/snippets';
 import { Button } from '#components/ui/button';
 import { Dialog } from '#components/ui/dialog';
 import { Tooltip } from '#components/ui/tooltip';
-import type { FormField } from '#lib/console/form';
 
 interface Creation {
   start(): void;
@@ -20,31 +19,24 @@ interface Creation {
 
 const CreationContext = createContext<Creation | null>(null);
 
-interface KeyCreationProps {
-  workspace: string;
-  fields: readonly FormField[];
-  models: readonly string[];
-  facts: SnippetFacts;
-  children: ReactNode;
-}
-
 /**
  * Holds the form and the secret that it leads to around the whole page: the button moves when the first
  * key turns the empty page into a list, and a secret that moved with it would be lost.
  */
-export function KeyCreation({ workspace, fields, models, facts, children }: KeyCreationProps) {
+export function KeyCreation({ children }: { children: ReactNode }) {
   const router = useRouter();
-  const actions = useKeyActions();
-  const [open, setOpen] = useState(false);
+  const { actions, workspace, fields, models, facts, locked } = useKeyPage();
+  const [asked, ask] = useQueryState('new');
+  const open = asked === 'key' && locked === null;
   const [created, setCreated] = useState<{ name: string; secret: string; model: string } | null>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const creation = useMemo(() => ({ start: () => setOpen(true), button }), []);
+  const creation = useMemo(() => ({ start: () => void ask('key'), button }), [ask]);
   return (
     <CreationContext value={creation}>
       {children}
       <Dialog
         open={open}
-        onOpenChange={setOpen}
+        onOpenChange={(next) => void ask(next ? 'key' : null)}
         finalFocus={button}
         title="Create an API key"
         description="It works on this gateway at once, on every other machine within 2 seconds."
@@ -54,9 +46,9 @@ export function KeyCreation({ workspace, fields, models, facts, children }: KeyC
           models={models}
           send={(input) => actions.create(workspace, input)}
           verb={{ idle: 'Create key', pending: 'Creating…' }}
-          onCancel={() => setOpen(false)}
+          onCancel={() => void ask(null)}
           onDone={({ key }, input) => {
-            setOpen(false);
+            void ask(null);
             const [model = ''] = Array.isArray(input.models) ? input.models : [];
             setCreated({ name: String(input.name), secret: key, model });
             router.refresh();
@@ -76,8 +68,8 @@ export function KeyCreation({ workspace, fields, models, facts, children }: KeyC
   );
 }
 
-/** @param locked why this member may not create keys; null when they may. */
-export function CreateKeyButton({ locked }: { locked: string | null }) {
+export function CreateKeyButton() {
+  const { locked } = useKeyPage();
   const creation = useContext(CreationContext);
   if (!creation) throw new Error('a key is created inside KeyCreation');
   if (locked) {

@@ -2,15 +2,41 @@
 
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { Answer } from '#components/form/answer';
+import type { SnippetFacts } from '#components/keys/snippets';
+import type { FormField } from '#lib/console/form';
+
+interface OneKey {
+  readonly id: string;
+}
+type NewSecret = Answer<{ id: string; key: string }>;
+type Change<Input = OneKey> = (workspace: string, input: Input) => Promise<Answer<unknown>>;
 
 export interface KeyActions {
-  create(workspace: string, input: unknown): Promise<Answer<{ id: string; key: string }>>;
-  enable(workspace: string, input: { id: string }): Promise<Answer<unknown>>;
-  disable(workspace: string, input: { id: string }): Promise<Answer<unknown>>;
-  revoke(workspace: string, input: { id: string }): Promise<Answer<unknown>>;
+  create(workspace: string, input: unknown): Promise<NewSecret>;
+  rotate(workspace: string, input: OneKey & { overlapSeconds: string }): Promise<NewSecret>;
+  readonly set: Change<OneKey & Readonly<Record<string, unknown>>>;
+  readonly enable: Change;
+  readonly disable: Change;
+  readonly restore: Change;
+  readonly revoke: Change;
+  readonly endOverlap: Change;
 }
 
-const KeyActionsContext = createContext<KeyActions | null>(null);
+/** What every dialog about keys needs to know of its page. */
+interface KeyPage {
+  readonly actions: KeyActions;
+  /** Slug. */
+  readonly workspace: string;
+  /** Why nothing may be changed here; null when it may. */
+  readonly locked: string | null;
+  /** What may be set of a key. */
+  readonly fields: readonly FormField[];
+  /** Every model of the catalogue. */
+  readonly models: readonly string[];
+  readonly facts: SnippetFacts;
+}
+
+const KeyPageContext = createContext<KeyPage | null>(null);
 
 /** No answer came (no network, a restart, a newer console): the form stays, and says what to do. */
 const unheard = {
@@ -21,23 +47,31 @@ const unheard = {
   signedOut: false,
 } as const;
 
-export function KeyActionsProvider({ actions, children }: { actions: KeyActions; children: ReactNode }) {
-  const { create, enable, disable, revoke } = actions;
-  const answered = useMemo<KeyActions>(
-    () => ({
-      create: (workspace, input) => create(workspace, input).catch(() => unheard),
-      enable: (workspace, input) => enable(workspace, input).catch(() => unheard),
-      disable: (workspace, input) => disable(workspace, input).catch(() => unheard),
-      revoke: (workspace, input) => revoke(workspace, input).catch(() => unheard),
-    }),
-    [create, enable, disable, revoke],
-  );
-  return <KeyActionsContext value={answered}>{children}</KeyActionsContext>;
+function heard<Input, Value>(action: (workspace: string, input: Input) => Promise<Answer<Value>>) {
+  return (workspace: string, input: Input): Promise<Answer<Value>> =>
+    action(workspace, input).catch(() => unheard);
 }
 
-/** @throws Error outside a KeyActionsProvider. */
-export function useKeyActions(): KeyActions {
-  const actions = useContext(KeyActionsContext);
-  if (!actions) throw new Error('key actions are given by the page');
-  return actions;
+export function KeyPageProvider({ children, actions, ...page }: KeyPage & { children: ReactNode }) {
+  const answered = useMemo<KeyActions>(
+    () => ({
+      create: heard(actions.create),
+      rotate: heard(actions.rotate),
+      set: heard(actions.set),
+      enable: heard(actions.enable),
+      disable: heard(actions.disable),
+      restore: heard(actions.restore),
+      revoke: heard(actions.revoke),
+      endOverlap: heard(actions.endOverlap),
+    }),
+    [actions],
+  );
+  return <KeyPageContext value={{ ...page, actions: answered }}>{children}</KeyPageContext>;
+}
+
+/** @throws Error outside a KeyPageProvider. */
+export function useKeyPage(): KeyPage {
+  const page = useContext(KeyPageContext);
+  if (!page) throw new Error('key dialogs stand on a page that provides them');
+  return page;
 }

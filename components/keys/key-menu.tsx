@@ -1,58 +1,40 @@
 'use client';
 
-import { Ban, Ellipsis, Fingerprint, Power, PowerOff, ScrollText } from 'lucide-react';
+import {
+  Ban,
+  Ellipsis,
+  Fingerprint,
+  Pencil,
+  Power,
+  PowerOff,
+  RotateCw,
+  ScrollText,
+  TimerOff,
+  Undo2,
+} from 'lucide-react';
 import Link from 'next/link';
-import { useRouter } from 'next/navigation';
-import { useState, useTransition } from 'react';
-import { signInAddress } from '#components/account/sign-in-again';
-import { useKeyActions } from '#components/keys/key-actions';
+import { useRef, useState } from 'react';
+import { EditDialog } from '#components/keys/edit-dialog';
+import { useKeyPage } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { RevokeDialog } from '#components/keys/revoke-dialog';
+import { RotateDialog } from '#components/keys/rotate-dialog';
+import { useKeyChange } from '#components/keys/use-key-change';
 import { Button } from '#components/ui/button';
 import { copyText } from '#components/ui/copy';
 import { Menu, MenuItem, MenuSeparator } from '#components/ui/menu';
 import { toast } from '#components/ui/toaster';
 
-interface KeyMenuProps {
-  row: KeyRow;
-  workspace: string;
-  /** Why nothing may be changed here; null when it may. */
-  locked: string | null;
-}
-
-export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
-  const actions = useKeyActions();
-  const router = useRouter();
-  const [pending, startTransition] = useTransition();
-  const [revoking, setRevoking] = useState(false);
-  const enabled = row.state !== 'inactive';
-
-  function toggle(to: 'enable' | 'disable') {
-    startTransition(async () => {
-      const answer = await actions[to](workspace, { id: row.id });
-      if (!answer.ok) {
-        refuse(answer);
-        return;
-      }
-      const undo = to === 'disable' ? { label: 'Undo', onClick: () => toggle('enable') } : undefined;
-      toast.success(to === 'disable' ? `${row.name} is disabled` : `${row.name} is enabled`, {
-        description: 'In force here now, on other machines within 2 seconds.',
-        ...(undo ? { action: undo } : {}),
-      });
-      router.refresh();
-    });
-  }
-
-  /** What this page shows of the key may be out of date, so it is read again. */
-  function refuse({ message, signedOut }: { message: string; signedOut: boolean }) {
-    if (signedOut) {
-      const signIn = { label: 'Sign in', onClick: () => window.location.assign(signInAddress()) };
-      toast.error(message, { action: signIn, duration: Number.POSITIVE_INFINITY });
-      return;
-    }
-    toast.error(message);
-    router.refresh();
-  }
+/** What may be done with a key. */
+export function KeyMenu({ row }: { row: KeyRow }) {
+  const { locked } = useKeyPage();
+  const { change, pending } = useKeyChange(row);
+  const [dialog, setDialog] = useState<'edit' | 'rotate' | 'revoke' | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = (open: boolean) => {
+    if (!open) setDialog(null);
+  };
+  const frozen = pending || locked !== null;
 
   function copyId() {
     copyText(row.id).then(
@@ -64,9 +46,15 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
   return (
     <>
       <Menu
-        className="w-52"
+        className="w-56"
         trigger={
-          <Button tone="quiet" size="icon" aria-label={`Actions for ${row.name}`} aria-busy={pending}>
+          <Button
+            ref={button}
+            tone="quiet"
+            size="icon"
+            aria-label={`Actions for ${row.name}`}
+            aria-busy={pending}
+          >
             <Ellipsis />
           </Button>
         }
@@ -83,27 +71,43 @@ export function KeyMenu({ row, workspace, locked }: KeyMenuProps) {
           <>
             <MenuSeparator />
             {locked ? <p className="px-2 py-1.5 text-muted text-xs leading-4">{locked}</p> : null}
-            <MenuItem
-              disabled={pending || locked !== null}
-              onSelect={() => toggle(enabled ? 'disable' : 'enable')}
-            >
-              {enabled ? <PowerOff /> : <Power />}
-              {enabled ? 'Disable' : 'Enable'}
+            <MenuItem disabled={frozen} onSelect={() => setDialog('edit')}>
+              <Pencil />
+              Edit…
             </MenuItem>
-            <MenuItem danger disabled={locked !== null} onSelect={() => setRevoking(true)}>
+            <MenuItem disabled={frozen} onSelect={() => setDialog('rotate')}>
+              <RotateCw />
+              Rotate…
+            </MenuItem>
+            {row.earlier ? (
+              <MenuItem disabled={frozen} onSelect={() => change('endOverlap')}>
+                <TimerOff />
+                Stop the old secret now
+              </MenuItem>
+            ) : null}
+            {row.exhausted ? (
+              <MenuItem disabled={frozen} onSelect={() => change('restore')}>
+                <Undo2 />
+                Restore in spite of the quota
+              </MenuItem>
+            ) : null}
+            <MenuItem
+              disabled={frozen}
+              onSelect={() => change(row.state === 'inactive' ? 'enable' : 'disable')}
+            >
+              {row.state === 'inactive' ? <Power /> : <PowerOff />}
+              {row.state === 'inactive' ? 'Enable' : 'Disable'}
+            </MenuItem>
+            <MenuItem danger disabled={locked !== null} onSelect={() => setDialog('revoke')}>
               <Ban />
               Revoke…
             </MenuItem>
           </>
         )}
       </Menu>
-      <RevokeDialog
-        row={row}
-        workspace={workspace}
-        open={revoking}
-        onOpenChange={setRevoking}
-        onRevoked={() => router.refresh()}
-      />
+      <EditDialog row={row} open={dialog === 'edit'} onOpenChange={close} />
+      <RotateDialog row={row} open={dialog === 'rotate'} onOpenChange={close} finalFocus={button} />
+      <RevokeDialog row={row} open={dialog === 'revoke'} onOpenChange={close} />
     </>
   );
 }

@@ -8,6 +8,8 @@ export interface KeyRow {
   /** First and last characters: "mg_a1B2…x9Yz". */
   readonly masked: string;
   readonly state: KeyState;
+  /** Its quota flag is set, whatever else its state is. */
+  readonly exhausted: boolean;
   /** What it may call: "All models", or the names. */
   readonly models: readonly string[] | null;
   /** Limits in words: "60 RPM", "4,000 output tokens". */
@@ -19,6 +21,12 @@ export interface KeyRow {
   readonly lastUsed: { readonly text: string; readonly exact: string } | null;
   readonly created: { readonly text: string; readonly exact: string };
   readonly expires: string | null;
+  /** The secret before the last rotation, while it still works. */
+  readonly earlier: { readonly masked: string; readonly until: string } | null;
+  /** What an edit starts with, by field. */
+  readonly settings: Readonly<Record<string, string | readonly string[]>>;
+  /** The page of this key. */
+  readonly href: string;
   /** The log, narrowed to this key. */
   readonly logHref: string;
 }

@@ -4,14 +4,7 @@ import { type KeyRow, keyStates } from '#components/keys/key-row';
 import { Badge } from '#components/ui/badge';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 
-interface KeyTableProps {
-  keys: readonly KeyRow[];
-  workspace: string;
-  /** Why the member may not change keys; null when they may. */
-  locked: string | null;
-}
-
-export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
+export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
   return (
     <Table label="API keys">
       <thead>
@@ -32,10 +25,9 @@ export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
           <Row key={key.id}>
             <Cell className="min-w-40">
               <Link
-                href={key.logHref}
+                href={key.href}
                 prefetch={false}
                 className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere] hover:underline"
-                title={`Calls of ${key.name}`}
               >
                 {key.name}
               </Link>
@@ -45,6 +37,14 @@ export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
               <Badge tone={keyStates[key.state].tone} dot title={keyStates[key.state].why}>
                 {keyStates[key.state].text}
               </Badge>
+              {key.earlier ? (
+                <span
+                  className="mt-1 block whitespace-nowrap text-warn text-xs"
+                  title={`${key.earlier.masked} still works until ${key.earlier.until}.`}
+                >
+                  two secrets
+                </span>
+              ) : null}
               {key.expires ? (
                 <span className="mt-1 block whitespace-nowrap text-muted text-xs">{key.expires}</span>
               ) : null}
@@ -70,7 +70,7 @@ export function KeyTable({ keys, workspace, locked }: KeyTableProps) {
               {key.created.text}
             </Cell>
             <Cell className="right-0 w-12 border-line px-1.5 max-lg:sticky max-lg:bg-surface">
-              <KeyMenu row={key} workspace={workspace} locked={locked} />
+              <KeyMenu row={key} />
             </Cell>
           </Row>
         ))}

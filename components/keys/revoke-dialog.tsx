@@ -1,8 +1,9 @@
 'use client';
 
+import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { useKeyActions } from '#components/keys/key-actions';
+import { useKeyPage } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
@@ -11,15 +12,14 @@ import { toast } from '#components/ui/toaster';
 
 interface RevokeDialogProps {
   row: KeyRow;
-  workspace: string;
   open: boolean;
   onOpenChange(open: boolean): void;
-  onRevoked(): void;
 }
 
 /** Revoking is final, so the name must be typed. */
-export function RevokeDialog({ row, workspace, open, onOpenChange, onRevoked }: RevokeDialogProps) {
-  const actions = useKeyActions();
+export function RevokeDialog({ row, open, onOpenChange }: RevokeDialogProps) {
+  const { actions, workspace } = useKeyPage();
+  const router = useRouter();
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<ReactNode>();
   const [pending, startTransition] = useTransition();
@@ -49,7 +49,7 @@ export function RevokeDialog({ row, workspace, open, onOpenChange, onRevoked }: 
       }
       toast.success(`${row.name} is revoked`);
       close();
-      onRevoked();
+      router.refresh();
     });
   }
 

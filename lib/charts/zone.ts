@@ -88,3 +88,12 @@ export function monthsEarlier(atMs: number, zone: string, months: number): numbe
 export function dayName(atMs: number, zone: string): string {
   return new Date(dateOf(atMs, zone)).toISOString().slice(0, 10);
 }
+
+/** "2027-01-31T09:30:00+05:45": a moment by the wall clock of a zone, as every program reads it. */
+export function isoInZone(atMs: number, zone: string): string {
+  const offset = offsetMs(atMs, zone);
+  const minutes = Math.round(Math.abs(offset) / 60_000);
+  const two = (part: number) => String(part).padStart(2, '0');
+  const wall = new Date(atMs + offset).toISOString().slice(0, 19);
+  return `${wall}${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}

@@ -1,5 +1,5 @@
 import { showCount, showMoney } from '#lib/console/show/money';
-import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
+import { showAgo, showDay, showMoment, showZone, wallDay } from '#lib/console/show/time';
 import type { ShownKey } from '#lib/control/key/settings';
 import { parseUsd } from '#lib/money';
 
@@ -20,6 +20,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
     name: key.name,
     masked: key.display,
     state: stateOf(key, nowMs),
+    exhausted: key.quotaExhausted,
     models: key.models,
     limits: limitsOf(key),
     spent30d: showMoney(key.spent.d30),
@@ -33,7 +34,31 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
       expiresMs === null || expiresMs <= nowMs || key.status === 'revoked'
         ? null
         : `until ${showDay(expiresMs, timeZone)}`,
+    earlier:
+      key.earlier === null || key.status === 'revoked' || Date.parse(key.earlier.until) <= nowMs
+        ? null
+        : {
+            masked: key.earlier.display ?? 'The earlier secret',
+            until: showMoment(Date.parse(key.earlier.until), timeZone),
+          },
+    settings: settingsOf(key, timeZone),
+    href: `/${workspace}/keys/${key.id}`,
     logHref: `/${workspace}/logs?key=${key.id}`,
+  };
+}
+
+/** What stands in the boxes of a form that edits the key; what is not set is left out. */
+function settingsOf(key: ShownKey, timeZone: string): Record<string, string | readonly string[]> {
+  const { name, models, expiresAt } = key;
+  const amounts = Object.entries({
+    ...{ dailyCap: key.dailyCap, d7Cap: key.d7Cap, d30Cap: key.d30Cap, quota: key.quota },
+    ...{ rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency, maxOutputTokens: key.maxOutputTokens },
+  }).flatMap(([field, value]) => (value === null ? [] : [[field, String(value)]]));
+  return {
+    name,
+    ...(models === null ? {} : { models }),
+    ...(expiresAt === null ? {} : { expiresAt: wallDay(Date.parse(expiresAt), timeZone) }),
+    ...Object.fromEntries(amounts),
   };
 }
 
@@ -64,14 +89,12 @@ function nearestCap(key: ShownKey): { used: number; text: string } | null {
     { cap: key.dailyCap, spent: key.spent.day, span: 'a day' },
     { cap: key.d7Cap, spent: key.spent.d7, span: 'in 7 days' },
     { cap: key.d30Cap, spent: key.spent.d30, span: 'in 30 days' },
+    { cap: key.quota, spent: key.spent.total, span: 'lifetime' },
   ].flatMap(({ cap, spent, span }) =>
     cap === null
       ? []
       : [{ used: Number(parseUsd(spent)) / Number(parseUsd(cap)), text: `of ${showMoney(cap)} ${span}` }],
   );
   const nearest = caps.sort((one, other) => other.used - one.used)[0];
-  if (nearest) return { ...nearest, text: `${Math.round(nearest.used * 100)} % ${nearest.text}` };
-  return key.quota === null
-    ? null
-    : { used: key.quotaExhausted ? 1 : 0, text: `${showMoney(key.quota)} lifetime` };
+  return nearest ? { ...nearest, text: `${Math.round(nearest.used * 100)} % ${nearest.text}` } : null;
 }

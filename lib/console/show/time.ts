@@ -53,6 +53,17 @@ export function showDay(atMs: number, zone: string): string {
   return `${read('day')} ${read('month')} ${read('year')}`;
 }
 
+/** The day that a calendar of the zone shows, as forms write it: "2027-01-31". */
+export function wallDay(atMs: number, zone: string): string {
+  const read = parts(atMs, {
+    timeZone: usableZone(zone),
+    day: '2-digit',
+    month: '2-digit',
+    year: 'numeric',
+  });
+  return `${read('year')}-${read('month')}-${read('day')}`;
+}
+
 /** The zone with its offset at that moment: "Asia/Kolkata, UTC+05:30"; "UTC" alone. */
 export function showZone(zone: string, atMs: number): string {
   const usable = usableZone(zone);

@@ -3,7 +3,7 @@ import { shownCall } from '#lib/control/call/detail';
 import { callFilters } from '#lib/control/call/filters';
 import { getCall, pageOfCalls } from '#lib/control/call/find';
 import { byAnyId, type Counted, countCalls, mostCounted } from '#lib/control/call/search';
-import { fromLast, lastField, searched } from '#lib/control/call/span';
+import { fromLast, lastField, searched, settledAfter } from '#lib/control/call/span';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { id, isUuid, toggle } from '#lib/control/field/kinds';
@@ -48,6 +48,7 @@ export const listCalls = read({
   permission: 'logs:read',
   fields: {
     ...logFields,
+    settledAfter: settledAfter.field,
     ...paging,
     count: optional(
       toggle({ label: 'Count', help: `Also counts what is found, up to ${mostCounted}.`, example: true }),

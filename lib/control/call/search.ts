@@ -1,4 +1,5 @@
 import { callFilters, foreignId, isOwnId } from '#lib/control/call/filters';
+import { settledAfter } from '#lib/control/call/span';
 import { summedCalls } from '#lib/control/call/summed';
 import { conditionsOf } from '#lib/control/field/paging';
 import type { WorkspaceScope } from '#lib/control/scope';
@@ -7,7 +8,7 @@ import { keptFromId } from '#lib/data/retention/weeks';
 
 /** Filters that an index serves; the others are compared call by call. */
 const { id, key, from, to, ...others } = callFilters;
-const compared = { ...others, foreignId };
+const compared = { ...others, foreignId, settledAfter };
 const ranges = { id, from, to };
 
 /** The most calls that one page compares with its filters: what PostgreSQL does in some 30 ms when they are in memory. */

@@ -1,6 +1,8 @@
 import { optional } from '#lib/control/field/field';
-import { choice } from '#lib/control/field/kinds';
+import { choice, time } from '#lib/control/field/kinds';
+import { filter } from '#lib/control/field/paging';
 import { badInput } from '#lib/control/refusal';
+import { idFloor } from '#lib/ids';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -13,9 +15,31 @@ export const lastField = optional(
   choice({ label: 'Time', help: 'The newest calls alone, instead of "from".', example: '24h' }, spanNames),
 );
 
+/** The longest call, and what its settlement may take. */
+const longestCallMs = 65 * minuteMs;
+
+/** What a tail of the log asks for: calls end in another order than their ids. */
+export const settledAfter = filter({
+  field: optional(
+    time({
+      label: 'Settled after',
+      help: 'Those alone whose charge was posted behind this moment, long calls that began before it too.',
+      example: '2026-11-01T00:00:00Z',
+    }),
+  ),
+  parameter: (at) => [idFloor(at.getTime() - longestCallMs), at.toISOString()],
+  sql: (edge) => `c.id >= (${edge}::text[])[1]::uuid AND c.settled_at > (${edge}::text[])[2]::timestamptz`,
+});
+
 interface Span {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
+}
+
+/** Where a span of the newest calls begins; null for what is no span. */
+export function spanStart(last: unknown, nowMs: number): Date | null {
+  const name = spanNames.find((one) => one === last);
+  return name ? new Date(nowMs - spans[name]) : null;
 }
 
 /** @throws ControlRefused bad_input for a beginning that is given twice. */

@@ -37,6 +37,8 @@ const keyUse = z.object({
   dayEndsAt: z.iso.datetime().meta({ description: 'Midnight in the workspace’s zone.' }),
 });
 
+export type KeyUse = z.output<typeof keyUse>;
+
 interface Row {
   rpm: number | null;
   tpm: number | null;

@@ -1,13 +1,22 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { createKey, disableKey, enableKey, revokeKey } from '#lib/control/key/operations';
+import { createKey, disableKey, enableKey, restoreKey, revokeKey, setKey } from '#lib/control/key/operations';
+import { endOverlap, rotateKey } from '#lib/control/key/rotate';
 
-/** The only answer that ever carries a key. */
+/** This answer and that of a rotation are the only ones that ever carry a key. */
 export const createKeyAction = operationAction(createKey);
+
+export const rotateKeyAction = operationAction(rotateKey);
+
+export const setKeyAction = operationAction(setKey);
 
 export const enableKeyAction = operationAction(enableKey);
 
 export const disableKeyAction = operationAction(disableKey);
 
+export const restoreKeyAction = operationAction(restoreKey);
+
 export const revokeKeyAction = operationAction(revokeKey);
+
+export const endOverlapAction = operationAction(endOverlap);

@@ -3,7 +3,6 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import type { SearchParams } from 'nuqs/server';
 import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
-import { KeyActionsProvider } from '#components/keys/key-actions';
 import { KeySearch } from '#components/keys/key-search';
 import { KeyTable } from '#components/keys/key-table';
 import { envSnippet } from '#components/keys/snippets';
@@ -12,17 +11,13 @@ import { PagesNav } from '#components/pages-nav';
 import { buttonStyle } from '#components/ui/button';
 import { CodeBlock } from '#components/ui/code-block';
 import { EmptyState } from '#components/ui/empty-state';
-import { getConsoleHost } from '#lib/console/db';
-import { formOf } from '#lib/console/form';
 import { keyAddress, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key-rows';
 import { showZone } from '#lib/console/show/time';
-import { listModelNames } from '#lib/control/catalogue/operations';
-import { createKey, listKeys } from '#lib/control/key/operations';
-import { may, rolesThatMay } from '#lib/control/role';
-import { createKeyAction, disableKeyAction, enableKeyAction, revokeKeyAction } from './actions';
+import { listKeys } from '#lib/control/key/operations';
+import { KeyPage, readSnippetFacts } from './key-page';
 
 export const metadata: Metadata = { title: 'API keys' };
 
@@ -34,34 +29,23 @@ interface KeysPageProps {
 }
 
 export default async function KeysPage({ params, searchParams }: KeysPageProps) {
-  const { workspace, role } = await requireMember((await params).workspace, 'keys:read');
-  const { env } = getConsoleHost();
+  const member = await requireMember((await params).workspace, 'keys:read');
+  const { workspace } = member;
   const filters = await loadKeyFilters(searchParams);
   const search = withoutSecret(filters.q ?? '');
-  const [{ data: keys, next }, { data: models, example }] = await Promise.all([
+  const [{ data: keys, next }, snippets] = await Promise.all([
     readForPage(listKeys, workspace.slug, { search, after: filters.after, limit: pageSize }),
-    readForPage(listModelNames, workspace.slug, {}),
+    readSnippetFacts(workspace.slug),
   ]);
   const nowMs = Date.now();
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
   const here = `/${workspace.slug}/keys`;
   const narrowed = search !== '' || filters.after !== null;
   const none = keys.length === 0 && !narrowed;
-  const locked = may(role, 'keys:write')
-    ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('keys:write')} to change keys.`;
-  const facts = { baseUrl: env.publicUrl, model: example ?? models[0] ?? 'vendor/model' };
   return (
-    <KeyActionsProvider
-      actions={{
-        create: createKeyAction,
-        enable: enableKeyAction,
-        disable: disableKeyAction,
-        revoke: revokeKeyAction,
-      }}
-    >
-      <KeyCreation workspace={workspace.slug} fields={formOf(createKey.fields)} models={models} facts={facts}>
-        <PageHead title="API keys" action={none ? null : <CreateKeyButton locked={locked} />}>
+    <KeyPage member={member} {...snippets}>
+      <KeyCreation>
+        <PageHead title="API keys" action={none ? null : <CreateKeyButton />}>
           Your servers call the gateway with these. A change is in force on this machine at once, on every
           other one within 2 seconds.
         </PageHead>
@@ -71,9 +55,9 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
             title="No keys yet"
             action={
               <>
-                <CreateKeyButton locked={locked} />
+                <CreateKeyButton />
                 <div className="mt-3 w-full max-w-md">
-                  <CodeBlock code={envSnippet('your key', facts)} what=".env lines" />
+                  <CodeBlock code={envSnippet('your key', snippets.facts)} what=".env lines" />
                 </div>
               </>
             }
@@ -85,11 +69,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
           <div className="grid min-w-0 gap-3">
             {narrowed || next ? <KeySearch /> : null}
             {keys.length > 0 ? (
-              <KeyTable
-                keys={keys.map((key) => keyRowOf(key, place))}
-                workspace={workspace.slug}
-                locked={locked}
-              />
+              <KeyTable keys={keys.map((key) => keyRowOf(key, place))} />
             ) : (
               <EmptyState
                 icon={<SearchX />}
@@ -114,6 +94,6 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
           </div>
         )}
       </KeyCreation>
-    </KeyActionsProvider>
+    </KeyPage>
   );
 }

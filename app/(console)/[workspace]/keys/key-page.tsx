@@ -1,0 +1,61 @@
+import type { ReactNode } from 'react';
+import { KeyPageProvider } from '#components/keys/key-actions';
+import { getConsoleHost } from '#lib/console/db';
+import { formOf } from '#lib/console/form';
+import type { Membership } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { listModelNames } from '#lib/control/catalogue/operations';
+import { createKey } from '#lib/control/key/operations';
+import { may, rolesThatMay } from '#lib/control/role';
+import {
+  createKeyAction,
+  disableKeyAction,
+  enableKeyAction,
+  endOverlapAction,
+  restoreKeyAction,
+  revokeKeyAction,
+  rotateKeyAction,
+  setKeyAction,
+} from './actions';
+
+const actions = {
+  create: createKeyAction,
+  rotate: rotateKeyAction,
+  set: setKeyAction,
+  enable: enableKeyAction,
+  disable: disableKeyAction,
+  restore: restoreKeyAction,
+  revoke: revokeKeyAction,
+  endOverlap: endOverlapAction,
+};
+
+/** Base address and a model that works as pasted, for ready-made lines; and every model of the catalogue. */
+export async function readSnippetFacts(workspace: string) {
+  const { data: models, example } = await readForPage(listModelNames, workspace, {});
+  const baseUrl = getConsoleHost().env.publicUrl;
+  return { models, facts: { baseUrl, model: example ?? models[0] ?? 'vendor/model' } };
+}
+
+interface KeyPageProps extends Awaited<ReturnType<typeof readSnippetFacts>> {
+  member: Membership;
+  children: ReactNode;
+}
+
+/** What the dialogs of a page about keys work with. */
+export function KeyPage({ member: { workspace, role }, models, facts, children }: KeyPageProps) {
+  const locked = may(role, 'keys:write')
+    ? null
+    : `Your role is ${role}. Ask an ${rolesThatMay('keys:write')} to change keys.`;
+  return (
+    <KeyPageProvider
+      actions={actions}
+      workspace={workspace.slug}
+      locked={locked}
+      fields={formOf(createKey.fields)}
+      models={models}
+      facts={facts}
+    >
+      {children}
+    </KeyPageProvider>
+  );
+}

@@ -1,0 +1,42 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { OperationForm } from '#components/form/operation-form';
+import { useKeyPage } from '#components/keys/key-actions';
+import type { KeyRow } from '#components/keys/key-row';
+import { Dialog } from '#components/ui/dialog';
+import { toast } from '#components/ui/toaster';
+
+interface EditDialogProps {
+  row: KeyRow;
+  open: boolean;
+  onOpenChange(open: boolean): void;
+}
+
+/** All settings of a key, as they are; what is changed is in force for the next call. */
+export function EditDialog({ row, open, onOpenChange }: EditDialogProps) {
+  const { actions, workspace, fields, models } = useKeyPage();
+  const router = useRouter();
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={`Edit ${row.name}`}
+      description="In force for the next call here at once, on every other machine within 2 seconds. A changed limit counts what was admitted before."
+    >
+      <OperationForm
+        fields={fields}
+        models={models}
+        initial={row.settings}
+        send={(input) => actions.set(workspace, { ...input, id: row.id })}
+        verb={{ idle: 'Save changes', pending: 'Saving…' }}
+        onCancel={() => onOpenChange(false)}
+        onDone={(_, sent) => {
+          onOpenChange(false);
+          toast.success(`${String(sent.name)} is saved`);
+          router.refresh();
+        }}
+      />
+    </Dialog>
+  );
+}

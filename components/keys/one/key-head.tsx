@@ -1,0 +1,60 @@
+'use client';
+
+import { TimerOff } from 'lucide-react';
+import { useKeyPage } from '#components/keys/key-actions';
+import { KeyMenu } from '#components/keys/key-menu';
+import { type KeyRow, keyStates } from '#components/keys/key-row';
+import { useKeyChange } from '#components/keys/use-key-change';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { CopyButton } from '#components/ui/copy-button';
+
+/** Which key this is, whether it works, and what may be done with it. */
+export function KeyHead({ row }: { row: KeyRow }) {
+  const state = keyStates[row.state];
+  return (
+    <header className="grid gap-3">
+      <div className="flex items-start justify-between gap-4">
+        <div className="grid min-w-0 gap-1">
+          <h1 className="font-semibold text-xl tracking-tight [overflow-wrap:anywhere]">{row.name}</h1>
+          <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
+            <Badge tone={state.tone} dot>
+              {state.text}
+            </Badge>
+            <code className="font-mono text-ink">{row.masked}</code>
+            <span className="flex min-w-0 items-center gap-1">
+              <code className="break-all font-mono">{row.id}</code>
+              <CopyButton value={row.id} what="key id" />
+            </span>
+          </p>
+        </div>
+        <KeyMenu row={row} />
+      </div>
+      {row.state === 'active' ? null : <p className="text-muted leading-5">{state.why}</p>}
+      {row.earlier ? <Overlap row={row} earlier={row.earlier} /> : null}
+    </header>
+  );
+}
+
+/** Two secrets work: which ones, until when, and the way to end it now. */
+function Overlap({ row, earlier }: { row: KeyRow; earlier: NonNullable<KeyRow['earlier']> }) {
+  const { locked } = useKeyPage();
+  const { change, pending } = useKeyChange(row);
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-lg bg-warn-soft px-4 py-2.5 text-warn">
+      <p className="min-w-0 flex-1 basis-60 leading-5">
+        Two secrets work: <code className="font-mono">{row.masked}</code>, and until {earlier.until}{' '}
+        <code className="font-mono">{earlier.masked}</code> from before the rotation.
+      </p>
+      <Button
+        size="small"
+        disabled={pending || locked !== null}
+        title={locked ?? undefined}
+        onClick={() => change('endOverlap')}
+      >
+        <TimerOff />
+        Stop the old one now
+      </Button>
+    </div>
+  );
+}

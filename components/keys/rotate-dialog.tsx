@@ -1,0 +1,114 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, type RefObject, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { useKeyPage } from '#components/keys/key-actions';
+import type { KeyRow } from '#components/keys/key-row';
+import { SecretDialog } from '#components/keys/secret-dialog';
+import { Button } from '#components/ui/button';
+import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
+import { labelStyle } from '#components/ui/field';
+import { ToggleGroup } from '#components/ui/toggle-group';
+
+const overlaps = [
+  { value: '0', label: 'Now', told: 'The old secret stops as soon as the new one is made.' },
+  { value: '3600', label: '1 hour', told: 'Both secrets work for an hour.' },
+  { value: '86400', label: '24 hours', told: 'Both secrets work for a day.' },
+  { value: '604800', label: '7 days', told: 'Both secrets work for a week.' },
+] as const;
+type Overlap = (typeof overlaps)[number]['value'];
+
+interface RotateDialogProps {
+  row: KeyRow;
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  finalFocus: RefObject<HTMLElement | null>;
+}
+
+/** A new secret for a key; whoever asks chooses when the old one stops. */
+export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDialogProps) {
+  const { actions, workspace, facts } = useKeyPage();
+  const router = useRouter();
+  const [overlap, setOverlap] = useState<Overlap>('86400');
+  const [fault, setFault] = useState<Extract<Answer<unknown>, { ok: false }> | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [pending, startTransition] = useTransition();
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    startTransition(async () => {
+      const answer = await actions.rotate(workspace, { id: row.id, overlapSeconds: overlap });
+      if (!answer.ok) {
+        setFault(answer);
+        return;
+      }
+      setFault(null);
+      onOpenChange(false);
+      setSecret(answer.value.key);
+      router.refresh();
+    });
+  }
+
+  return (
+    <>
+      <Dialog
+        open={open}
+        onOpenChange={onOpenChange}
+        title={`Rotate ${row.name}`}
+        description="The key gets a new secret and keeps its name, settings, spend and log."
+        finalFocus={finalFocus}
+      >
+        <form onSubmit={submit}>
+          <DialogBody>
+            {fault ? (
+              <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
+                {fault.message}
+                {fault.signedOut ? <SignInAgain /> : null}
+              </p>
+            ) : null}
+            <fieldset className="grid gap-2">
+              <legend className={`${labelStyle} mb-1.5`}>
+                The old secret <code className="font-mono text-xs">{row.masked}</code> stops
+              </legend>
+              <div>
+                <ToggleGroup<Overlap>
+                  label="When the old secret stops"
+                  value={overlap}
+                  options={overlaps}
+                  onChange={setOverlap}
+                />
+              </div>
+              <p className="text-[0.8125rem] text-muted leading-5" aria-live="polite">
+                {overlaps.find(({ value }) => value === overlap)?.told}
+                {overlap === '0' ? ' Choose this when it has leaked.' : ' You can stop the old one earlier.'}
+              </p>
+            </fieldset>
+            {row.earlier ? (
+              <p className="rounded-md bg-warn-soft px-3 py-2 text-[0.8125rem] text-warn leading-5">
+                <code className="font-mono">{row.earlier.masked}</code> from the rotation before still works
+                until {row.earlier.until}. It stops now: a key has two secrets at most.
+              </p>
+            ) : null}
+          </DialogBody>
+          <DialogFooter>
+            <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+            <Button type="submit" tone="primary" disabled={pending}>
+              {pending ? 'Rotating…' : 'Rotate key'}
+            </Button>
+          </DialogFooter>
+        </form>
+      </Dialog>
+      {secret === null ? null : (
+        <SecretDialog
+          name={row.name}
+          secret={secret}
+          facts={facts}
+          finalFocus={finalFocus}
+          onClose={() => setSecret(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { useTransition } from 'react';
+import { signInAddress } from '#components/account/sign-in-again';
+import { useKeyPage } from '#components/keys/key-actions';
+import type { KeyRow } from '#components/keys/key-row';
+import { toast } from '#components/ui/toaster';
+
+type Verb = 'enable' | 'disable' | 'restore' | 'endOverlap';
+
+const done: Record<Verb, (name: string) => string> = {
+  enable: (name) => `${name} is enabled`,
+  disable: (name) => `${name} is disabled`,
+  restore: (name) => `${name} is restored`,
+  endOverlap: (name) => `The old secret of ${name} has stopped`,
+};
+
+/** Changes of a key that need no form: done at once, told by a toast, undone by it where that is possible. */
+export function useKeyChange({ id, name }: Pick<KeyRow, 'id' | 'name'>) {
+  const { actions, workspace } = useKeyPage();
+  const router = useRouter();
+  const [pending, startTransition] = useTransition();
+
+  function change(verb: Verb) {
+    startTransition(async () => {
+      const answer = await actions[verb](workspace, { id });
+      if (answer.ok) {
+        const undo = verb === 'disable' ? { label: 'Undo', onClick: () => change('enable') } : undefined;
+        toast.success(done[verb](name), {
+          description: 'In force here now, on other machines within 2 seconds.',
+          ...(undo ? { action: undo } : {}),
+        });
+      } else if (answer.signedOut) {
+        const signIn = { label: 'Sign in', onClick: () => window.location.assign(signInAddress()) };
+        toast.error(answer.message, { action: signIn, duration: Number.POSITIVE_INFINITY });
+        return;
+      } else {
+        toast.error(answer.message);
+      }
+      // Also after a refusal: what this page shows of the key may be out of date.
+      router.refresh();
+    });
+  }
+  return { change, pending };
+}

@@ -1,0 +1,40 @@
+import { isoInZone } from '#lib/charts/zone';
+import { type CsvCell, csvLine } from '#lib/console/csv';
+import type { CallDetail } from '#lib/control/call/detail';
+
+/** Columns of a file of calls; their names and their order stay. */
+const columns: readonly (readonly [name: string, cell: (call: CallDetail) => CsvCell])[] = [
+  ['request_id', (call) => call.id],
+  ['client_request_id', (call) => call.clientRequestId],
+  ['status', (call) => call.status],
+  ['error_code', (call) => call.errorCode],
+  ['end_reason', (call) => call.endReason],
+  ['requested_model', (call) => call.requestedModel],
+  ['answering_model', (call) => call.answeringModel],
+  ['provider', (call) => call.provider],
+  ['attempts', (call) => call.attempts.length],
+  ['family', (call) => call.family],
+  ['operation', (call) => call.operation],
+  ['streamed', (call) => call.streamed],
+  ['key_id', (call) => call.key],
+  ['key_name', (call) => call.keyName],
+  ['input_tokens', (call) => call.usage.input],
+  ['cached_input_tokens', (call) => call.usage.cachedInput],
+  ['cache_write_5m_tokens', (call) => call.usage.cacheWrite5m],
+  ['cache_write_1h_tokens', (call) => call.usage.cacheWrite1h],
+  ['output_tokens', (call) => call.usage.output],
+  ['reasoning_tokens', (call) => call.usage.reasoning],
+  ['usage_source', (call) => call.usageSource],
+  ['cost_usd', (call) => call.cost],
+  ['latency_ms', (call) => call.latencyMs],
+  ['first_byte_ms', (call) => call.firstByteMs],
+  ['upstream_request_ids', (call) => call.attempts.flatMap((one) => one.upstreamRequestId ?? []).join(' ')],
+];
+
+export const logCsvHead = csvLine(['time', 'time_utc', ...columns.map(([name]) => name)]);
+
+/** A call as a line: its time by the clock of the workspace with the offset, and in UTC. @param zone IANA. */
+export function logCsvLine(call: CallDetail, zone: string): string {
+  const times = [isoInZone(Date.parse(call.at), zone), call.at];
+  return csvLine([...times, ...columns.map(([, cell]) => cell(call))]);
+}

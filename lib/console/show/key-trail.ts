@@ -1,0 +1,61 @@
+import { showAgo, showMoment, showZone } from '#lib/console/show/time';
+import { keySettings } from '#lib/control/key/settings';
+
+/** An audit row of a key, as `audit.list` gives it. */
+interface AuditRow {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+interface Place {
+  readonly timeZone: string;
+  readonly nowMs: number;
+  /** Names of people by their ids. */
+  readonly people: ReadonlyMap<string, string>;
+}
+
+const deeds: Readonly<Record<string, string>> = {
+  'key.create': 'made the key',
+  'key.set': 'changed its settings',
+  'key.rotate': 'rotated the secret',
+  'key.end-overlap': 'stopped the old secret',
+  'key.enable': 'enabled it',
+  'key.disable': 'disabled it',
+  'key.exhaust': 'marked its quota as used up',
+  'key.restore': 'restored it in spite of its quota',
+  'key.revoke': 'revoked it',
+};
+
+/** An audit row of a key in words. */
+export function trailRowOf(row: AuditRow, { timeZone, nowMs, people }: Place) {
+  const atMs = Date.parse(row.at);
+  const settings = row.action === 'key.set' ? Object.keys(keySettings) : [];
+  return {
+    id: row.id,
+    who: whoOf(row.actor, people),
+    did: deeds[row.action] ?? row.action,
+    changes: settings.flatMap((field) => {
+      const [was, is] = [row.before?.[field], row.after?.[field]];
+      const label = Object.entries(keySettings).find(([name]) => name === field)?.[1].label ?? field;
+      return was === undefined && is === undefined ? [] : [`${label}: ${told(was)} → ${told(is)}`];
+    }),
+    time: showAgo(atMs, nowMs),
+    exact: `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`,
+  };
+}
+
+function whoOf(actor: string, people: ReadonlyMap<string, string>): string {
+  const known = people.get(actor);
+  if (known !== undefined) return known;
+  if (actor.startsWith('management-key ')) return 'A management key';
+  return /^[0-9a-f-]{36}$/.test(actor) ? 'A former member' : `The ${actor}`;
+}
+
+function told(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  return Array.isArray(value) ? value.map(String).join(', ') : String(value);
+}
