@@ -1,72 +1,102 @@
 import { priceText } from '#lib/catalogue/difference';
+import { listPrice, type PriceBand } from '#lib/catalogue/price-table';
 import { formatUsd } from '#lib/money';
-import type { Catalogue, OfferFacts } from '#lib/snapshot/snapshot';
+import type { Catalogue, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
 
 /** A model of the catalogue with its offers, for "catalogue list" and the console; money in dollars. */
 export interface ListedModel {
   id: string;
   name: string;
+  /** What stands before the slash of the id; the first provider where there is none. */
+  vendor: string;
   aliases: string[];
   contextTokens: number;
   maxOutputTokens: number;
   input: string[];
   output: string[];
+  /** Its output may hold thinking that the client does not see. */
+  reasoning: boolean;
+  /** "2026-07-02" or "2026-07"; null: unknown. */
+  released: string | null;
   offers: ListedOffer[];
 }
-interface ListedOffer {
+export interface ListedOffer {
   provider: string;
+  /** Of the provider, for people. */
+  providerName: string;
   upstreamModel: string;
   families: string[];
   /** Per million tokens; null: no price of that class. */
-  price: { input: string | null; output: string | null; text: string } | null;
+  price: ListedPrice | null;
   available: boolean;
   /** Why it is not available, and what to do; null when it is. */
   why: string | null;
 }
+export interface ListedPrice {
+  input: string | null;
+  output: string | null;
+  text: string;
+  /** Since when calls are charged so, ISO 8601. */
+  effectiveAt: string;
+  bands: PriceBand[];
+}
 
-/** What the catalogue holds, and whether each offer can be routed to. Pure. */
+/** What the catalogue holds, and whether each offer can be routed to, by id. Pure. */
 export function listModels(catalogue: Catalogue): ListedModel[] {
   return [...catalogue.models.values()]
     .filter((model) => model.offers.length > 0)
-    .map((model) => ({
-      id: model.id,
-      name: model.name,
-      aliases: [...model.aliases],
-      contextTokens: model.contextTokens,
-      maxOutputTokens: model.maxOutputTokens,
-      input: [...model.input],
-      output: [...model.output],
-      offers: model.offers.map(listOffer),
-    }))
+    .map(listModel)
     .sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
+function listModel(model: ModelFacts): ListedModel {
+  const slash = model.id.indexOf('/');
+  return {
+    id: model.id,
+    name: model.name,
+    vendor: slash > 0 ? model.id.slice(0, slash) : (model.offers[0]?.provider.id ?? ''),
+    aliases: [...model.aliases],
+    contextTokens: model.contextTokens,
+    maxOutputTokens: model.maxOutputTokens,
+    input: [...model.input],
+    output: [...model.output],
+    reasoning: model.reasoning,
+    released: model.released,
+    offers: model.offers.map(listOffer),
+  };
+}
+
 function listOffer(offer: OfferFacts): ListedOffer {
-  const price = offer.price?.price ?? null;
-  const why = whyUnavailable(offer, price !== null);
+  const why = whyUnavailable(offer);
   return {
     provider: offer.provider.id,
+    providerName: offer.provider.name,
     upstreamModel: offer.upstreamModel,
     families: [...offer.families],
-    price: price && {
-      input: price.base.input === undefined ? null : formatUsd(price.base.input),
-      output: price.base.output === undefined ? null : formatUsd(price.base.output),
-      text: priceText(price),
-    },
+    price: offer.price && listPriceOf(offer.price),
     available: why === null,
     why,
   };
 }
 
-function whyUnavailable(offer: OfferFacts, priced: boolean): string | null {
-  const { provider } = offer;
-  if (!priced) return 'it has no price: give it one in the catalogue file';
+function listPriceOf({ price, effectiveAtMs }: NonNullable<OfferFacts['price']>): ListedPrice {
+  return {
+    input: price.base.input === undefined ? null : formatUsd(price.base.input),
+    output: price.base.output === undefined ? null : formatUsd(price.base.output),
+    text: priceText(price),
+    effectiveAt: new Date(effectiveAtMs).toISOString(),
+    bands: listPrice(price),
+  };
+}
+
+function whyUnavailable({ provider, price, families }: OfferFacts): string | null {
+  if (price === null) return 'it has no price: give it one in the catalogue file';
   if (provider.credential === null) {
     return provider.credentialEnv === null
       ? 'the provider has no usable credential: give it one in the catalogue file'
       : `set ${provider.credentialEnv}`;
   }
-  const addresses = [...offer.families].map((family) => provider.families.get(family));
+  const addresses = [...families].map((family) => provider.families.get(family));
   if (addresses.some((address) => address?.state === 'ready')) return null;
   const broken = addresses.find((address) => address !== undefined);
   return broken && broken.state !== 'ready' ? broken.why : 'the provider has no address for its families';

@@ -11,14 +11,14 @@ import type {
 } from '#lib/snapshot/snapshot';
 
 const providerRows = 'SELECT id, name, families, credential, on_disconnect FROM provider ORDER BY id';
-const modelRows = `SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, created_at FROM model
+const modelRows = `SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, released, created_at FROM model
   ORDER BY created_at, id`;
 /** Each offer in force with the newest price that is effective now. */
 const offerRows = `
   SELECT o.id, o.model_id, o.provider_id, o.upstream_model, o.families, o.output_budget_field,
-    o.stream_usage, o.deny_betas, v.id AS price_id, v.price
+    o.stream_usage, o.deny_betas, v.id AS price_id, v.price, v.effective_at
   FROM offer o LEFT JOIN LATERAL (
-    SELECT id, price FROM price_version WHERE offer_id = o.id AND effective_at <= now()
+    SELECT id, price, effective_at FROM price_version WHERE offer_id = o.id AND effective_at <= now()
     ORDER BY effective_at DESC, created_at DESC, id DESC LIMIT 1
   ) v ON true
   WHERE o.withdrawn_at IS NULL ORDER BY o.model_id, o.position, o.provider_id`;
@@ -55,6 +55,7 @@ interface ModelRow {
   input: string[] | null;
   output: string[] | null;
   reasoning: boolean;
+  released: string | null;
   created_at: Date;
 }
 
@@ -69,6 +70,7 @@ interface OfferRow {
   deny_betas: string[] | null;
   price_id: string | null;
   price: unknown;
+  effective_at: Date | null;
 }
 
 function assembleCatalogue(
@@ -99,6 +101,7 @@ function modelOf(row: ModelRow, offers: readonly OfferFacts[]): ModelFacts {
     output: row.output ?? [],
     reasoning: row.reasoning,
     createdAtMs: row.created_at.getTime(),
+    released: row.released,
     offers,
   };
 }
@@ -111,17 +114,19 @@ function offerOf(row: OfferRow, provider: ProviderFacts, sources: CatalogueSourc
     provider,
     upstreamModel: row.upstream_model,
     families: new Set(row.families ?? []),
-    price: row.price_id === null ? null : priceOf(row.price_id, row.price, sources),
+    price: priceOf(row, sources),
     outputBudgetField: budget === 'max_tokens' || budget === 'max_completion_tokens' ? budget : null,
     streamUsage: row.stream_usage === 'never' ? 'never' : null,
     denyBetas: row.deny_betas ?? [],
   };
 }
 
-function priceOf(id: string, stored: unknown, sources: CatalogueSources): PriceVersion | null {
+function priceOf(row: OfferRow, sources: CatalogueSources): PriceVersion | null {
+  const { price_id: id, effective_at: effectiveAt } = row;
+  if (id === null || effectiveAt === null) return null;
   try {
-    const price = parsePrice(stored);
-    return isUnpriced(price) ? null : { id, price };
+    const price = parsePrice(row.price);
+    return isUnpriced(price) ? null : { id, price, effectiveAtMs: effectiveAt.getTime() };
   } catch (error) {
     sources.report?.(error);
     return null;

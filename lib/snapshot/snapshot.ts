@@ -105,6 +105,8 @@ export interface ProviderFacts {
 
 export interface PriceVersion {
   readonly id: string;
+  /** ms since the epoch. */
+  readonly effectiveAtMs: number;
   readonly price: Price;
 }
 
@@ -134,6 +136,8 @@ export interface ModelFacts {
   /** Its output may hold thinking that the client does not see (contract: money/hidden-reasoning). */
   readonly reasoning: boolean;
   readonly createdAtMs: number;
+  /** "2026-07-02" or "2026-07"; null: the catalogue does not know. */
+  readonly released: string | null;
   /** In catalogue order. */
   readonly offers: readonly OfferFacts[];
 }

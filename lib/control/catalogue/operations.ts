@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { listModels } from '#lib/catalogue/list';
+import { findModels } from '#lib/catalogue/search';
 import { applyCatalogue, takeOverNews } from '#lib/control/catalogue/apply';
-import { modelPage, textOf } from '#lib/control/catalogue/shown';
+import { modelFilters } from '#lib/control/catalogue/filters';
+import { modelPerformance } from '#lib/control/catalogue/performance';
+import { modelPage, shownModel, textOf } from '#lib/control/catalogue/shown';
 import { read } from '#lib/control/declare';
+import { words } from '#lib/control/field/kinds';
 import { mostRows, pagingBy } from '#lib/control/field/paging';
+import { notFound, quoted } from '#lib/control/refusal';
 import { listRoutable } from '#lib/routing/exclude';
 
 export const listCatalogue = read({
@@ -11,15 +16,34 @@ export const listCatalogue = read({
   summary: 'The models of the catalogue with their offers and prices, by id.',
   reach: 'self',
   permission: null,
-  fields: pagingBy(mostRows),
+  fields: { ...modelFilters, ...pagingBy(mostRows) },
   output: modelPage,
   http: [{ method: 'GET', path: '/models' }],
   line: { command: 'catalogue list' },
   text: textOf,
-  run: async (context, { limit = mostRows, after = '' }) => {
-    const models = listModels(await context.catalogue()).filter(({ id }) => id > after);
+  run: async (context, { limit = mostRows, after = '', ...filters }) => {
+    const found = findModels(listModels(await context.catalogue()), filters);
+    const models = found.filter(({ id }) => id > after);
     const data = models.slice(0, limit);
     return { data, next: models.length > limit ? (data.at(-1)?.id ?? null) : null };
+  },
+});
+
+const showModel = read({
+  name: 'model.show',
+  summary: 'A model of the catalogue with its offers and all their prices.',
+  reach: 'self',
+  permission: null,
+  fields: {
+    model: words({ label: 'Model', help: 'Its slug.', placeholder: 'ID', example: 'openai/gpt-4.1' }, 200),
+  },
+  output: shownModel,
+  http: [{ method: 'GET', path: '/models/{model}' }],
+  line: null,
+  run: async (context, { model }) => {
+    const found = listModels(await context.catalogue()).find(({ id }) => id === model);
+    if (found) return found;
+    throw notFound(`there is no model ${quoted(model)}; GET /api/v1/models lists them`, 'model');
   },
 });
 
@@ -45,4 +69,11 @@ export const listModelNames = read({
   },
 });
 
-export const catalogueOperations = [applyCatalogue, takeOverNews, listCatalogue, listModelNames];
+export const catalogueOperations = [
+  applyCatalogue,
+  takeOverNews,
+  listCatalogue,
+  showModel,
+  listModelNames,
+  modelPerformance,
+];

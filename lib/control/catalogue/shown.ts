@@ -7,27 +7,51 @@ const perMillion = z
   .string()
   .nullable()
   .meta({ description: 'Dollars per million tokens; null: no such price.' });
+const band = z.object({
+  tier: z.string().meta({ description: '"default", or the name of the service tier.' }),
+  aboveInputTokens: z
+    .int()
+    .nullable()
+    .meta({ description: 'It holds for calls with more input tokens than that; null: for all.' }),
+  rates: z.array(
+    z.object({
+      class: z.string().meta({ description: 'The price class: "input", "cachedInput", "image".' }),
+      variant: z
+        .string()
+        .nullable()
+        .meta({ description: 'Size, quality or resolution; null: one price for all others.' }),
+      unit: z.enum(['million tokens', 'one']),
+      usd: z.string().meta({ description: 'Dollars as a decimal string.' }),
+    }),
+  ),
+});
 const price = z.object({
   input: perMillion,
   output: perMillion,
   text: z.string().meta({ description: 'All of its prices in words.' }),
+  effectiveAt: z.iso.datetime().meta({ description: 'Calls are charged so since then.' }),
+  bands: z.array(band).meta({ description: 'All of its prices.' }),
 });
 const offer = z.object({
   provider: z.string(),
+  providerName: z.string(),
   upstreamModel: z.string().meta({ description: 'The name of the model at the provider.' }),
   families: z.array(z.string()).meta({ description: 'The protocols in which it is offered.' }),
   price: price.nullable().meta({ description: 'null: it is never routed to.' }),
   available: z.boolean(),
   why: z.string().nullable().meta({ description: 'Why it is not available; null when it is.' }),
 });
-const shownModel: z.ZodType<ListedModel> = z.object({
+export const shownModel: z.ZodType<ListedModel> = z.object({
   id: z.string().meta({ description: 'The slug by which calls name it.' }),
   name: z.string(),
+  vendor: z.string().meta({ description: 'What stands before the slash of its slug.' }),
   aliases: z.array(z.string()).meta({ description: 'Other names that calls may use.' }),
   contextTokens: z.int().meta({ description: 'Tokens of input and output together.' }),
   maxOutputTokens: z.int().meta({ description: 'Tokens that one answer may have.' }),
   input: z.array(z.string()).meta({ description: 'What it reads: "text", "image".' }),
   output: z.array(z.string()).meta({ description: 'What it writes: "text", "image".' }),
+  reasoning: z.boolean().meta({ description: 'Its output may hold thinking that the client does not see.' }),
+  released: z.string().nullable().meta({ description: '"2026-07-02" or "2026-07"; null: unknown.' }),
   offers: z.array(offer),
 });
 

@@ -44,7 +44,7 @@ function targetOf(
       maxOutputTokens: model.most ?? 50_000,
       output: model.output ?? ['text'],
     },
-    price: { id: 'p', price: { base: {}, tiers: [], serviceTiers: {}, ...price } },
+    price: { id: 'p', effectiveAtMs: 0, price: { base: {}, tiers: [], serviceTiers: {}, ...price } },
   });
 }
 
@@ -96,6 +96,7 @@ describe('the hold of a call (contract: money/hold)', () => {
   it('counts the rates of nested models among them', () => {
     const price = {
       id: 'n',
+      effectiveAtMs: 0,
       price: { base: { input: dollar, output: 9n * dollar }, tiers: [], serviceTiers: {} },
     };
     const nested = new Map([['v/other', { upstreamModel: 'other', price }]]);

@@ -34,10 +34,11 @@ async function shippedCatalogue(): Promise<Catalogue> {
       ...model,
       aliases: [],
       createdAtMs: 0,
+      released: null,
       reasoning: false,
       offers: model.offers.flatMap((offer) => {
         const provider = facts.get(offer.provider);
-        const price = offer.price ? { id: 'p', price: readFilePrice(offer.price) } : null;
+        const price = offer.price ? { id: 'p', effectiveAtMs: 0, price: readFilePrice(offer.price) } : null;
         if (!provider) return [];
         const { upstreamModel } = offer;
         const families = new Set(offer.families);

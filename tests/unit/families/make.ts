@@ -42,6 +42,7 @@ export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
     output: ['text'],
     reasoning: false,
     createdAtMs: 0,
+    released: null,
     offers: [makeOffer()],
     ...part,
   };

@@ -100,7 +100,7 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
       request: '0.005',
       webSearch: '10',
     });
-    const offers = [makeOffer({ price: { id: 'p', price } }), makeOffer({ id: 'second' })];
+    const offers = [makeOffer({ price: { id: 'p', effectiveAtMs: 0, price } }), makeOffer({ id: 'second' })];
     expect(entryOf(makeModel({ offers }))).toMatchObject({
       pricing: {
         prompt: '0.000002',
@@ -115,7 +115,7 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
   });
 
   it('omits what the catalogue does not know, and shows 0 for what is free', () => {
-    const free = makeOffer({ price: { id: 'p', price: readFilePrice({ input: '0' }) } });
+    const free = makeOffer({ price: { id: 'p', effectiveAtMs: 0, price: readFilePrice({ input: '0' }) } });
     const model = makeModel({
       contextTokens: 0,
       maxOutputTokens: 0,

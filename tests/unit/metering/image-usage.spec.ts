@@ -81,7 +81,7 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
     family: 'images',
     address: new URL('http://provider.test'),
     credential: '',
-    price: { id: 'p', price: priceOf(base) },
+    price: { id: 'p', effectiveAtMs: 0, price: priceOf(base) },
     injectBudget: null,
   });
   const output = (asked: object) => estimate(askOf(asked), [target({})], null, false, 0).outputTokens;

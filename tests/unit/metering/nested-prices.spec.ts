@@ -28,7 +28,7 @@ describe('the price of a nested model (contract: money/nested-models)', () => {
   });
 
   it('is stored with a job under both of its names, and no other fact is mistaken for one', () => {
-    const price = { id: 'version-1', price: priced(3n), effectiveMs: 0 };
+    const price = { id: 'version-1', price: priced(3n), effectiveAtMs: 0 };
     const facts = nestedFacts(new Map([['v/pictures', { upstreamModel: 'mini', price }]]));
     expect(nestedVersions({ imageModel: 'v/pictures', seconds: 8, ...facts })).toEqual([
       ['v/pictures', 'version-1'],

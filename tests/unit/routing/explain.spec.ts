@@ -20,7 +20,7 @@ describe('explaining a route (contract: routing/explain)', () => {
       modelOf('m', [
         offerAt('a'),
         offerAt('ignored'),
-        offerAt('dear', 'm', { price: { id: 'p', price: usd('7', '4') } }),
+        offerAt('dear', 'm', { price: { id: 'p', effectiveAtMs: 0, price: usd('7', '4') } }),
         offerAt('unpriced', 'm', { price: null }),
         { ...keyless, provider: { ...keyless.provider, credential: null, credentialEnv: 'KEYLESS' } },
         offerAt('other', 'm', { families: new Set(['messages']) }),

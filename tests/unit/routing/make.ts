@@ -26,7 +26,7 @@ export function offerAt(provider: string, model = 'm', part: Partial<OfferFacts>
       id: provider,
       families: new Map([['chat', { state: 'ready', url: new URL(`https://${provider}.test/v1`) }]]),
     }),
-    price: { id: `price of ${model}@${provider}`, price: usd('1', '4') },
+    price: { id: `price of ${model}@${provider}`, effectiveAtMs: 0, price: usd('1', '4') },
     ...part,
   });
 }

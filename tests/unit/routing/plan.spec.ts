@@ -23,7 +23,9 @@ function priced(...prices: readonly [provider: string, input: string, output: st
   return catalogueOf(
     modelOf(
       'm',
-      prices.map(([id, input, output]) => offerAt(id, 'm', { price: { id, price: usd(input, output) } })),
+      prices.map(([id, input, output]) =>
+        offerAt(id, 'm', { price: { id, effectiveAtMs: 0, price: usd(input, output) } }),
+      ),
     ),
   );
 }
@@ -90,7 +92,9 @@ describe('step 1 leaves out (contract: routing/available-offers, routing/max-pri
 
   it('what a context tier makes more expensive than `maxPrice` for a request of that size', () => {
     const price = { ...usd('1', '4'), tiers: [{ aboveInputTokens: 100, rates: { input: 9_000_000_000n } }] };
-    const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', { price: { id: 'p', price } })]));
+    const catalogue = catalogueOf(
+      modelOf('m', [offerAt('a', 'm', { price: { id: 'p', effectiveAtMs: 0, price } })]),
+    );
     const policy = { maxPrice: { input: '5' } };
     const long = askOf({ messages: [{ role: 'user', content: 'word '.repeat(200) }] });
     expect(order(inputOf({ catalogue, policy }))).toEqual(['m@a']);
@@ -116,8 +120,8 @@ describe('steps 2 and 3 (contract: routing/sort)', () => {
     const cheap = usd('1.5', '4');
     const catalogue = catalogueOf(
       modelOf('m', [
-        offerAt('plain', 'm', { price: { id: '1', price: cheap } }),
-        offerAt('caching', 'm', { price: { id: '2', price: base } }),
+        offerAt('plain', 'm', { price: { id: '1', effectiveAtMs: 0, price: cheap } }),
+        offerAt('caching', 'm', { price: { id: '2', effectiveAtMs: 0, price: base } }),
       ]),
     );
     const policy: Policy = { sort: 'price' };

@@ -12,7 +12,7 @@ function tiered(provider: string, tiers: readonly string[], model = 'm'): OfferF
   const rates = { input: parseUsd('6'), output: parseUsd('24') };
   const serviceTiers = Object.fromEntries(tiers.map((name) => [name, rates]));
   const price: Price = { ...usd('1', '4'), serviceTiers };
-  return offerAt(provider, model, { price: { id: `price at ${provider}`, price } });
+  return offerAt(provider, model, { price: { id: `price at ${provider}`, effectiveAtMs: 0, price } });
 }
 
 function inputFor(
@@ -81,7 +81,7 @@ describe('a request that asks for a service tier (contract: money/tier-asked)', 
     expect(idsFor({}, offers, { maxPrice: { input: '5' } })).toHaveLength(3);
     const cheap = tiered('cheap', []);
     const price = { ...usd('2', '8'), serviceTiers: { priority: { input: 1n, output: 1n } } };
-    const own = { ...cheap, price: { id: 'p', price } };
+    const own = { ...cheap, price: { id: 'p', effectiveAtMs: 0, price } };
     const sorted = idsFor({ service_tier: 'priority' }, [offers[1] ?? cheap, own], { sort: 'price' });
     expect(sorted).toEqual(['m@cheap', 'm@quick']);
   });
