@@ -1,5 +1,5 @@
 import { type NextRequest, NextResponse } from 'next/server';
-import { hasSession, plainPath, publicPages } from '#lib/console/addresses';
+import { hasSession, isPublicPage, plainPath } from '#lib/console/addresses';
 import { isDevelopment } from '#lib/env';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 
@@ -40,7 +40,7 @@ export function proxy(request: NextRequest): NextResponse {
   const plain = plainPath(pathname);
   if (reads && plain !== pathname) return NextResponse.redirect(new URL(plain + search, origin), 308);
   const signedIn = hasSession(request.cookies.getAll().map(({ name }) => name));
-  if (!signedIn && reads && !publicPages.includes(pathname)) {
+  if (!signedIn && reads && !isPublicPage(pathname)) {
     const back = pathname === '/' ? '' : `?callbackUrl=${encodeURIComponent(pathname + search)}`;
     return NextResponse.redirect(new URL(`/sign-in${back}`, origin));
   }

@@ -1,4 +1,4 @@
-import { KeyRound, ScrollText } from 'lucide-react';
+import { Boxes, KeyRound, ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
 
 export interface Destination {
@@ -17,7 +17,13 @@ export interface DestinationGroup {
 /** The pages of a workspace, in their order. Only pages that exist stand here; a group without pages is not shown. */
 export const destinations: readonly DestinationGroup[] = [
   { label: null, pages: [] },
-  { label: 'Build', pages: [{ path: 'keys', label: 'API keys', icon: <KeyRound /> }] },
+  {
+    label: 'Build',
+    pages: [
+      { path: 'models', label: 'Models', icon: <Boxes /> },
+      { path: 'keys', label: 'API keys', icon: <KeyRound /> },
+    ],
+  },
   { label: 'Route', pages: [] },
   { label: 'Observe', pages: [{ path: 'logs', label: 'Logs', icon: <ScrollText /> }] },
   { label: 'Account', pages: [] },

@@ -1,6 +1,7 @@
 'use client';
 
-import { LogOut, Monitor, Moon, Sun, UserRound } from 'lucide-react';
+import { BookOpen, LogOut, Monitor, Moon, Sun, UserRound } from 'lucide-react';
+import Link from 'next/link';
 import { useTheme } from 'next-themes';
 import { leave } from '#components/account/leave';
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '#components/ui/menu';
@@ -54,6 +55,10 @@ export function UserMenu({ email, name, role }: UserMenuProps) {
         onChange={setTheme}
       />
       <MenuSeparator />
+      <MenuItem link={<Link href="/docs" prefetch={false} />}>
+        <BookOpen />
+        Documentation
+      </MenuItem>
       <MenuItem onSelect={() => void leave()}>
         <LogOut />
         Sign out

@@ -12,7 +12,7 @@ interface TabsProps {
 export function Tabs({ label, tabs }: TabsProps) {
   return (
     <BaseTabs.Root defaultValue={tabs[0]?.value ?? null} className="grid min-w-0 gap-3">
-      <BaseTabs.List aria-label={label} className="flex gap-1 border-b">
+      <BaseTabs.List aria-label={label} className="flex flex-wrap gap-x-1 border-b">
         {tabs.map((tab) => (
           <BaseTabs.Tab
             key={tab.value}

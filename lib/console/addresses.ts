@@ -1,5 +1,14 @@
 /** Pages that are shown without a session (contract: operations/console-addresses). */
-export const publicPages: readonly string[] = ['/sign-in'];
+const publicPages: readonly string[] = ['/sign-in'];
+/** Those that everybody may read, with all below them. */
+const publicTrees = ['/models', '/docs'];
+
+/** Whether a page is shown without a session. @param path without slashes at its end. */
+export function isPublicPage(path: string): boolean {
+  return (
+    publicPages.includes(path) || publicTrees.some((tree) => path === tree || path.startsWith(`${tree}/`))
+  );
+}
 
 /** First segments of the pages whose forms are sent without a session: signing in and up, resets, invitations. */
 const accountPages = /^\/(?:sign-in|sign-up|forgot-password|reset|verify|invite)(?:\/|$)/;

@@ -72,6 +72,19 @@ for (const { colorScheme, width } of [
       await expectAccessible(page);
     });
 
+    test('the models and the documentation are accessible', async ({ page, home }) => {
+      await page.goto('/models?compare=sandbox/mini,sandbox/echo');
+      await expect(page.getByRole('heading', { name: 'Comparison of 2' })).toBeVisible();
+      await expectAccessible(page);
+      await page.goto(`/${home.slug}/models/sandbox/tiers`);
+      await expect(page.getByRole('heading', { name: 'Offers' })).toBeVisible();
+      await expectAccessible(page);
+      for (const path of ['errors', 'management-api']) {
+        await page.goto(`/docs/${path}`);
+        await expectAccessible(page);
+      }
+    });
+
     test('the log and a call are accessible', async ({ page, home }) => {
       await openKeys(page, home);
       const key = await createKey(page, `calls ${colorScheme} ${width}`);

@@ -19,7 +19,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
     id: key.id,
     name: key.name,
     masked: key.display,
-    state: stateOf(key, nowMs),
+    state: keyStateOf(key, nowMs),
     exhausted: key.quotaExhausted,
     models: key.models,
     limits: limitsOf(key),
@@ -66,7 +66,7 @@ function settingsOf(key: ShownKey, timeZone: string): Record<string, string | re
 export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
 
 /** In the order in which the gateway checks them (contract: admission/order). */
-function stateOf(key: ShownKey, nowMs: number): KeyState {
+export function keyStateOf(key: ShownKey, nowMs: number): KeyState {
   if (key.status === 'revoked') return 'revoked';
   if (key.status !== 'active') return 'inactive';
   if (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs) return 'expired';

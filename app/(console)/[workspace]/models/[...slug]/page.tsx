@@ -1,0 +1,41 @@
+import { ScrollText } from 'lucide-react';
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { ModelPage } from '#components/models/model-page';
+import { buttonStyle } from '#components/ui/button';
+import { requireMember } from '#lib/console/member';
+import { requireModel, viewModel } from '#lib/console/models/page';
+import { readForPage } from '#lib/console/operation';
+import { modelPerformance } from '#lib/control/catalogue/performance';
+
+interface MemberModelPageProps {
+  params: Promise<{ workspace: string; slug: string[] }>;
+}
+
+export async function generateMetadata({ params }: MemberModelPageProps): Promise<Metadata> {
+  return { title: (await requireModel((await params).slug)).name };
+}
+
+export default async function MemberModelPage({ params }: MemberModelPageProps) {
+  const { workspace: slug, slug: parts } = await params;
+  const { workspace } = await requireMember(slug, 'logs:read');
+  const model = await requireModel(parts);
+  const performance = await readForPage(modelPerformance, workspace.slug, { model: model.id });
+  const list = `/${workspace.slug}/models`;
+  return (
+    <ModelPage
+      {...(await viewModel(model, { list, zone: workspace.timeZone, performance }))}
+      measured="How they served this workspace in the last 7 days."
+      actions={
+        <Link
+          href={`/${workspace.slug}/logs?model=${encodeURIComponent(model.id)}`}
+          prefetch={false}
+          className={buttonStyle()}
+        >
+          <ScrollText />
+          See its calls
+        </Link>
+      }
+    />
+  );
+}

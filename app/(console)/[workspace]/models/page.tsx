@@ -1,0 +1,70 @@
+import { Boxes } from 'lucide-react';
+import type { Metadata } from 'next';
+import { keyStates } from '#components/keys/key-row';
+import { Catalogue } from '#components/models/catalogue';
+import { PageHead } from '#components/page-head';
+import { EmptyState } from '#components/ui/empty-state';
+import { requireMember } from '#lib/console/member';
+import { modelChoices } from '#lib/console/models/choices';
+import { mostCompared, readModels, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
+import { readForPage } from '#lib/console/operation';
+import { keyStateOf } from '#lib/console/show/key-rows';
+import { listKeyNames, showKey } from '#lib/control/key/operations';
+
+export const metadata: Metadata = { title: 'Models' };
+
+/** What the filter offers. */
+const mostKeys = 200;
+const olderKeys = 'The newest keys.';
+
+interface ModelsPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function ModelsPage({ params, searchParams }: ModelsPageProps) {
+  const { workspace } = await requireMember((await params).workspace, 'keys:read');
+  const query = await searchParams;
+  const chosen = [query.key].flat()[0];
+  const [models, { data: keys }, key] = await Promise.all([
+    readModels(),
+    readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen }),
+    chosen ? readForPage(showKey, workspace.slug, { id: chosen }) : null,
+  ]);
+  const list = `/${workspace.slug}/models`;
+  const scope = key && scopeOfKey(models, key.models);
+  const state = key && keyStates[keyStateOf(key, Date.now())];
+  return (
+    <>
+      <PageHead title="Models">
+        What this gateway offers and what it costs. A call names a model by its slug.
+      </PageHead>
+      {key && state && state !== keyStates.active ? (
+        <p role="status" className="rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5">
+          {key.name} is {state.text.toLowerCase()}, so it may call nothing now. {state.why}
+        </p>
+      ) : null}
+      <Catalogue
+        list={list}
+        view={viewCatalogue(models, query, { list, scope })}
+        choices={[
+          {
+            name: 'key',
+            label: 'Key',
+            any: 'For any key',
+            options: keys.map(({ id, name }) => ({ value: id, label: `${name} may call it` })),
+            ...(keys.length < mostKeys ? {} : { note: olderKeys }),
+          },
+          ...modelChoices(models),
+        ]}
+        mostCompared={mostCompared}
+        total={models.length}
+        empty={
+          <EmptyState icon={<Boxes />} title="No models yet">
+            Who runs this gateway fills its catalogue with <code>gateway catalogue apply catalogue</code>.
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { ModelPage } from '#components/models/model-page';
+import { buttonStyle } from '#components/ui/button';
+import { requireModel, viewModel } from '#lib/console/models/page';
+import { findUser } from '#lib/console/session';
+
+interface PublicModelPageProps {
+  params: Promise<{ slug: string[] }>;
+}
+
+export async function generateMetadata({ params }: PublicModelPageProps): Promise<Metadata> {
+  const model = await requireModel((await params).slug);
+  return {
+    title: model.name,
+    description: `${model.name} (${model.id}): providers, prices and how to call it.`,
+  };
+}
+
+/** Strangers see what is offered and what it costs; how it has done is for those who call it. */
+export default async function PublicModelPage({ params }: PublicModelPageProps) {
+  const model = await requireModel((await params).slug);
+  const signedIn = (await findUser()) !== null;
+  return (
+    <ModelPage
+      {...(await viewModel(model, { list: '/models', zone: 'UTC', performance: null }))}
+      measured={null}
+      actions={
+        signedIn ? null : (
+          <Link href="/sign-in" prefetch={false} className={buttonStyle({ tone: 'primary' })}>
+            Sign in to call it
+          </Link>
+        )
+      }
+    />
+  );
+}

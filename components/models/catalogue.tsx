@@ -1,0 +1,93 @@
+import { SearchX } from 'lucide-react';
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { CompareTable } from '#components/models/compare-table';
+import { ModelFilterBar, type ModelFilterChoice } from '#components/models/model-filter-bar';
+import { ModelTable } from '#components/models/model-table';
+import { buttonStyle } from '#components/ui/button';
+import { EmptyState } from '#components/ui/empty-state';
+import { listAddress } from '#lib/console/list-address';
+import type { CatalogueView } from '#lib/console/models/list';
+import { modelRowOf } from '#lib/console/models/rows';
+
+interface CatalogueProps {
+  /** Address of this page: "/models". */
+  list: string;
+  view: CatalogueView;
+  choices: readonly ModelFilterChoice[];
+  mostCompared: number;
+  /** How many models there are without filters. */
+  total: number;
+  /** What an empty catalogue needs. */
+  empty: ReactNode;
+}
+
+/** The catalogue: filters, comparison, table. Strangers and members see the same one. */
+export function Catalogue({ list, view, choices, mostCompared, total, empty }: CatalogueProps) {
+  const { rows, compared, found, callable, page, pages, sort, texts, faults } = view;
+  const address = (change: Record<string, string | null>) => listAddress(list, { ...texts, ...change });
+  const without = (id: string) =>
+    address({ compare: compared.flatMap((model) => (model.id === id ? [] : model.id)).join(',') || null });
+  const pageHref = (number: number) => address({ page: number > 1 ? String(number) : null });
+  if (total === 0) return empty;
+  return (
+    <>
+      <ModelFilterBar choices={choices} />
+      {faults.map((fault) => (
+        <p key={fault} role="status" className="text-sm text-warn">
+          {fault}; this filter was left out.
+        </p>
+      ))}
+      {compared.length > 0 ? (
+        <CompareTable
+          most={mostCompared}
+          clearHref={address({ compare: null })}
+          models={compared.map((model) => ({ ...modelRowOf(model, list), without: without(model.id) }))}
+        />
+      ) : null}
+      {rows.length > 0 ? (
+        <div className="grid min-w-0 gap-3">
+          <ModelTable
+            rows={rows}
+            sort={sort}
+            mostCompared={mostCompared}
+            sortHref={(next) => address({ sort: next })}
+          />
+          <nav aria-label="Pages of the catalogue" className="flex flex-wrap items-center gap-3">
+            <p className="flex-1 basis-64 text-muted text-xs leading-5">
+              {found} {found === 1 ? 'model' : 'models'}, {callable} available here. Lowest list price of the
+              offers, in dollars.
+            </p>
+            {page > 1 ? (
+              <Link className={buttonStyle({ size: 'small' })} href={pageHref(page - 1)}>
+                Previous
+              </Link>
+            ) : null}
+            {pages > 1 ? (
+              <span className="text-muted text-xs tabular-nums">
+                Page {page} of {pages}
+              </span>
+            ) : null}
+            {page < pages ? (
+              <Link className={buttonStyle({ size: 'small' })} href={pageHref(page + 1)}>
+                Next
+              </Link>
+            ) : null}
+          </nav>
+        </div>
+      ) : (
+        <EmptyState
+          icon={<SearchX />}
+          title="No model matches"
+          action={
+            <Link href={list} className={buttonStyle()}>
+              Show all models
+            </Link>
+          }
+        >
+          None of the {total} models of this gateway has all that the filters ask for.
+        </EmptyState>
+      )}
+    </>
+  );
+}

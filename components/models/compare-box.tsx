@@ -1,0 +1,38 @@
+'use client';
+
+import { parseAsArrayOf, parseAsString, useQueryState } from 'nuqs';
+import { useTransition } from 'react';
+
+interface CompareBoxProps {
+  /** Slug of the model. */
+  id: string;
+  name: string;
+  most: number;
+}
+
+/** Chooses a model for the comparison, which stands in the address. */
+export function CompareBox({ id, name, most }: CompareBoxProps) {
+  const [pending, startTransition] = useTransition();
+  const [chosen, setChosen] = useQueryState(
+    'compare',
+    parseAsArrayOf(parseAsString).withOptions({ shallow: false, history: 'push', startTransition }),
+  );
+  const ids = chosen ?? [];
+  const checked = ids.includes(id);
+  const full = !checked && ids.length >= most;
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Compare ${name}`}
+      title={full ? `At most ${most} models stand side by side` : `Compare ${name}`}
+      className="size-4 accent-accent disabled:opacity-40"
+      checked={checked}
+      disabled={full}
+      aria-busy={pending}
+      onChange={() => {
+        const next = checked ? ids.filter((one) => one !== id) : [...ids, id];
+        void setChosen(next.length > 0 ? next : null);
+      }}
+    />
+  );
+}

@@ -1,0 +1,144 @@
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { ModelSnippets, type ShownSnippet } from '#components/models/model-snippets';
+import { OfferTable } from '#components/models/offer-table';
+import { PriceTables } from '#components/models/price-tables';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { CopyButton } from '#components/ui/copy-button';
+import type { ModelFactsRow, OfferRow, PriceTable } from '#lib/console/models/facts';
+
+interface ModelPageProps {
+  /** Address of the list that it belongs to. */
+  list: string;
+  model: ModelFactsRow;
+  offers: readonly OfferRow[];
+  prices: readonly PriceTable[];
+  protocols: readonly {
+    readonly family: string;
+    readonly name: string;
+    readonly path: string;
+    readonly budget: string | null;
+    readonly tiers: readonly string[];
+  }[];
+  snippets: readonly ShownSnippet[];
+  /** What the figures of the offers are made of; null: none are shown. */
+  measured: string | null;
+  /** Buttons beside the title. */
+  actions: ReactNode;
+}
+
+/** One model: facts, examples, offers, prices, protocols. */
+export function ModelPage(props: ModelPageProps) {
+  const { list, model, offers, prices, protocols, snippets, measured, actions } = props;
+  return (
+    <>
+      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="grid min-w-0 gap-1.5">
+          <p className="text-muted text-xs">
+            <Link href={list} className="hover:underline">
+              Models
+            </Link>{' '}
+            / {model.vendor}
+          </p>
+          <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1 font-semibold text-xl tracking-tight">
+            {model.name}
+            <Badge tone={model.callable ? 'good' : 'outline'} dot={model.callable}>
+              {model.callable ? 'Available' : 'Not available here'}
+            </Badge>
+          </h1>
+          <p className="flex min-w-0 items-center gap-1">
+            <code className="min-w-0 font-mono text-muted text-sm [overflow-wrap:anywhere]">{model.id}</code>
+            <CopyButton value={model.id} what="slug" />
+          </p>
+        </div>
+        <div className="flex flex-wrap gap-2">{actions}</div>
+      </header>
+      <Facts model={model} />
+      <div className="grid min-w-0 gap-6">
+        {snippets.length > 0 ? (
+          <Section title="Call it" note="With this gateway's address and this model filled in.">
+            <div className="p-4">
+              <ModelSnippets snippets={snippets} />
+            </div>
+          </Section>
+        ) : null}
+        <Section title="Offers" note={measured ?? 'In the order in which calls are routed without a policy.'}>
+          <OfferTable offers={offers} measured={measured !== null} />
+        </Section>
+        <PriceTables tables={prices} />
+        <Section title="Protocols and parameters">
+          <Protocols protocols={protocols} />
+          <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
+            Every parameter of a protocol passes to the provider as you send it; the catalogue does not know
+            which of them a model takes.
+          </p>
+        </Section>
+      </div>
+    </>
+  );
+}
+
+function Facts({ model }: { model: ModelFactsRow }) {
+  const facts = [
+    { name: 'Context', value: model.context, exact: model.exactContext },
+    { name: 'Max output', value: model.maxOutput, exact: model.exactMaxOutput },
+    { name: 'Input from', value: model.input && `${model.input}`, unit: 'per 1M tokens' },
+    {
+      name: 'Output from',
+      value: model.output,
+      unit: /\ba\b|\ban\b/.test(model.output ?? '') ? '' : 'per 1M tokens',
+    },
+    { name: 'Reads', value: model.reads },
+    { name: 'Writes', value: model.writes },
+    { name: 'Released', value: model.released },
+    { name: 'Known for', value: model.capabilities.join(', ') || null },
+    ...(model.aliases.length > 0 ? [{ name: 'Also called', value: model.aliases.join(', ') }] : []),
+  ];
+  return (
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-4 rounded-lg border bg-surface px-4 py-4 sm:grid-cols-4">
+      {facts.map(({ name, value, ...more }) => (
+        <div key={name} className="grid min-w-0 content-start gap-0.5">
+          <dt className="text-muted text-xs">{name}</dt>
+          <dd
+            className="font-medium tabular-nums leading-5 [overflow-wrap:anywhere]"
+            {...('exact' in more && more.exact ? { title: `${more.exact} tokens` } : {})}
+          >
+            {value ?? <span className="font-normal text-muted">Unknown</span>}
+            {value && 'unit' in more && more.unit ? (
+              <span className="font-normal text-muted text-xs"> {more.unit}</span>
+            ) : null}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Protocols({ protocols }: Pick<ModelPageProps, 'protocols'>) {
+  return (
+    <ul>
+      {protocols.map(({ family, name, path, budget, tiers }) => (
+        <li
+          key={family}
+          className="grid gap-x-6 gap-y-1 border-b px-4 py-2.5 last:border-b-0 sm:grid-cols-[11rem_1fr]"
+        >
+          <span className="font-medium">{name}</span>
+          <span className="grid min-w-0 gap-1">
+            <code className="font-mono text-xs leading-5 [overflow-wrap:anywhere]">{path}</code>
+            <span className="text-muted text-xs leading-5">
+              {budget ? (
+                <>
+                  Output budget: <code className="font-mono">{budget}</code>.{' '}
+                </>
+              ) : null}
+              {tiers.length > 0
+                ? `Priced service tiers and modes: ${tiers.join(', ')}.`
+                : 'Standard service only.'}
+            </span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

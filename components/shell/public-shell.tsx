@@ -1,0 +1,37 @@
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { Wordmark } from '#components/brand';
+import { PublicNav } from '#components/shell/public-nav';
+import { buttonStyle } from '#components/ui/button';
+
+/** The frame of the pages that everybody may read. */
+export function PublicShell({ signedIn, children }: { signedIn: boolean; children: ReactNode }) {
+  return (
+    <>
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2"
+      >
+        Skip to content
+      </a>
+      <header className="sticky top-0 z-30 border-b bg-sunken">
+        <div className="mx-auto flex h-14 max-w-7xl items-center gap-2 px-4 sm:gap-4 sm:px-8">
+          <Link href="/" aria-label="Model Gateway" className="rounded-md max-sm:[&_span]:text-[0]">
+            <Wordmark />
+          </Link>
+          <PublicNav />
+          <Link
+            href={signedIn ? '/' : '/sign-in'}
+            prefetch={false}
+            className={buttonStyle({ tone: signedIn ? 'plain' : 'primary', size: 'small' })}
+          >
+            {signedIn ? 'Console' : 'Sign in'}
+          </Link>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1} className="min-w-0 outline-none">
+        <div className="mx-auto grid max-w-7xl gap-6 px-4 py-6 sm:px-8 sm:py-8">{children}</div>
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { controlTexts, type ErrorText, errorTexts } from '#lib/console/guide/error-texts';
+import { controlCodes } from '#lib/control/refusal';
+import { errorTable } from '#lib/errors';
+
+export interface ListedError extends ErrorText {
+  readonly code: string;
+  readonly status: number;
+}
+
+/** Every code that the gateway answers calls with, in the order of its table. */
+export function listErrors(): ListedError[] {
+  return Object.entries(errorTexts)
+    .map(([code, text]) => ({ code, status: errorTable[code as keyof typeof errorTable].status, ...text }))
+    .sort((one, other) => one.status - other.status);
+}
+
+/** Those that belong to the management API alone. */
+export function listControlErrors(): ListedError[] {
+  const statuses: Readonly<Record<string, number>> = { ...controlCodes, internal_error: 500 };
+  return Object.entries(controlTexts).map(([code, text]) => ({
+    code,
+    status: statuses[code] ?? 500,
+    ...text,
+  }));
+}
+
+/** The same as text for readers of the repository; each code is a heading and so an anchor. */
+export function errorsInMarkdown(errors: readonly ListedError[]): string {
+  return errors
+    .map(({ code, status, meaning, remedy }) => `### ${code}\n\n**${status}.** ${meaning} *${remedy}*\n`)
+    .join('\n');
+}

@@ -1,0 +1,40 @@
+/** The pages of the documentation, in the order of reading; each is a file of `docs/guide`. */
+export const guidePages = [
+  { slug: 'quickstart', group: 'Start' },
+  { slug: 'tools', group: 'Start' },
+  { slug: 'authentication', group: 'Calls' },
+  { slug: 'families', group: 'Calls' },
+  { slug: 'errors', group: 'Calls' },
+  { slug: 'limits', group: 'Calls' },
+  { slug: 'routing', group: 'Workspace' },
+  { slug: 'billing', group: 'Workspace' },
+  { slug: 'management-api', group: 'Operate' },
+  { slug: 'self-hosting', group: 'Operate' },
+] as const;
+
+export type GuideSlug = (typeof guidePages)[number]['slug'];
+
+/** Where the examples of the guide say that the gateway is; the console writes its own address there. */
+export const exampleAddress = 'http://localhost:3000';
+
+/** The anchor of a heading, as code hosts make it too: "What survives what?" → "what-survives-what". */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+}
+
+/** Where a link of a guide leads on the console: "errors.md#not_found" → "/docs/errors#not_found". null: nowhere. */
+export function guideHref(href: string): string | null {
+  const page = /^([a-z-]+)\.md(#.*)?$/.exec(href);
+  if (page)
+    return guidePages.some(({ slug }) => slug === page[1]) ? `/docs/${page[1]}${page[2] ?? ''}` : null;
+  return /^(?:\/(?!\/)|#|https?:\/\/)/.test(href) ? href : null;
+}
+
+/** @returns null: there is no such page. */
+export function findGuidePage(slug: string): (typeof guidePages)[number] | null {
+  return guidePages.find((page) => page.slug === slug) ?? null;
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lexer, type Token } from 'marked';
+import { anchorOf, exampleAddress, type GuideSlug, guidePages } from '#lib/console/guide/pages';
+
+/** A page of the guide, read but not yet drawn. */
+export interface GuidePage {
+  readonly slug: GuideSlug;
+  readonly title: string;
+  /** Its first paragraph, as plain text. */
+  readonly summary: string;
+  /** All behind the title. */
+  readonly tokens: readonly Token[];
+  readonly headings: readonly { readonly id: string; readonly text: string }[];
+}
+
+const read = new Map<string, Promise<GuidePage>>();
+
+/** @param baseUrl address of this gateway, without a slash at the end: the examples get it. */
+export function readGuidePage(slug: GuideSlug, baseUrl: string): Promise<GuidePage> {
+  const name = `${slug} ${baseUrl}`;
+  const known = read.get(name);
+  if (known) return known;
+  const page = readSource(slug).then((text) => pageOf(slug, text.replaceAll(exampleAddress, baseUrl)));
+  read.set(name, page);
+  page.catch(() => read.delete(name));
+  return page;
+}
+
+export function readGuide(baseUrl: string): Promise<GuidePage[]> {
+  return Promise.all(guidePages.map(({ slug }) => readGuidePage(slug, baseUrl)));
+}
+
+function readSource(slug: GuideSlug): Promise<string> {
+  return readFile(join(process.cwd(), 'docs', 'guide', `${slug}.md`), 'utf8');
+}
+
+/** Pure. @throws Error when the text does not begin with its title. */
+function pageOf(slug: GuideSlug, text: string): GuidePage {
+  const [title, ...tokens] = lexer(text);
+  if (title?.type !== 'heading' || title.depth !== 1) throw new Error(`docs/guide/${slug}.md has no title`);
+  const first = tokens.find(({ type }) => type === 'paragraph');
+  return {
+    slug,
+    title: String(title.text),
+    summary: plain(first?.type === 'paragraph' ? String(first.text) : ''),
+    tokens,
+    headings: tokens.flatMap((token) =>
+      token.type === 'heading' && token.depth === 2
+        ? [{ id: anchorOf(plain(String(token.text))), text: plain(String(token.text)) }]
+        : [],
+    ),
+  };
+}
+
+/** Markdown of a line without its marks. */
+function plain(text: string): string {
+  return text
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[*`]/g, '')
+    .replace(/\s+/g, ' ');
+}

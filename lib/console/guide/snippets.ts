@@ -1,0 +1,69 @@
+import type { Token } from 'marked';
+import { readGuidePage } from '#lib/console/guide/read';
+
+/** An example of the quickstart that can be written for any model of its protocol. */
+export interface Snippet {
+  readonly name: string;
+  /** "OpenAI, Python": the SDK, and the language where there are several. */
+  readonly label: string;
+  /** The protocol in which it calls. */
+  readonly family: string;
+  /** The slug that stands in it. */
+  readonly model: string;
+  readonly code: string;
+}
+
+/** The examples of the quickstart, in its order: the one place where they are written. */
+export async function readSnippets(baseUrl: string): Promise<Snippet[]> {
+  const { tokens } = await readGuidePage('quickstart', baseUrl);
+  return tokens.flatMap((token) => snippetOf(token) ?? []);
+}
+
+/** A code block that says `snippet=… family=… label="…" model=…` behind its language; null: another token. */
+function snippetOf(token: Token): Snippet | null {
+  if (token.type !== 'code' || typeof token.lang !== 'string') return null;
+  const said = new Map<string, string>();
+  for (const [, name = '', quoted, bare] of token.lang.matchAll(/(\w+)=(?:"([^"]*)"|(\S+))/g)) {
+    said.set(name, quoted ?? bare ?? '');
+  }
+  const [name, label, family, model] = ['snippet', 'label', 'family', 'model'].map((one) => said.get(one));
+  if (!name || !label || !family || !model) return null;
+  return { name, label, family, model, code: String(token.text) };
+}
+
+/** The example with another model in it. */
+function withModel(snippet: Snippet, model: string): Snippet {
+  return { ...snippet, model, code: snippet.code.replaceAll(snippet.model, model) };
+}
+
+/**
+ * The text of a page with examples that work where it is shown: a model that cannot be called there gives
+ * its place to one that can, and that speaks the same protocol.
+ * @param callable slugs of the models that can be called, by protocol.
+ */
+export function withCallableModels(
+  tokens: readonly Token[],
+  callable: ReadonlyMap<string, readonly string[]>,
+): Token[] {
+  return tokens.map((token) => {
+    const snippet = snippetOf(token);
+    const models = snippet && callable.get(snippet.family);
+    const [first] = models ?? [];
+    if (!snippet || first === undefined || models?.includes(snippet.model)) return token;
+    return { ...token, text: withModel(snippet, first).code };
+  });
+}
+
+/** The examples that fit a model, in its name: of one SDK and language, the first. */
+export function snippetsFor(
+  snippets: readonly Snippet[],
+  model: string,
+  families: readonly string[],
+): Snippet[] {
+  const labels = new Set<string>();
+  return snippets.flatMap((snippet) => {
+    if (!families.includes(snippet.family) || labels.has(snippet.label)) return [];
+    labels.add(snippet.label);
+    return [withModel(snippet, model)];
+  });
+}

@@ -1,0 +1,76 @@
+import type { ListedModel } from '#lib/catalogue/list';
+import { capabilities } from '#lib/catalogue/search';
+import { familiesOf, showCapability, showFamily } from '#lib/console/models/rows';
+import { showTokens } from '#lib/console/show/tokens';
+
+const contexts = [32_000, 128_000, 200_000, 400_000, 1_000_000];
+const inputPrices = ['0.25', '1', '3', '10'];
+const outputPrices = ['1', '5', '15', '50'];
+
+/** What the filters of the catalogue offer to choose from: what its models have. */
+export function modelChoices(models: readonly ListedModel[]) {
+  const offers = models.flatMap((model) => model.offers);
+  const providers = new Map(offers.map(({ provider, providerName }) => [provider, providerName]));
+  return [
+    {
+      name: 'available',
+      label: 'Availability',
+      any: 'All models',
+      options: [{ value: 'on', label: 'Available here' }],
+    },
+    {
+      name: 'provider',
+      label: 'Provider',
+      any: 'Any provider',
+      options: [...providers]
+        .map(([value, label]) => ({ value, label }))
+        .sort((one, other) => (one.label < other.label ? -1 : 1)),
+    },
+    {
+      name: 'family',
+      label: 'Protocol',
+      any: 'Any protocol',
+      options: [...new Set(models.flatMap(familiesOf))].map((value) => ({ value, label: showFamily(value) })),
+    },
+    {
+      name: 'input',
+      label: 'Input',
+      any: 'Any input',
+      options: kinds(models, 'input').map((value) => ({ value, label: `Reads ${value}` })),
+    },
+    {
+      name: 'output',
+      label: 'Output',
+      any: 'Any output',
+      options: kinds(models, 'output').map((value) => ({ value, label: `Writes ${value}` })),
+    },
+    {
+      name: 'minContext',
+      label: 'Context',
+      any: 'Any context',
+      options: contexts.map((count) => ({ value: String(count), label: `Context ≥ ${showTokens(count)}` })),
+    },
+    {
+      name: 'maxInputPrice',
+      label: 'Input price',
+      any: 'Any input price',
+      options: inputPrices.map((usd) => ({ value: usd, label: `Input ≤ $${usd}` })),
+    },
+    {
+      name: 'maxOutputPrice',
+      label: 'Output price',
+      any: 'Any output price',
+      options: outputPrices.map((usd) => ({ value: usd, label: `Output ≤ $${usd}` })),
+    },
+    {
+      name: 'capability',
+      label: 'Capability',
+      any: 'Any capability',
+      options: capabilities.map((value) => ({ value, label: showCapability(value) })),
+    },
+  ];
+}
+
+function kinds(models: readonly ListedModel[], side: 'input' | 'output'): string[] {
+  return [...new Set(models.flatMap((model) => model[side]))];
+}

@@ -1,0 +1,128 @@
+import type { ListedModel, ListedOffer } from '#lib/catalogue/list';
+import type { ListedRate, PriceBand } from '#lib/catalogue/price-table';
+import { familiesOf, modelRowOf, showAvailability, showFamily, showPrice } from '#lib/console/models/rows';
+import { showClass } from '#lib/console/show/cost-line';
+import { showCount } from '#lib/console/show/money';
+import { showSpan } from '#lib/console/show/time';
+import { showTokens } from '#lib/console/show/tokens';
+import type { ModelPerformance } from '#lib/control/catalogue/performance';
+
+/** Prices of one offer as a table: a row for each class, a column for each band. */
+export interface PriceTable {
+  readonly provider: string;
+  /** "2 Jul 2026". */
+  readonly since: string;
+  readonly bands: readonly string[];
+  readonly rows: readonly { readonly name: string; readonly prices: readonly (string | null)[] }[];
+}
+
+/** @param showDate a day for people: zone and language are the page's. */
+export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => string): PriceTable | null {
+  if (offer.price === null) return null;
+  const { bands, effectiveAt } = offer.price;
+  const rows = new Map<string, (string | null)[]>();
+  for (const [at, band] of bands.entries()) {
+    for (const rate of band.rates) {
+      const name = rateName(rate);
+      const prices = rows.get(name) ?? bands.map(() => null);
+      prices[at] = rate.unit === 'one' ? `${showPrice(rate.usd)} each` : showPrice(rate.usd);
+      rows.set(name, prices);
+    }
+  }
+  return {
+    provider: offer.providerName,
+    since: showDate(effectiveAt),
+    bands: bands.map(bandName),
+    rows: [...rows].map(([name, prices]) => ({ name, prices })),
+  };
+}
+
+function rateName({ class: name, variant }: ListedRate): string {
+  return variant === null ? showClass(name) : `${showClass(name)}, ${variant}`;
+}
+
+/** "Standard", "Standard, over 200K in", "flex". */
+function bandName({ tier, aboveInputTokens }: PriceBand): string {
+  const name = tier === 'default' ? 'Standard' : tier;
+  return aboveInputTokens === null ? name : `${name}, over ${showTokens(aboveInputTokens)} in`;
+}
+
+/** How an offer has done, ready to read; null stands for "no data yet". */
+export interface ShownPerformance {
+  readonly state: ModelPerformance['offers'][number]['state'];
+  readonly calls: string;
+  readonly uptime: string | null;
+  readonly latency: string | null;
+  readonly firstByte: string | null;
+  readonly throughput: string | null;
+}
+
+function showPerformance(one: ModelPerformance['offers'][number]): ShownPerformance {
+  const { uptime, latencyMs, firstByteMs, tokensPerSecond } = one;
+  return {
+    state: one.state,
+    calls: showCount(one.calls),
+    uptime: uptime === null ? null : `${(Math.floor(uptime * 10_000) / 100).toFixed(2)} %`,
+    latency: latencyMs && `${showSpan(latencyMs.p50)} · ${showSpan(latencyMs.p95)}`,
+    firstByte: firstByteMs && `${showSpan(firstByteMs.p50)} · ${showSpan(firstByteMs.p95)}`,
+    throughput: tokensPerSecond === null ? null : `${showCount(Math.round(tokensPerSecond))} tok/s`,
+  };
+}
+
+/** An offer of a model's page. */
+export function offerRowsOf(model: ListedModel, performance: ModelPerformance | null) {
+  return model.offers.map((offer) => {
+    const measured = performance?.offers.find(({ provider }) => provider === offer.provider);
+    return {
+      provider: offer.provider,
+      name: offer.providerName,
+      families: offer.families.map(showFamily),
+      available: offer.available,
+      availability: showAvailability(offer),
+      input: offer.price?.input == null ? null : showPrice(offer.price.input),
+      output: offer.price?.output == null ? null : showPrice(offer.price.output),
+      performance: measured ? showPerformance(measured) : null,
+    };
+  });
+}
+export type OfferRow = ReturnType<typeof offerRowsOf>[number];
+
+const addresses: Record<string, { readonly path: string; readonly budget: string | null }> = {
+  chat: { path: 'POST /v1/chat/completions', budget: 'max_completion_tokens or max_tokens' },
+  responses: { path: 'POST /v1/responses', budget: 'max_output_tokens' },
+  messages: { path: 'POST /v1/messages', budget: 'max_tokens' },
+  images: { path: 'POST /v1/images/generations, /v1/images/edits', budget: null },
+  videos: { path: 'POST /v1/videos', budget: null },
+  'generate-content': {
+    path: 'POST /v1beta/models/{model}:generateContent',
+    budget: 'generationConfig.maxOutputTokens',
+  },
+};
+
+/** What is known of calling a model: its protocols with their address, budget field and service tiers. */
+export function protocolsOf(model: ListedModel) {
+  return familiesOf(model).map((family) => {
+    const offers = model.offers.filter(({ families }) => families.includes(family));
+    const tiers = offers.flatMap(({ price }) => price?.bands.map(({ tier }) => tier) ?? []);
+    return {
+      family,
+      name: showFamily(family),
+      path: addresses[family]?.path.replace('{model}', model.id) ?? '',
+      budget: addresses[family]?.budget ?? null,
+      tiers: [...new Set(tiers)].filter((tier) => tier !== 'default'),
+    };
+  });
+}
+
+/** The facts at the head of a model's page. */
+export function modelFactsOf(model: ListedModel, list: string) {
+  const row = modelRowOf(model, list);
+  return {
+    ...row,
+    vendor: model.vendor,
+    aliases: model.aliases,
+    exactContext: model.contextTokens > 0 ? showCount(model.contextTokens) : null,
+    exactMaxOutput: model.maxOutputTokens > 0 ? showCount(model.maxOutputTokens) : null,
+  };
+}
+export type ModelFactsRow = ReturnType<typeof modelFactsOf>;

@@ -1,0 +1,106 @@
+import { type ListedModel, listModels } from '#lib/catalogue/list';
+import { findModels, isCallable, type SortKey, sortKeys, sortModels } from '#lib/catalogue/search';
+import { controlHost } from '#lib/console/actor';
+import { readListAddress } from '#lib/console/list-address';
+import { type ModelRow, modelRowOf } from '#lib/console/models/rows';
+import { modelFilters } from '#lib/control/catalogue/filters';
+import { parseFields } from '#lib/control/field/field';
+import type { Catalogue } from '#lib/snapshot/snapshot';
+
+const pageSize = 100;
+/** Side by side on the page. */
+export const mostCompared = 4;
+
+type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+const listed = new WeakMap<Catalogue, ListedModel[]>();
+
+/** The models of this gateway, which everybody may see: their prices are no secret, how it is set up is. */
+export async function readModels(): Promise<readonly ListedModel[]> {
+  const catalogue = await controlHost().catalogue();
+  const known = listed.get(catalogue) ?? listModels(catalogue);
+  listed.set(catalogue, known);
+  return known;
+}
+
+/** Slugs of the models that can be called, by protocol, as the list is sorted without a wish. Pure. */
+export function callableByFamily(models: readonly ListedModel[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const model of sortModels(models.filter(isCallable), null)) {
+    const families = model.offers.filter(({ available }) => available).flatMap((offer) => offer.families);
+    for (const family of new Set(families)) found.set(family, [...(found.get(family) ?? []), model.id]);
+  }
+  return found;
+}
+
+/**
+ * What a key may call: the models that `GET /v1/models` lists to it. Pure.
+ * @param allowed the key's own list; null: every model.
+ */
+export function scopeOfKey(
+  models: readonly ListedModel[],
+  allowed: readonly string[] | null,
+): ReadonlySet<string> {
+  const callable = models.filter(isCallable).map(({ id }) => id);
+  return new Set(allowed === null ? callable : callable.filter((id) => allowed.includes(id)));
+}
+
+/** What the page of the catalogue shows. */
+export interface CatalogueView {
+  readonly rows: readonly ModelRow[];
+  /** The chosen ones, at most four, in the order of the address. */
+  readonly compared: readonly ListedModel[];
+  readonly found: number;
+  readonly callable: number;
+  readonly page: number;
+  readonly pages: number;
+  /** null: those that can be called first, the newest on top. */
+  readonly sort: { readonly by: SortKey; readonly descending: boolean } | null;
+  /** The address's own texts, for links to the same list in another order. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly faults: readonly string[];
+}
+
+/**
+ * Reads the address of the catalogue's page. What cannot be read of it is told and does not narrow. Pure.
+ * @param list address of the page: "/models".
+ * @param scope the models that a chosen key may call; null: no key was chosen, or it may call all.
+ */
+export function viewCatalogue(
+  models: readonly ListedModel[],
+  query: Query,
+  { list, scope }: { readonly list: string; readonly scope: ReadonlySet<string> | null },
+): CatalogueView {
+  const { texts, input, faults } = readListAddress(modelFilters, query, 'UTC');
+  const inScope = scope === null ? models : models.filter(({ id }) => scope.has(id));
+  const found = findModels(inScope, parseFields(modelFilters, input));
+  const sort = sortOf(one(query.sort));
+  const sorted = sortModels(found, sort?.by ?? null, sort?.descending);
+  const pages = Math.max(1, Math.ceil(sorted.length / pageSize));
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(one(query.page)) || 1)));
+  const chosen = [...new Set((one(query.compare) ?? '').split(',').filter(Boolean))];
+  const kept = Object.entries({ sort: query.sort, key: query.key, compare: query.compare }).flatMap(
+    ([name, value]) => (one(value) ? [[name, one(value)]] : []),
+  );
+  return {
+    rows: sorted.slice((page - 1) * pageSize, page * pageSize).map((model) => modelRowOf(model, list)),
+    compared: chosen.flatMap((id) => models.find((model) => model.id === id) ?? []).slice(0, mostCompared),
+    found: found.length,
+    callable: found.filter(isCallable).length,
+    page,
+    pages,
+    sort,
+    texts: { ...texts, ...Object.fromEntries(kept) },
+    faults,
+  };
+}
+
+function one(value: string | string[] | undefined): string | undefined {
+  return [value].flat()[0]?.trim() || undefined;
+}
+
+/** "input" or "-input"; null: neither. */
+function sortOf(text: string | undefined): CatalogueView['sort'] {
+  const by = sortKeys.find((key) => key === text?.replace(/^-/, ''));
+  return by ? { by, descending: text?.startsWith('-') ?? false } : null;
+}

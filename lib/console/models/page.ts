@@ -1,0 +1,45 @@
+import { notFound } from 'next/navigation';
+import type { ListedModel } from '#lib/catalogue/list';
+import { getConsoleHost } from '#lib/console/db';
+import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
+import { modelFactsOf, offerRowsOf, priceTableOf, protocolsOf } from '#lib/console/models/facts';
+import { readModels } from '#lib/console/models/list';
+import { familiesOf } from '#lib/console/models/rows';
+import { showDay } from '#lib/console/show/time';
+import type { ModelPerformance } from '#lib/control/catalogue/performance';
+
+/**
+ * The model that an address names.
+ * @param parts of the address behind the list, as Next gives them: still encoded.
+ */
+export async function requireModel(parts: readonly string[]): Promise<ListedModel> {
+  const id = parts.map(decoded).join('/');
+  const models = await readModels();
+  return models.find((model) => model.id === id) ?? notFound();
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** All that a model's page shows. @param zone IANA zone of its dates. */
+export async function viewModel(
+  model: ListedModel,
+  { list, zone, performance }: { list: string; zone: string; performance: ModelPerformance | null },
+) {
+  const snippets = await readSnippets(getConsoleHost().env.publicUrl);
+  return {
+    list,
+    model: modelFactsOf(model, list),
+    offers: offerRowsOf(model, performance),
+    prices: model.offers.flatMap(
+      (offer) => priceTableOf(offer, (iso) => showDay(Date.parse(iso), zone)) ?? [],
+    ),
+    protocols: protocolsOf(model),
+    snippets: snippetsFor(snippets, model.id, familiesOf(model)),
+  };
+}

@@ -1,0 +1,94 @@
+import type { ListedModel, ListedOffer } from '#lib/catalogue/list';
+import { type Capability, capabilitiesOf, isCallable, lowestPrice } from '#lib/catalogue/search';
+import { showMoney } from '#lib/console/show/money';
+import { showTokens } from '#lib/console/show/tokens';
+
+const capabilityNames: Record<Capability, string> = {
+  reasoning: 'Reasoning',
+  caching: 'Prompt caching',
+  'web-search': 'Web search',
+  'service-tiers': 'Service tiers',
+  free: 'Free',
+};
+
+const familyNames: Record<string, string> = {
+  chat: 'Chat completions',
+  responses: 'Responses',
+  messages: 'Messages',
+  images: 'Images',
+  videos: 'Videos',
+  'generate-content': 'Generate content',
+};
+
+export function showCapability(name: Capability): string {
+  return capabilityNames[name];
+}
+
+export function showFamily(family: string): string {
+  return familyNames[family] ?? family;
+}
+
+/** A model's page below a list of models: slashes of the slug stay, since each is a part of the address. */
+export function modelHref(list: string, id: string): string {
+  return `${list}/${id.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** A model as the catalogue's table shows it: everything ready to read. */
+export function modelRowOf(model: ListedModel, list: string) {
+  const [input, output] = [lowestPrice(model, 'input'), lowestPrice(model, 'output')];
+  return {
+    id: model.id,
+    name: model.name,
+    href: modelHref(list, model.id),
+    context: model.contextTokens > 0 ? showTokens(model.contextTokens) : null,
+    maxOutput: model.maxOutputTokens > 0 ? showTokens(model.maxOutputTokens) : null,
+    input: input === null ? null : showPrice(input),
+    output: output === null ? piecePrice(model) : showPrice(output),
+    reads: model.input.join(', '),
+    writes: model.output.join(', '),
+    families: familiesOf(model).map(showFamily),
+    providers: model.offers.map(({ providerName }) => providerName),
+    capabilities: capabilitiesOf(model).map(showCapability),
+    released: model.released,
+    callable: isCallable(model),
+  };
+}
+export type ModelRow = ReturnType<typeof modelRowOf>;
+
+/** The protocols of all its offers, each once. */
+export function familiesOf({ offers }: Pick<ListedModel, 'offers'>): string[] {
+  return [...new Set(offers.flatMap(({ families }) => families))];
+}
+
+/** "$2.50"; "Free" for nothing. */
+export function showPrice(usd: string): string {
+  return Number(usd) === 0 ? 'Free' : showMoney(usd);
+}
+
+const pieceNames: Record<string, string> = {
+  image: 'an image',
+  videoSecond: 'a second',
+  request: 'a request',
+};
+
+/** What a model costs that is priced by the piece: "$0.01 to $0.20 an image"; null: it is not. */
+function piecePrice({ offers }: ListedModel): string | null {
+  const rates = offers.flatMap(({ price }) => price?.bands[0]?.rates ?? []);
+  const found = rates.find((rate) => rate.class in pieceNames)?.class;
+  const prices = rates
+    .filter((rate) => rate.class === found)
+    .map(({ usd }) => usd)
+    .sort((one, other) => Number(one) - Number(other));
+  const [least, most] = [prices[0], prices.at(-1)];
+  if (found === undefined || least === undefined || most === undefined) return null;
+  const range = least === most ? showPrice(least) : `${showPrice(least)} to ${showPrice(most)}`;
+  return `${range} ${pieceNames[found]}`;
+}
+
+/** Whether an offer can be called, in words that tell strangers nothing of how the gateway is set up. */
+export function showAvailability({ available, price }: ListedOffer): { text: string; why: string } {
+  if (available) return { text: 'Available', why: 'Calls may go to this offer.' };
+  return price === null
+    ? { text: 'Unpriced', why: 'It has no price here, so no call goes to it.' }
+    : { text: 'Not set up', why: 'The people who run this gateway have not set this provider up.' };
+}

@@ -1,0 +1,83 @@
+import { expect } from '@playwright/test';
+import { openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey, started } from '#tests/console/visit';
+
+test('a stranger finds a model, keeps the filter over a reload, and copies a line that names this gateway', async ({
+  page,
+}) => {
+  await page.goto('/models');
+  await page.getByRole('searchbox', { name: 'Search models' }).fill('echo');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/models\?search=echo$/);
+  await page.getByRole('combobox', { name: 'Availability' }).click();
+  await page.getByRole('option', { name: 'Available here' }).click();
+  await expect(page).toHaveURL(/available=on/);
+  await page.reload();
+  await expect(page.getByRole('searchbox', { name: 'Search models' })).toHaveValue('echo');
+  await expect(page.getByRole('table').getByRole('link', { name: 'Echo' })).toBeVisible();
+  await page.getByRole('table').getByRole('link', { name: 'Echo' }).click();
+  await expect(page).toHaveURL(/\/models\/sandbox\/echo$/);
+  await expect(page.getByRole('tabpanel')).toContainText(`curl ${started('URL')}/v1/chat/completions`);
+  await expect(page.getByRole('tabpanel')).toContainText('"model":"sandbox/echo"');
+  // How a provider has done is for those who call it, and names of variables for those who set them.
+  await expect(page.getByText('Latency')).toHaveCount(0);
+  await page.goto('/models/openai/gpt-4.1');
+  await expect(page.getByText('Not set up')).toBeVisible();
+  await expect(page.locator('body')).not.toContainText('OPENAI_API_KEY');
+});
+
+test('two models stand side by side, and the order is one of the address', async ({ page }) => {
+  await page.goto('/models?sort=-context');
+  await expect(page.getByRole('columnheader', { name: 'Context' })).toHaveAttribute(
+    'aria-sort',
+    'descending',
+  );
+  await page.goto('/models?provider=sandbox');
+  await page.getByRole('checkbox', { name: 'Compare Mini', exact: true }).press('Space');
+  await expect(page.getByRole('heading', { name: 'Comparison of 1' })).toBeVisible();
+  await page.getByRole('checkbox', { name: 'Compare Echo', exact: true }).press('Space');
+  await expect(page.getByRole('heading', { name: 'Comparison of 2' })).toBeVisible();
+  await page.getByRole('link', { name: 'Remove Mini from the comparison' }).press('Enter');
+  await expect(page).toHaveURL(/compare=sandbox%2Fecho$/);
+});
+
+test('a member sees what a key may call, and how an offer has served the workspace', async ({
+  page,
+  home,
+}) => {
+  await openKeys(page, home);
+  const key = await createKey(page, 'catalogue');
+  await closeSecret(page);
+  const id = (await callGateway(key, 'sandbox/mini')).headers.get('x-request-id') ?? '';
+  await expect(async () => {
+    expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
+  }).toPass({ timeout: 60_000 });
+  await page.goto(`/${home.slug}/models`);
+  await page.getByRole('combobox', { name: 'Key', exact: true }).click();
+  await page.getByRole('option', { name: 'catalogue may call it' }).click();
+  await expect(page).toHaveURL(/key=/);
+  await expect(page.getByText('Not available')).toHaveCount(0);
+  await page.goto(`/${home.slug}/models/sandbox/mini`);
+  await expect(page.getByRole('row', { name: /Simulated provider/ })).toContainText('100.00 %');
+  await page.getByRole('link', { name: 'See its calls' }).click();
+  await expect(page.getByRole('table').getByRole('link')).not.toHaveCount(0);
+});
+
+test('every page of the documentation opens for strangers, and each leads to the next', async ({ page }) => {
+  await page.goto('/docs');
+  await expect(page).toHaveURL(/\/docs\/quickstart$/);
+  await expect(page.getByText(`baseURL: '${started('URL')}/v1'`).first()).toBeVisible();
+  const visited = new Set<string>();
+  const next = page
+    .getByRole('navigation', { name: 'Previous and next page' })
+    .getByRole('link', { name: /^Next/ });
+  while ((await next.count()) > 0) {
+    visited.add(page.url());
+    const title = (await next.textContent())?.replace(/^Next/, '') ?? '';
+    await next.click();
+    await expect(page.getByRole('heading', { level: 1, name: title, exact: true })).toBeVisible();
+  }
+  expect(visited.size).toBe(9);
+  await page.goto('/docs/errors#insufficient_balance');
+  await expect(page.locator('#insufficient_balance')).toBeInViewport();
+});

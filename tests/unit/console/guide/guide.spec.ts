@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Token, walkTokens } from 'marked';
+import { describe, expect, it } from 'vitest';
+import { readCatalogue } from '#lib/catalogue/files';
+import { describedApi } from '#lib/console/guide/api';
+import { errorsInMarkdown, listControlErrors, listErrors } from '#lib/console/guide/errors';
+import { anchorOf, guideHref, guidePages } from '#lib/console/guide/pages';
+import { readGuide } from '#lib/console/guide/read';
+import { readSettings } from '#lib/console/guide/settings';
+import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
+import { operations } from '#lib/control/operations';
+import { controlCodes } from '#lib/control/refusal';
+import { errorTable } from '#lib/errors';
+import { settingsSchema } from '#lib/schemas/settings';
+
+const pages = await readGuide('https://gateway.test');
+
+function tokensOf(page: { readonly tokens: readonly Token[] }): Token[] {
+  const all: Token[] = [];
+  walkTokens([...page.tokens], (token) => {
+    all.push(token);
+  });
+  return all;
+}
+
+/** Every place of the guide that a link may name. */
+const anchors = new Set(
+  pages.flatMap((page) => [
+    `/docs/${page.slug}`,
+    ...tokensOf(page).flatMap((token) =>
+      token.type === 'heading' ? [`/docs/${page.slug}#${anchorOf(String(token.text))}`] : [],
+    ),
+  ]),
+);
+
+describe('the guide', () => {
+  it('has a page for each file, and a file for each page', () => {
+    const files = readdirSync('docs/guide').filter((name) => name.endsWith('.md'));
+    expect(files.sort()).toEqual(guidePages.map(({ slug }) => `${slug}.md`).sort());
+    for (const page of pages) expect(page.summary.length, page.slug).toBeGreaterThan(40);
+  });
+
+  it('has no link that leads nowhere', () => {
+    const others = new Set(['/models', '/api/v1/openapi.json'].map((path) => `https://gateway.test${path}`));
+    const broken = pages.flatMap((page) =>
+      tokensOf(page).flatMap((token) => {
+        if (token.type !== 'link') return [];
+        const href = guideHref(String(token.href));
+        return href !== null && (anchors.has(href) || others.has(href))
+          ? []
+          : [`${page.slug}: ${token.href}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('holds no HTML but the places of what is generated', () => {
+    const html = pages.flatMap((page) => tokensOf(page).filter(({ type }) => type === 'html'));
+    expect(html.map(({ raw }) => raw.trim())).toEqual([
+      '<!-- generated: error-codes -->',
+      '<!-- end of error-codes -->',
+      '<!-- generated: control-codes -->',
+      '<!-- end of control-codes -->',
+      '<!-- generated: api-overview -->',
+      '<!-- generated: api-operations -->',
+      '<!-- generated: settings -->',
+    ]);
+  });
+
+  it('is linked from the README', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    for (const { slug } of guidePages) expect(readme).toContain(`(docs/guide/${slug}.md`);
+  });
+});
+
+describe('what of the guide is made of declarations', () => {
+  it('the errors: every code with its status, none twice', () => {
+    expect(new Map(listErrors().map(({ code, status }) => [code, status]))).toEqual(
+      new Map(Object.entries(errorTable).map(([code, { status }]) => [code, status])),
+    );
+    const shown = [...listErrors(), ...listControlErrors()].map(({ code }) => code);
+    expect(new Set(shown).size).toBe(shown.length);
+    expect(shown).toEqual(expect.arrayContaining(Object.keys(controlCodes)));
+  });
+
+  it('the errors in the text, for who reads it in the repository: run this spec with -u after a change', async () => {
+    const path = 'docs/guide/errors.md';
+    const made = [
+      ['error-codes', listErrors()] as const,
+      ['control-codes', listControlErrors()] as const,
+    ].reduce(
+      (text, [name, errors]) => {
+        const [before, rest = ''] = text.split(`<!-- generated: ${name} -->\n`);
+        const behind = rest.split(`<!-- end of ${name} -->\n`)[1];
+        return `${before}<!-- generated: ${name} -->\n\n${errorsInMarkdown(errors)}\n<!-- end of ${name} -->\n${behind}`;
+      },
+      readFileSync(path, 'utf8'),
+    );
+    await expect(made).toMatchFileSnapshot(`../../../../${path}`);
+  });
+
+  it('the settings: every one that is declared', async () => {
+    const [table] = await readSettings();
+    const missing = Object.keys(settingsSchema.shape).filter((name) => !table?.raw.includes(`\`${name}\``));
+    expect(missing).toEqual([]);
+  });
+
+  it('the management API: every address, with what it takes', () => {
+    const { groups } = describedApi();
+    const shown = groups.flatMap((group) => group.operations.map(({ method, path }) => `${method} ${path}`));
+    const declared = operations.flatMap(({ http }) =>
+      http.map(({ method, path }) => `${method} /api/v1${path}`),
+    );
+    expect(shown.sort()).toEqual([...declared, 'GET /api/v1/openapi.json'].sort());
+    const creates = groups.flatMap((group) => group.operations).find(({ id }) => id === 'keyCreate');
+    expect(creates?.takes.find(({ name }) => name === 'name')).toMatchObject({
+      place: 'body',
+      required: true,
+      type: 'string',
+    });
+  });
+});
+
+describe('the examples', () => {
+  it('carry the address of this gateway and the model that is asked for', async () => {
+    const snippets = await readSnippets('https://gateway.test');
+    for (const { code, model } of snippets) {
+      expect(code).toContain('https://gateway.test');
+      expect(code).toContain(model);
+      expect(code).not.toContain('localhost');
+    }
+    const shown = snippetsFor(snippets, 'acme/large', ['chat', 'messages']);
+    expect(shown.map(({ label }) => label)).toEqual([
+      'curl',
+      'OpenAI, Python',
+      'OpenAI, JavaScript',
+      'Anthropic, Python',
+      'Anthropic, JavaScript',
+      'AI SDK',
+    ]);
+    for (const { code } of shown) expect(code).toContain('acme/large');
+  });
+
+  it('name models of the catalogue that speak their protocol', async () => {
+    const { models } = await readCatalogue('catalogue');
+    for (const { model, family, name } of await readSnippets('https://gateway.test')) {
+      const offers = models.find(({ id }) => id === model)?.offers ?? [];
+      expect(
+        offers.some(({ families }) => families.some((one) => one === family)),
+        `${name}: ${model}`,
+      ).toBe(true);
+    }
+  });
+});

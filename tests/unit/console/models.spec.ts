@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { listModels } from '#lib/catalogue/list';
+import { isPublicPage } from '#lib/console/addresses';
+import { priceTableOf } from '#lib/console/models/facts';
+import { callableByFamily, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
+import { modelHref, modelRowOf } from '#lib/console/models/rows';
+import { showTokens } from '#lib/console/show/tokens';
+import { readFilePrice } from '#lib/schemas/price';
+import { catalogueOf, modelOf, offerAt } from '#tests/unit/routing/make';
+
+const many = listModels(
+  catalogueOf(
+    ...Array.from({ length: 500 }, (_, n) => {
+      const id = `acme/m${String(n).padStart(3, '0')}`;
+      return modelOf(id, [offerAt('acme', id)], { name: `M${n}` });
+    }),
+  ),
+);
+const view = (query: Record<string, string>) => viewCatalogue(many, query, { list: '/models', scope: null });
+
+describe('the address of the catalogue', () => {
+  it('pages through five hundred models', () => {
+    const last = view({ page: '5' });
+    expect([last.rows.length, last.found, last.page, last.pages]).toEqual([100, 500, 5, 5]);
+    expect(last.rows.at(-1)?.id).toBe('acme/m499');
+    expect([view({ page: '99' }).page, view({ page: '-1' }).page, view({ page: 'x' }).page]).toEqual([
+      5, 1, 1,
+    ]);
+  });
+
+  it('keeps what it says for the links of the page, and tells what it cannot read', () => {
+    const read = view({
+      search: 'm1',
+      sort: '-input',
+      compare: 'acme/m001',
+      maxInputPrice: 'dear',
+      page: '1',
+    });
+    expect(read.texts).toEqual({ search: 'm1', sort: '-input', compare: 'acme/m001', maxInputPrice: 'dear' });
+    expect(read.faults).toEqual([expect.stringContaining('Max input price: write dollars')]);
+    expect(read.found).toBeGreaterThan(100);
+    expect(read.sort).toEqual({ by: 'input', descending: true });
+    expect(view({ sort: 'constructor' }).sort).toBeNull();
+  });
+
+  it('compares four models at most, those that are there', () => {
+    const compare = ['acme/m001', 'nobody', 'acme/m002', 'acme/m001', 'acme/m003', 'acme/m004', 'acme/m005'];
+    expect(view({ compare: compare.join(',') }).compared.map(({ id }) => id)).toEqual([
+      ...['acme/m001', 'acme/m002', 'acme/m003', 'acme/m004'],
+    ]);
+  });
+});
+
+describe('what may be called', () => {
+  const models = listModels(
+    catalogueOf(
+      modelOf('a', [offerAt('one', 'a')], { released: '2026-01-01' }),
+      modelOf('b', [offerAt('one', 'b')], { released: '2026-02-01' }),
+      modelOf('unpriced', [offerAt('one', 'unpriced', { price: null })]),
+    ),
+  );
+
+  it('by a key is what its list and the catalogue both allow', () => {
+    expect(scopeOfKey(models, null)).toEqual(new Set(['a', 'b']));
+    expect(scopeOfKey(models, ['b', 'unpriced', 'gone'])).toEqual(new Set(['b']));
+  });
+
+  it('in a protocol is sorted by age, the newest first', () => {
+    expect(callableByFamily(models)).toEqual(new Map([['chat', ['b', 'a']]]));
+  });
+});
+
+describe('a model to read', () => {
+  it.each([
+    [950, '950'],
+    [4096, '4.1K'],
+    [65_536, '65.5K'],
+    [128_000, '128K'],
+    [999_999, '1M'],
+    [1_047_576, '1.05M'],
+  ])('has %i tokens as %s', (count, text) => {
+    expect(showTokens(count)).toBe(text);
+  });
+
+  it('has the price of a picture where it has none of tokens', () => {
+    const price = {
+      id: 'p',
+      effectiveAtMs: 0,
+      price: readFilePrice({ image: { default: '0.04', high: '0.2' } }),
+    };
+    const [model] = listModels(catalogueOf(modelOf('a', [offerAt('one', 'a', { price })])));
+    if (!model?.offers[0]) throw new Error('one model has one offer');
+    expect(modelRowOf(model, '/models')).toMatchObject({ input: null, output: '$0.04 to $0.20 an image' });
+    expect(priceTableOf(model.offers[0], (iso) => iso.slice(0, 10))).toEqual({
+      provider: 'Provider',
+      since: '1970-01-01',
+      bands: ['Standard'],
+      rows: [
+        { name: 'Images', prices: ['$0.04 each'] },
+        { name: 'Images, high', prices: ['$0.20 each'] },
+      ],
+    });
+  });
+
+  it('has an address with its slashes, whatever else is in its slug', () => {
+    expect(modelHref('/acme/models', 'a/b:free')).toBe('/acme/models/a/b%3Afree');
+  });
+});
+
+describe('pages for strangers', () => {
+  it.each(['/sign-in', '/models', '/models/openai/gpt-5.4', '/docs', '/docs/errors'])('%s is one', (path) => {
+    expect(isPublicPage(path)).toBe(true);
+  });
+
+  it.each(['/', '/modelsx', '/acme/models', '/acme/docs', '/sign-in/x'])('%s is none', (path) => {
+    expect(isPublicPage(path)).toBe(false);
+  });
+});
