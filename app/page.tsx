@@ -10,6 +10,6 @@ export default async function RootPage() {
   const user = await requireUser();
   const asked = { actor: await actorOf(user), input: {} };
   const [first] = (await ask(controlHost(), listOwnWorkspaces, asked)).data;
-  if (first) redirect(`/${first.slug}/keys`);
+  if (first) redirect(`/${first.slug}`);
   return <NoWorkspace email={user.email} />;
 }

@@ -1,4 +1,4 @@
-import { Boxes, KeyRound, ScrollText } from 'lucide-react';
+import { Boxes, ChartColumn, KeyRound, LayoutDashboard, ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
 
 export interface Destination {
@@ -16,7 +16,7 @@ export interface DestinationGroup {
 
 /** The pages of a workspace, in their order. Only pages that exist stand here; a group without pages is not shown. */
 export const destinations: readonly DestinationGroup[] = [
-  { label: null, pages: [] },
+  { label: null, pages: [{ path: '', label: 'Overview', icon: <LayoutDashboard /> }] },
   {
     label: 'Build',
     pages: [
@@ -25,7 +25,13 @@ export const destinations: readonly DestinationGroup[] = [
     ],
   },
   { label: 'Route', pages: [] },
-  { label: 'Observe', pages: [{ path: 'logs', label: 'Logs', icon: <ScrollText /> }] },
+  {
+    label: 'Observe',
+    pages: [
+      { path: 'logs', label: 'Logs', icon: <ScrollText /> },
+      { path: 'usage', label: 'Usage', icon: <ChartColumn /> },
+    ],
+  },
   { label: 'Account', pages: [] },
 ];
 

@@ -70,6 +70,24 @@ export async function readForPage<F extends Fields, Out, R extends Reach>(
   }
 }
 
+/** The same where a refusal is part of the page: it says why there is no answer to what was asked. */
+export async function tryForPage<F extends Fields, Out, R extends Reach>(
+  operation: Read<F, Out, R>,
+  slug: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<ActionResult<Out>> {
+  const actor = await actorOf(await requireUser());
+  const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null);
+  try {
+    const asked = { actor, workspace: slug, input: Object.fromEntries(given) };
+    return { ok: true, value: await ask(controlHost(), operation, asked) };
+  } catch (error) {
+    if (!(error instanceof ControlRefused)) throw error;
+    if (error.code !== 'invalid_body') notFound();
+    return inWords(error, operation.fields);
+  }
+}
+
 function refused(message: string, field: string | null = null, signedOut = false): ActionResult<never> {
   return { ok: false, message, field, signedOut };
 }

@@ -7,6 +7,7 @@ import { keyOperations } from '#lib/control/key/operations';
 import { ledgerOperations } from '#lib/control/ledger/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
 import { memberOperations } from '#lib/control/member/operations';
+import { overviewOperations } from '#lib/control/overview/operations';
 import { policyOperations } from '#lib/control/policy/operations';
 import { routeOperations } from '#lib/control/route/operations';
 import { auditOperations } from '#lib/control/trail/operations';
@@ -32,6 +33,7 @@ export const operations: readonly Operation[] = [
   ...auditOperations,
   ...creditOperations,
   ...callOperations,
+  ...overviewOperations,
   ...usageOperations,
   ...ledgerOperations,
   ...demoOperations,

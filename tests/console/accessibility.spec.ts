@@ -1,5 +1,5 @@
 import { expect } from '@playwright/test';
-import { openKeys, test } from '#tests/console/home';
+import { makeKey, openKeys, test } from '#tests/console/home';
 import {
   callGateway,
   closeSecret,
@@ -101,6 +101,24 @@ for (const { colorScheme, width } of [
       await expect(page.getByRole('heading', { name: 'No call matches' })).toBeVisible();
       await expectAccessible(page);
       await page.goto(`/${home.slug}/nothing/here`);
+      await expectAccessible(page);
+    });
+
+    test('the overview and usage are accessible', async ({ page, home, db }) => {
+      const key = await makeKey(db, home, `usage ${colorScheme} ${width}`);
+      await page.goto(`/${home.slug}`);
+      await expectAccessible(page);
+      await callGateway(key);
+      await expect(async () => {
+        await page.goto(`/${home.slug}`);
+        await expect(page.getByRole('region', { name: 'Calls' }).getByRole('row')).toHaveCount(2, {
+          timeout: 1_500,
+        });
+      }).toPass({ timeout: 60_000 });
+      await expect(page.locator('.recharts-surface').first()).toBeVisible();
+      await expectAccessible(page);
+      await page.goto(`/${home.slug}/usage?metric=requests&by=outcome&range=24h&table=time`);
+      await expect(page.locator('.recharts-surface').first()).toBeVisible();
       await expectAccessible(page);
     });
   });

@@ -6,7 +6,7 @@ import { encode } from 'next-auth/jwt';
 import { type Db, openDb } from '#lib/data/db';
 import { embeddedUrl } from '#lib/data/embedded-directory';
 import { started } from '#tests/console/visit';
-import { addMember, createWorkspace } from '#tests/support/control/operate';
+import { addMember, createKey, createWorkspace } from '#tests/support/control/operate';
 
 export interface Person {
   readonly id: string;
@@ -64,7 +64,16 @@ export async function addPerson(db: Db, workspace: string, role: string): Promis
 
 /** The secret that signs the cookies of the gateway's sessions. */
 export function sessionSecret(): string {
-  return JSON.parse(readFileSync(join(started('DATA_DIR'), 'secrets.json'), 'utf8')).NEXTAUTH_SECRET;
+  return secretNamed('NEXTAUTH_SECRET');
+}
+
+function secretNamed(name: string): string {
+  return JSON.parse(readFileSync(join(started('DATA_DIR'), 'secrets.json'), 'utf8'))[name];
+}
+
+/** Makes a key without the console's form. @returns its secret. */
+export async function makeKey(db: Db, { slug }: Home, name: string): Promise<string> {
+  return (await createKey(db, { workspace: slug, name }, secretNamed('KEY_PEPPER'))).key;
 }
 
 /** Gives the browser the cookie that signing in would give it. */

@@ -23,7 +23,7 @@ test('signing in leads back to where one wanted to go', async ({ page }) => {
 test('signing in never leaves the console', async ({ page }) => {
   await page.goto(`/sign-in?callbackUrl=${encodeURIComponent('//evil.example/')}`);
   await fillSignIn(page);
-  await page.waitForURL(`${started('URL')}/demo/keys`);
+  await page.waitForURL(`${started('URL')}/demo`);
 });
 
 test('a workspace of others and one that does not exist look the same', async ({ page, home, db }) => {

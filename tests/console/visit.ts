@@ -21,11 +21,11 @@ export async function fillSignIn(
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Signs the owner of the workspace "demo" in by the form, and waits for its keys. */
+/** Signs the owner of the workspace "demo" in by the form, and waits for its overview. */
 export async function signIn(page: Page): Promise<void> {
   await page.goto('/sign-in');
   await fillSignIn(page);
-  await page.waitForURL('**/demo/keys');
+  await page.waitForURL('**/demo');
 }
 
 /** Runs statements in the gateway's own database. */

@@ -23,7 +23,8 @@ export function usableZone(zone: string): string {
   }
 }
 
-function parts(atMs: number, options: Intl.DateTimeFormatOptions): (part: string) => string {
+/** The parts of a moment by their names; `''` for one that it has not. */
+export function parts(atMs: number, options: Intl.DateTimeFormatOptions): (part: string) => string {
   const found = formatterOf(options).formatToParts(atMs);
   return (part) => found.find(({ type }) => type === part)?.value ?? '';
 }

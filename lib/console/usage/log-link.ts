@@ -2,11 +2,8 @@ import { noneCounted } from '#lib/control/call/usage-filters';
 import type { SeriesSplit } from '#lib/control/usage/series';
 import type { UsageFilters } from '#lib/control/usage/sums';
 
-/** What a figure of usage counts. */
+/** What a figure of usage counts, in any range of time. */
 export interface Counted {
-  /** ISO moments: [from, to). */
-  readonly from: string;
-  readonly to: string;
   readonly by: SeriesSplit | null;
   /** Of the group; null: of all, or of those that have no group of their own. */
   readonly value: string | null;
@@ -16,20 +13,13 @@ export interface Counted {
 }
 
 /**
- * The filters of the log that find exactly the calls that a figure counts.
+ * The filters of the log that find exactly the calls that a figure counts, once its range of time is added.
  * @returns null for a group of many values: no filter finds these; and for the errors of what succeeded.
  */
-export function logFiltersOf({
-  from,
-  to,
-  by,
-  value,
-  filters,
-  errors,
-}: Counted): Record<string, string> | null {
+export function logFiltersOf({ by, value, filters, errors }: Counted): Record<string, string> | null {
   if (by !== null && value === null) return null;
   if (errors && by === 'outcome' && value === 'ok') return null;
-  const asked: Record<string, string> = { from, to };
+  const asked: Record<string, string> = {};
   for (const [name, given] of [...Object.entries(filters), [by, value] as const]) {
     if (name === null || given === undefined || given === null) continue;
     asked[name === 'model' ? 'countedModel' : name] = given === '' ? noneCounted : given;

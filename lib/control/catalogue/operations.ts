@@ -47,14 +47,19 @@ const showModel = read({
   },
 });
 
-/** For a choice of models, and for a line that works as pasted. */
+/** For choices of models and providers, and for a line that works as pasted. */
 export const listModelNames = read({
   name: 'model.names',
-  summary: 'The ids of all models with an offer, and of one that a call of the chat family may name.',
+  summary:
+    'The ids of all providers, of all models with an offer, and of one that a call of the chat family may name.',
   reach: 'self',
   permission: null,
   fields: {},
-  output: z.object({ data: z.array(z.string()), example: z.string().nullable() }),
+  output: z.object({
+    data: z.array(z.string()),
+    providers: z.array(z.string()),
+    example: z.string().nullable(),
+  }),
   http: [],
   line: null,
   run: async (context) => {
@@ -65,7 +70,8 @@ export const listModelNames = read({
       offers.some(({ families, price }) => families.includes('chat') && price !== null),
     );
     const example = spoken.find(({ id }) => routable.has(id)) ?? spoken[0] ?? null;
-    return { data: models.map(({ id }) => id), example: example?.id ?? null };
+    const providers = [...catalogue.providers.keys()].sort();
+    return { data: models.map(({ id }) => id), providers, example: example?.id ?? null };
   },
 });
 

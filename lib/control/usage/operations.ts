@@ -147,7 +147,7 @@ export const rowsOfUsage = read({
   run: ({ store, scope, nowMs }, asked) => readRows(store, scope, timed(asked, scope.timeZone, nowMs)),
 });
 
-const ledgerOfUsage = read({
+export const ledgerOfUsage = read({
   name: 'usage.ledger',
   summary:
     'Usage of a range beside what the ledger posted in it, and what calls across the edges make different.',

@@ -1,0 +1,63 @@
+import type { Metadata } from 'next';
+import { Suspense } from 'react';
+import { PageHead } from '#components/page-head';
+import { UsageBar } from '#components/usage/usage-bar';
+import { UsageSkeleton } from '#components/usage/usage-skeleton';
+import { dayName, knownZone } from '#lib/charts/zone';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { loadUsageAddress, questionOf } from '#lib/console/usage/address';
+import { listModelNames } from '#lib/control/catalogue/operations';
+import { listKeyNames } from '#lib/control/key/operations';
+import { UsageFigures } from './usage-figures';
+
+export const metadata: Metadata = { title: 'Usage' };
+
+/** What the choice of a key offers. */
+const mostKeys = 200;
+
+interface UsagePageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function UsagePage({ params, searchParams }: UsagePageProps) {
+  // Before anything is streamed, so that a stranger gets the status of a page that is not there.
+  const { workspace } = await requireMember((await params).workspace, 'logs:read');
+  const query = await searchParams;
+  const address = await loadUsageAddress(Promise.resolve(query));
+  const nowMs = Date.now();
+  const question = questionOf(address, nowMs, workspace.timeZone);
+  const [{ data: keys }, { data: models, providers }] = await Promise.all([
+    readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: address.key }),
+    readForPage(listModelNames, workspace.slug, {}),
+  ]);
+  const zone = knownZone(workspace.timeZone);
+  const choices = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  return (
+    <>
+      <PageHead title="Usage">
+        What calls cost and did, by the moment of their admission. Every figure leads to the calls that it
+        counts.
+      </PageHead>
+      <UsageBar
+        range={question.range}
+        days={{ first: dayName(question.fromMs, zone), last: dayName(question.toMs - 1, zone) }}
+        step={question.step}
+        steps={question.steps}
+        models={choices(models)}
+        providers={choices(providers)}
+        keys={keys.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <Suspense fallback={<UsageSkeleton />}>
+        <UsageFigures
+          workspace={workspace}
+          address={address}
+          question={question}
+          nowMs={nowMs}
+          query={query}
+        />
+      </Suspense>
+    </>
+  );
+}

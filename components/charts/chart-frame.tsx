@@ -1,0 +1,42 @@
+'use client';
+
+import dynamic from 'next/dynamic';
+import type { ComponentProps } from 'react';
+import { chartHeight } from '#components/charts/chart-style';
+
+function Waiting() {
+  return (
+    <div aria-hidden className="flex h-full items-end gap-2 px-4 pb-6">
+      {bars.map((height) => (
+        <div
+          key={height}
+          className="flex-1 animate-pulse rounded-t bg-hover"
+          style={{ height: `${height}%` }}
+        />
+      ))}
+    </div>
+  );
+}
+
+const bars = [34, 52, 41, 67, 58, 74, 49, 62, 81, 70];
+
+// The library of charts is larger than the rest of the page: it comes by itself, after it.
+const TimeChart = dynamic(() => import('#components/charts/time-chart'), { ssr: false, loading: Waiting });
+
+/** A chart in a box of fixed height; what it shows is told in a sentence, and its figures stand in a table. */
+export function ChartFrame(props: ComponentProps<typeof TimeChart>) {
+  return (
+    <figure aria-label={props.chart.summary} className="min-w-0 px-1 sm:px-3" style={{ height: chartHeight }}>
+      <TimeChart {...props} />
+    </figure>
+  );
+}
+
+/** Stands where a chart will be. */
+export function ChartSkeleton() {
+  return (
+    <div style={{ height: chartHeight }}>
+      <Waiting />
+    </div>
+  );
+}

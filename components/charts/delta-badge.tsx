@@ -1,0 +1,25 @@
+import { classNames } from '#components/ui/class-names';
+import type { Delta } from '#lib/console/show/delta';
+
+interface DeltaBadgeProps {
+  delta: Delta | null;
+  /** Whether more of it is worse: errors and latency; without it a change is only told. */
+  moreIsWorse?: boolean;
+}
+
+/** The change against the period before; the sign tells it, the colour only supports it. */
+export function DeltaBadge({ delta, moreIsWorse }: DeltaBadgeProps) {
+  if (delta === null) return null;
+  const worse = moreIsWorse === true && delta.direction !== 0 ? delta.direction > 0 : null;
+  return (
+    <span
+      className={classNames(
+        'whitespace-nowrap text-xs tabular-nums',
+        worse === null ? 'text-muted' : worse ? 'text-bad' : 'text-good',
+      )}
+    >
+      {delta.text}
+      <span className="sr-only"> against the period before</span>
+    </span>
+  );
+}

@@ -1,0 +1,39 @@
+import { colourOf, Swatch } from '#components/charts/chart-style';
+import { classNames } from '#components/ui/class-names';
+import type { ChartData } from '#lib/console/usage/chart';
+
+interface LegendProps {
+  groups: ChartData['groups'];
+  /** The one that is shown alone; null: all. */
+  only: number | null;
+  onOnly(index: number | null): void;
+}
+
+/** The groups with their colours; choosing one shows it alone, and choosing it again all of them. */
+export function Legend({ groups, only, onOnly }: LegendProps) {
+  if (groups.length < 2) return null;
+  return (
+    <ul
+      aria-label="Groups of the chart"
+      className="flex gap-x-1 gap-y-0.5 overflow-x-auto px-2 sm:flex-wrap sm:px-3"
+    >
+      {groups.map((group, index) => (
+        <li key={group.id} className="shrink-0">
+          <button
+            type="button"
+            aria-pressed={only === index}
+            onClick={() => onOnly(only === index ? null : index)}
+            className={classNames(
+              'flex h-7 max-w-60 items-center gap-1.5 rounded-md px-1.5 text-muted text-xs hover:bg-hover hover:text-ink',
+              only === index && 'bg-hover font-medium text-ink',
+              only !== null && only !== index && 'opacity-60',
+            )}
+          >
+            <Swatch colour={colourOf(index, group.rest)} />
+            <span className="truncate">{group.label}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,36 @@
+import { CircleAlert, TriangleAlert } from 'lucide-react';
+import Link from 'next/link';
+import { classNames } from '#components/ui/class-names';
+import type { Notice } from '#lib/console/show/notices';
+
+/** What needs attention; nothing where all is well. */
+export function Notices({ notices }: { notices: readonly Notice[] }) {
+  if (notices.length === 0) return null;
+  return (
+    <ul aria-label="Needs attention" className="grid gap-2">
+      {notices.map(({ id, tone, text, link }) => (
+        <li
+          key={id}
+          className={classNames(
+            'flex items-start gap-2.5 rounded-lg px-4 py-2.5 leading-5',
+            tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn',
+          )}
+        >
+          {tone === 'bad' ? (
+            <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+          ) : (
+            <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+          )}
+          <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+            {text}{' '}
+            {link ? (
+              <Link href={link.href} prefetch={false} className="whitespace-nowrap font-medium underline">
+                {link.label}
+              </Link>
+            ) : null}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}

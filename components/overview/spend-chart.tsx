@@ -1,0 +1,15 @@
+'use client';
+
+import { useMemo } from 'react';
+import { ChartFrame } from '#components/charts/chart-frame';
+import type { ChartData } from '#lib/console/usage/chart';
+
+/** Spend over time by model, all groups of it; their names stand in the list beside it. */
+export function SpendChart({ chart }: { chart: ChartData }) {
+  const drawn = useMemo(() => chart.groups.map((_, index) => index), [chart]);
+  return (
+    <div className="min-w-0 pt-4 pb-2">
+      <ChartFrame chart={chart} drawn={drawn} compared />
+    </div>
+  );
+}

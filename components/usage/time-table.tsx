@@ -1,0 +1,80 @@
+import Link from 'next/link';
+import { Cell, HeadCell, Row } from '#components/ui/table';
+import { showFigure } from '#lib/console/show/figure';
+import type { ChartData } from '#lib/console/usage/chart';
+import { logHref } from '#lib/console/usage/log-href';
+
+/** The chart as a table, the newest first; each figure leads to the calls that it counts. */
+export function TimeTable({ chart }: { chart: ChartData }) {
+  const { groups, kind } = chart;
+  const alone = groups.length < 2;
+  const places = chart.starts.map((_, at) => at).reverse();
+  return (
+    <section
+      aria-label={`${chart.title} over time`}
+      className="relative max-h-120 overflow-auto rounded-lg border bg-surface"
+    >
+      <table className="w-full border-separate border-spacing-0 text-sm">
+        <thead className="sticky top-0 z-10">
+          <tr>
+            <HeadCell className="bg-sunken">Time</HeadCell>
+            {alone ? null : <HeadCell className="bg-sunken text-right">Together</HeadCell>}
+            {groups.map(({ id, label }) => (
+              <HeadCell key={id} className="bg-sunken text-right">
+                <span className="inline-block max-w-40 truncate align-bottom" title={label}>
+                  {label}
+                </span>
+              </HeadCell>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {places.map((at) => (
+            <TimeRow key={chart.starts[at]} chart={chart} at={at} alone={alone} kind={kind} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function TimeRow({
+  chart,
+  at,
+  alone,
+  kind,
+}: {
+  chart: ChartData;
+  at: number;
+  alone: boolean;
+  kind: ChartData['kind'];
+}) {
+  const span = { from: chart.starts[at] ?? '', to: chart.starts[at + 1] ?? chart.end };
+  const figure = (value: number | null, filters: Readonly<Record<string, string>> | null) =>
+    value !== null && value !== 0 && filters ? (
+      <Link
+        href={logHref(chart.logPath, filters, span)}
+        prefetch={false}
+        className="underline decoration-line-strong/50 underline-offset-3 hover:decoration-current"
+      >
+        {showFigure(kind, value)}
+      </Link>
+    ) : (
+      <span className={value ? '' : 'text-muted'}>{showFigure(kind, value)}</span>
+    );
+  return (
+    <Row>
+      <Cell className="whitespace-nowrap py-1.5 tabular-nums">{chart.longLabels[at]}</Cell>
+      {alone ? null : (
+        <Cell className="whitespace-nowrap py-1.5 text-right font-medium tabular-nums">
+          {figure(chart.totals[at] ?? null, chart.filters)}
+        </Cell>
+      )}
+      {chart.groups.map((group) => (
+        <Cell key={group.id} className="whitespace-nowrap py-1.5 text-right tabular-nums">
+          {figure(group.points[at] ?? null, group.filters)}
+        </Cell>
+      ))}
+    </Row>
+  );
+}

@@ -1,0 +1,161 @@
+'use client';
+
+import { X } from 'lucide-react';
+import { useQueryStates } from 'nuqs';
+import { useTransition } from 'react';
+import { Button } from '#components/ui/button';
+import { Select } from '#components/ui/select';
+import { DayRange } from '#components/usage/day-range';
+import type { Step } from '#lib/charts/buckets';
+import type { RangeName } from '#lib/charts/ranges';
+import { type MetricName, metricNames, metrics, namesOf } from '#lib/console/usage/metrics';
+import { fits, type Grouping, groupings, inSentence, usageParameters } from '#lib/console/usage/parameters';
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+interface UsageBarProps {
+  range: RangeName | 'custom';
+  /** The first and the last day of the range, in the workspace's zone: "2026-11-22". */
+  days: { readonly first: string; readonly last: string };
+  step: Step;
+  steps: readonly Step[];
+  models: readonly Choice[];
+  providers: readonly Choice[];
+  keys: readonly Choice[];
+}
+
+const ranges: Readonly<Record<RangeName | 'custom', string>> = {
+  '24h': 'Last 24 hours',
+  today: 'Today',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  month: 'This month',
+  'last-month': 'Last month',
+  '90d': 'Last 90 days',
+  '12m': 'Last 12 months',
+  custom: 'Other days',
+};
+
+const stepNames: Readonly<Record<Step, string>> = {
+  quarter: 'By quarter of an hour',
+  hour: 'By hour',
+  day: 'By day',
+  week: 'By week',
+  month: 'By month',
+};
+
+/** Chooses what is shown; all of it stands in the address. What was shown stays until the new figures are there. */
+export function UsageBar({ range, days, step, steps, models, providers, keys }: UsageBarProps) {
+  const [pending, startTransition] = useTransition();
+  const options = { shallow: false, history: 'push', startTransition } as const;
+  const [{ metric, by, model, provider, key }, set] = useQueryStates(usageParameters, options);
+  const chooseMetric = (next: MetricName) =>
+    set({ metric: next, ...(fits(next, by) ? {} : { by: 'model' as const }) });
+  const chooseRange = (next: RangeName | 'custom') =>
+    next === 'custom'
+      ? set({ from: days.first, to: dayAfter(days.last), step: null })
+      : set({ range: next, from: null, to: null, step: null });
+  return (
+    <search className="grid gap-2" aria-busy={pending} aria-label="What is shown">
+      <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
+        <Select
+          label="Metric"
+          className="sm:w-48"
+          value={metric}
+          options={metricNames.map((value) => ({ value, label: metrics[value].label }))}
+          onChange={chooseMetric}
+        />
+        <Select
+          label="Group by"
+          className="sm:w-44"
+          value={fits(metric, by) ? by : 'model'}
+          options={namesOf(groupings)
+            .filter((value) => fits(metric, value))
+            .map((value: Grouping) => ({
+              value,
+              label: value === 'none' ? groupings[value] : `By ${inSentence(groupings[value])}`,
+            }))}
+          onChange={(next) => set({ by: next })}
+        />
+        <Select
+          label="Range"
+          className="sm:w-40"
+          value={range}
+          options={namesOf(ranges).map((value) => ({ value, label: ranges[value] }))}
+          onChange={chooseRange}
+        />
+        <Select
+          label="Step"
+          className="sm:w-44"
+          value={step}
+          options={steps.map((value) => ({ value, label: stepNames[value] }))}
+          onChange={(next) => set({ step: next })}
+        />
+        {range === 'custom' ? (
+          <DayRange
+            key={`${days.first} ${days.last}`}
+            first={days.first}
+            last={days.last}
+            onChange={(first, last) => set({ from: first, to: dayAfter(last), step: null })}
+          />
+        ) : null}
+      </div>
+      <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
+        <Narrow label="model" value={model} options={models} onChange={(next) => set({ model: next })} />
+        <Narrow
+          label="provider"
+          value={provider}
+          options={providers}
+          onChange={(next) => set({ provider: next })}
+        />
+        <Narrow label="key" value={key} options={keys} onChange={(next) => set({ key: next })} />
+        {model || provider || key ? (
+          <Button
+            tone="quiet"
+            size="small"
+            className="justify-self-start"
+            onClick={() => set({ model: null, provider: null, key: null })}
+          >
+            <X />
+            Clear
+          </Button>
+        ) : null}
+        <span role="status" className="text-muted text-xs">
+          {pending ? 'Loading…' : ''}
+        </span>
+      </div>
+    </search>
+  );
+}
+
+interface NarrowProps {
+  label: string;
+  value: string | null;
+  options: readonly Choice[];
+  onChange(value: string | null): void;
+}
+
+function Narrow({ label, value, options, onChange }: NarrowProps) {
+  const known = options.some((option) => option.value === value);
+  return (
+    <Select
+      label={`Only one ${label}`}
+      className="sm:w-40"
+      value={value ?? ''}
+      options={[
+        { value: '', label: `Any ${label}` },
+        ...options,
+        ...(value && !known ? [{ value, label: value }] : []),
+      ]}
+      onChange={(chosen) => onChange(chosen || null)}
+    />
+  );
+}
+
+/** "2026-11-30" → "2026-12-01": ranges end before the day that they name last. */
+function dayAfter(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+}

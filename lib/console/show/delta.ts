@@ -1,0 +1,27 @@
+import { showCount } from '#lib/console/show/money';
+
+/** How a figure differs from that of the period before. */
+export interface Delta {
+  /** "+12 %", "−8 %", "same", "new", "× 14". */
+  readonly text: string;
+  readonly direction: -1 | 0 | 1;
+}
+
+/** null: there is nothing to compare. */
+export function deltaOf(now: number | null, before: number | null): Delta | null {
+  if (now === null || before === null) return null;
+  if (now === before) return { text: 'same', direction: 0 };
+  if (before === 0) return { text: 'new', direction: 1 };
+  const share = (now - before) / before;
+  const percent = Math.abs(share * 100);
+  const direction = share > 0 ? 1 : -1;
+  if (percent >= 1000) return { text: `× ${showCount(now / before)}`, direction };
+  const shown = rounded(percent);
+  return shown === '0'
+    ? { text: 'same', direction: 0 }
+    : { text: `${direction > 0 ? '+' : '−'}${shown} %`, direction };
+}
+
+function rounded(percent: number): string {
+  return percent < 9.95 ? String(Number(percent.toFixed(1))) : String(Math.round(percent));
+}

@@ -1,0 +1,82 @@
+import { showCount, showMoney } from '#lib/console/show/money';
+import type { Overview } from '#lib/control/overview/operations';
+import { parseUsd } from '#lib/money';
+
+/** Something that needs attention, with the page that helps. */
+export interface Notice {
+  readonly id: string;
+  readonly tone: 'bad' | 'warn';
+  readonly text: string;
+  readonly link: { readonly href: string; readonly label: string } | null;
+}
+
+/** Below so many days of the present pace the balance is low. */
+const lowDays = 3;
+
+const spans: Readonly<Record<string, string>> = {
+  day: 'daily cap',
+  d7: 'cap of 7 days',
+  d30: 'cap of 30 days',
+  quota: 'lifetime quota',
+};
+
+interface Recent {
+  /** Calls of the last 24 hours that a limit refused. */
+  readonly limited: number;
+  /** Where they are in the log. */
+  readonly limitedHref: string;
+}
+
+/** What is wrong, or will be soon; the worst first. */
+export function noticesOf(found: Overview, workspace: string, { limited, limitedHref }: Recent): Notice[] {
+  const notices: Notice[] = [];
+  if (parseUsd(found.available) <= 0n) {
+    notices.push({
+      id: 'empty',
+      tone: 'bad',
+      text: 'There are no funds left: calls are refused with 402 until some are added.',
+      link: null,
+    });
+  } else if (found.daysLeft !== null && found.daysLeft < lowDays) {
+    notices.push({
+      id: 'low',
+      tone: 'warn',
+      text: `${showMoney(found.available)} lasts ${showDaysLeft(found.daysLeft)} at the pace of the last 7 days. Without funds calls are refused with 402.`,
+      link: null,
+    });
+  }
+  for (const cap of found.caps) {
+    const full = cap.used >= 1;
+    notices.push({
+      id: `${cap.key} ${cap.span}`,
+      tone: full ? 'bad' : 'warn',
+      text: `Key “${cap.name}” has used ${showMoney(cap.spent)} of its ${spans[cap.span]} of ${showMoney(cap.cap)}${full ? ': its calls are refused with 402.' : '.'}`,
+      link: { href: `/${workspace}/keys`, label: 'API keys' },
+    });
+  }
+  if (limited > 0) {
+    notices.push({
+      id: 'limited',
+      tone: 'warn',
+      text: `${showCount(limited)} ${limited === 1 ? 'call was' : 'calls were'} refused by a limit, a cap or the balance in the last 24 hours.`,
+      link: { href: limitedHref, label: limited === 1 ? 'Show it' : 'Show them' },
+    });
+  }
+  for (const { model, provider, state } of found.offers) {
+    notices.push({
+      id: `${model} ${provider}`,
+      tone: 'warn',
+      text: `${provider} is out of service for ${model} after failures; ${state === 'probing' ? 'one call tries it again' : 'calls go to other providers meanwhile, where there are any'}.`,
+      link: null,
+    });
+  }
+  return notices;
+}
+
+/** "half a day", "2.4 days", "120 days", "more than a year". */
+export function showDaysLeft(days: number): string {
+  if (days > 365) return 'more than a year';
+  if (days < 1) return `${Math.max(1, Math.round(days * 24))} h`;
+  const shown = days < 10 ? Number(days.toFixed(1)) : Math.floor(days);
+  return `${shown} ${shown === 1 ? 'day' : 'days'}`;
+}

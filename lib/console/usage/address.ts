@@ -1,0 +1,112 @@
+import { createLoader, type inferParserType, parseAsStringLiteral } from 'nuqs/server';
+import type { Step } from '#lib/charts/buckets';
+import { type RangeName, rangeNamed, stepsFor, usualStep } from '#lib/charts/ranges';
+import { knownZone } from '#lib/charts/zone';
+import { atWallTime } from '#lib/console/day-end';
+import { splitOf } from '#lib/console/usage/groups';
+import { metrics } from '#lib/console/usage/metrics';
+import { fits, type Grouping, overviewRanges, usageParameters } from '#lib/console/usage/parameters';
+
+export type RangeChoice = RangeName | 'custom';
+export type UsageAddress = inferParserType<typeof usageParameters>;
+export const loadUsageAddress = createLoader(usageParameters);
+export const loadOverviewRange = createLoader({
+  range: parseAsStringLiteral(overviewRanges).withDefault('7d'),
+});
+
+/** What an address asks of usage over time. */
+export interface UsageQuestion {
+  readonly range: RangeChoice;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly step: Step;
+  /** The steps in which the range can be read. */
+  readonly steps: readonly Step[];
+  readonly by: Grouping;
+  /** For the operations `usage.series`, `usage.rows` and `usage.ledger`. */
+  readonly span: { readonly from: string; readonly to: string };
+  readonly timed: Readonly<Record<string, string | undefined>>;
+  readonly compared: Readonly<Record<string, string | undefined>>;
+  /** What cannot be read of the address, in words; null: all of it can. */
+  readonly fault: string | null;
+}
+
+const dayMs = 86_400_000;
+
+/** @param nowMs ms since the epoch. */
+export function questionOf(address: UsageAddress, nowMs: number, timeZone: string): UsageQuestion {
+  const zone = knownZone(timeZone);
+  const own = address.from !== null || address.to !== null ? ownRange(address, nowMs, zone) : null;
+  const named = own?.fault === null ? null : rangeNamed(address.range, nowMs, zone);
+  const { fromMs, toMs } = own?.fault === null ? own : rangeNamed(address.range, nowMs, zone);
+  const allowed = stepsFor(toMs - fromMs);
+  const step = address.step && allowed.includes(address.step) ? address.step : usualStep(toMs - fromMs);
+  const by = fits(address.metric, address.by) ? address.by : 'model';
+  const { model, provider, key } = address;
+  const span = { from: iso(fromMs), to: iso(toMs) };
+  return {
+    range: named ? address.range : 'custom',
+    fromMs,
+    toMs,
+    step,
+    steps: allowed,
+    by,
+    span,
+    timed: {
+      ...span,
+      step,
+      by: splitOf(address.metric, by) ?? undefined,
+      model: model ?? undefined,
+      provider: provider ?? undefined,
+      key: key ?? undefined,
+    },
+    compared: {
+      rank: metrics[address.metric].rank,
+      ...(named ? { beforeFrom: iso(named.before.fromMs), beforeTo: iso(named.before.toMs) } : {}),
+    },
+    fault: own?.fault ?? null,
+  };
+}
+
+/** What `usage.series` is asked for a range that moves with the clock. */
+export function namedQuestion(name: RangeName, nowMs: number, timeZone: string) {
+  const { fromMs, toMs, before } = rangeNamed(name, nowMs, knownZone(timeZone));
+  return {
+    from: iso(fromMs),
+    to: iso(toMs),
+    step: usualStep(toMs - fromMs),
+    beforeFrom: iso(before.fromMs),
+    beforeTo: iso(before.toMs),
+  };
+}
+
+/** A range that somebody chose: half of it may be left out. */
+function ownRange(
+  { from, to }: UsageAddress,
+  nowMs: number,
+  zone: string,
+): { readonly fault: string } | { readonly fault: null; readonly fromMs: number; readonly toMs: number } {
+  const [fromMs, toMs] = [momentOf(from, zone), momentOf(to, zone)];
+  if (Number.isNaN(fromMs ?? 0)) return { fault: 'The start of the range cannot be read; choose a day.' };
+  if (Number.isNaN(toMs ?? 0)) return { fault: 'The end of the range cannot be read; choose a day.' };
+  const endMs = toMs ?? nowMs;
+  const startMs = fromMs ?? endMs - 30 * dayMs;
+  if (endMs <= startMs) return { fault: 'The range ends before it begins; choose a later end.' };
+  return { fault: null, fromMs: startMs, toMs: endMs };
+}
+
+/** @returns NaN when it cannot be read; null when it was not given. */
+function momentOf(text: string | null, zone: string): number | null {
+  if (text === null) return null;
+  const wall = atWallTime(text, zone);
+  const ms = wall
+    ? wall.getTime()
+    : /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  return ms >= Date.UTC(2000, 0, 1) && ms < Date.UTC(2200, 0, 1) ? ms : Number.NaN;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

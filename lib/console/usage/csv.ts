@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import { isoInZone } from '#lib/charts/zone';
+import { type CsvCell, csvLine } from '#lib/console/csv';
+import { labelOf } from '#lib/console/usage/groups';
+import type { Grouping } from '#lib/console/usage/parameters';
+import type { usageRows } from '#lib/control/usage/rows';
+
+type UsageRows = z.output<typeof usageRows>;
+type UsageRow = UsageRows['rows'][number];
+
+/** Columns of a file of usage; their names stay. */
+const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCell])[] = [
+  ['calls', (row) => row.calls],
+  ['errors', (row) => row.errors],
+  ['refused', (row) => row.refused],
+  ['input_tokens', (row) => row.inputTokens],
+  ['cached_input_tokens', (row) => row.cachedTokens],
+  ['cache_write_5m_tokens', (row) => row.cacheWrite5mTokens],
+  ['cache_write_1h_tokens', (row) => row.cacheWrite1hTokens],
+  ['output_tokens', (row) => row.outputTokens],
+  ['reasoning_tokens', (row) => row.reasoningTokens],
+  ['images', (row) => row.images],
+  ['video_seconds', (row) => row.videoSeconds],
+  ['web_searches', (row) => row.webSearches],
+  ['latency_p50_ms', (row) => row.latencyMs?.p50 ?? null],
+  ['latency_p95_ms', (row) => row.latencyMs?.p95 ?? null],
+  ['first_byte_p50_ms', (row) => row.firstByteMs?.p50 ?? null],
+  ['first_byte_p95_ms', (row) => row.firstByteMs?.p95 ?? null],
+  ['cost_usd', (row) => row.cost],
+];
+
+/** A file of usage, line by line: times by the workspace's clock with their offset, and in UTC. */
+export function* usageCsv({ rows, timeZone, by }: UsageRows): Generator<string> {
+  const group: Grouping = by ?? 'none';
+  yield csvLine([
+    ...['start', 'start_utc', 'end', 'end_utc'],
+    ...(by === null ? [] : by === 'key' ? ['key', 'key_name'] : [by]),
+    ...columns.map(([name]) => name),
+  ]);
+  for (const row of rows) {
+    const times = [row.start, row.end].flatMap((at) => [isoInZone(Date.parse(at), timeZone), at]);
+    const names = by === 'key' ? [row.value, labelOf(group, row.value, row.name)] : [row.value];
+    yield csvLine([...times, ...(by === null ? [] : names), ...columns.map(([, cell]) => cell(row))]);
+  }
+}

@@ -1,0 +1,50 @@
+import { type Delta, deltaOf } from '#lib/console/show/delta';
+import { showFigure } from '#lib/console/show/figure';
+import { type MetricName, metrics } from '#lib/console/usage/metrics';
+import type { UsageSeries } from '#lib/control/usage/series';
+
+type UsageTotal = UsageSeries['total'];
+
+/** A figure of a range beside that of the period before. */
+export interface TotalFigure {
+  readonly metric: MetricName;
+  readonly name: string;
+  readonly value: string;
+  /** Exact, where the value is rounded. */
+  readonly exact: string | null;
+  readonly delta: Delta | null;
+  readonly moreIsWorse: boolean;
+  readonly note: string | null;
+}
+
+const names: Partial<Record<MetricName, string>> = {
+  'first-byte-p50': 'First byte, p50',
+  'first-byte-p95': 'First byte, p95',
+};
+
+/** The figures of a range that stand above its chart. */
+export function totalsOf(
+  { total, before }: Pick<UsageSeries, 'total' | 'before'>,
+  shown: readonly MetricName[],
+): TotalFigure[] {
+  return shown.map((metric) => {
+    const { kind, label, value } = metrics[metric];
+    const now = value(total);
+    return {
+      metric,
+      name: names[metric] ?? label,
+      value: showFigure(kind, now),
+      exact: metric === 'spend' ? `$${total.cost}` : null,
+      delta: deltaOf(now, value(before.total)),
+      moreIsWorse: metric === 'errors' || kind === 'span',
+      note: metric === 'errors' ? showRate(total) : null,
+    };
+  });
+}
+
+/** "1.2 %"; null without requests. */
+function showRate({ errorRate }: Pick<UsageTotal, 'errorRate'>): string | null {
+  if (errorRate === null) return null;
+  const percent = errorRate * 100;
+  return `${percent > 0 && percent < 0.1 ? 'under 0.1' : Number(percent.toFixed(1))} %`;
+}
