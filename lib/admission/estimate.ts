@@ -1,5 +1,5 @@
-import { estimateMedia, type MadeMedia } from '#lib/admission/estimate-media';
-import type { Ask, InputWeight } from '#lib/families/family';
+import { pieceRate } from '#lib/admission/piece-rate';
+import type { Ask, AskedMedia, InputWeight } from '#lib/families/family';
 import type { Price, Rates } from '#lib/metering/price-list';
 import { priceOfTier, tierOf } from '#lib/metering/service-tier';
 import type { Usage } from '#lib/metering/usage';
@@ -45,10 +45,11 @@ export function estimate(
   const textTokens = text + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
   const inputTokens = textTokens + media.images + media.sound + media.files;
-  const made = estimateMedia(ask);
-  const outputTokens = made.tokens ?? outputBudget(ask, targets, keyMaximum, strict) * ask.choices;
+  const outputTokens = ask.media?.tokens ?? outputBudget(ask, targets, keyMaximum, strict) * ask.choices;
 
-  const dearest = new Dearest(inputTokens, tierOf(ask.serviceTier), made, () => mentionsCache(ask));
+  const dearest = new Dearest(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
+    mentionsCache(ask),
+  );
   for (const target of targets) {
     dearest.add(target.price.price, target.model);
     // A request may spend its tokens at the price of any model that it names.
@@ -78,10 +79,15 @@ class Dearest {
   pieces = 0n;
   readonly #inputTokens: number;
   readonly #serviceTier: string | null;
-  readonly #made: MadeMedia;
+  readonly #made: AskedMedia | null;
   readonly #writesCache: () => boolean;
 
-  constructor(inputTokens: number, serviceTier: string | null, made: MadeMedia, writesCache: () => boolean) {
+  constructor(
+    inputTokens: number,
+    serviceTier: string | null,
+    made: AskedMedia | null,
+    writesCache: () => boolean,
+  ) {
     this.#inputTokens = inputTokens;
     this.#serviceTier = serviceTier;
     this.#made = made;
@@ -115,8 +121,17 @@ class Dearest {
       this.output = larger(this.output, rates.imageOutput);
     if (rates.audioOutput !== undefined && model.output.includes('audio'))
       this.output = larger(this.output, rates.audioOutput);
-    this.pieces = larger(this.pieces, (rates.request ?? base.request ?? 0n) + this.#made.cost(rates, base));
+    this.pieces = larger(
+      this.pieces,
+      (rates.request ?? base.request ?? 0n) + piecesOf(this.#made, rates, base),
+    );
   }
+}
+
+/** Price of the pieces that a request asks for, nano-dollars × 10⁶. */
+function piecesOf(made: AskedMedia | null, rates: Rates, base: Rates): bigint {
+  if (made === null) return 0n;
+  return BigInt(made.quantity) * pieceRate(rates[made.unit] ?? base[made.unit], made.names);
 }
 
 /**

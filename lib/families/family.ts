@@ -52,6 +52,11 @@ export interface Operation {
   readonly repeats?: true;
   /** The body may be multipart/form-data: its text parts are read as `fields`. */
   readonly multipart?: boolean;
+  /**
+   * How long a provider may take to begin a whole answer, ms, where it usually takes less or more than others of its
+   * `steps` (contract: routing/time-limits).
+   */
+  readonly wholeMs?: number;
 }
 
 /** What a request asks for: values read once from the bytes that will be sent. */
@@ -81,6 +86,8 @@ export interface Ask {
    * Slugs of further models that the body names, where they stand (contract: admission/nested-models); absent: none.
    */
   readonly nested?: readonly NestedModel[];
+  /** Media to be made; absent: text alone. */
+  readonly media?: AskedMedia;
   /** Resources that the request continues: they pin it to who keeps them (contract: jobs/pinning). */
   readonly references?: readonly ResourceReference[];
   /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
@@ -90,6 +97,18 @@ export interface Ask {
   /** The request caches its prompt for an hour; absent: read from the body. */
   readonly cachesForHour?: boolean;
   readonly scan: Scan;
+}
+
+/** Media that a request asks for, as its own parameters tell (contract: money/media-hold). */
+export interface AskedMedia {
+  /** Output tokens, which take the place of a text budget. */
+  readonly tokens: number;
+  /** What providers price by the piece. */
+  readonly unit: 'image' | 'videoSecond';
+  /** How many pieces; seconds may be estimated. */
+  readonly quantity: number;
+  /** Entries of a price map that fit its size or quality, the closest first. */
+  readonly names: readonly string[];
 }
 
 /** A model named inside the body beside `model`: an advisor, a fallback at the provider, an image tool. */

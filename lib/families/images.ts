@@ -7,7 +7,13 @@ import { imagesStreamReader } from '#lib/families/images/stream';
 import { readImagesUsage } from '#lib/families/images/usage';
 import { namesInvalidKey } from '#lib/families/reading/operator-fault';
 
-const base = { family: 'images', method: 'POST', prefixes: ['v1'], steps: 'generate' } as const;
+const base = {
+  family: 'images',
+  method: 'POST',
+  prefixes: ['v1'],
+  steps: 'generate',
+  wholeMs: 300_000,
+} as const;
 
 const operations: readonly Operation[] = [
   { ...base, name: 'images.generate', path: 'images/generations', fields: generateFields },

@@ -1,9 +1,8 @@
 import type { JobSight, JobState } from '#lib/jobs/job';
-import { boundUsage, type UsageBounds } from '#lib/metering/anomaly';
-import { paidOnce } from '#lib/metering/image-usage';
-import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
-import { atTierAsked, price } from '#lib/metering/price';
+import type { UsageBounds } from '#lib/metering/anomaly';
+import type { NamedPrice } from '#lib/metering/nested-prices';
 import type { Price } from '#lib/metering/price-list';
+import { priceReport, together } from '#lib/metering/price-report';
 import { noUsage, totalUsage, type Usage, type UsageReport, type UsageSource } from '#lib/metering/usage';
 import type { CostLine } from '#lib/settlement/entry';
 
@@ -130,28 +129,26 @@ function byReport(state: JobState, report: UsageReport, terms: JobTerms, flags: 
     const held = byHold(state, terms, flags);
     return { ...held, usage: totalUsage(report), flags: [...held.flags, 'job_unpriced'] };
   }
-  const bounded = boundUsage(report, terms.model ?? anyModel, terms.choices, terms.serverTools);
-  const nested = nestedPrices(report, terms.nestedPrices);
-  const charged = atTierAsked(paidOnce(bounded.report, terms.price, nested), terms.serviceTier);
-  const priced = price(charged, terms.price, nested);
-  const capped = strict && priced.costNano > holdNano;
-  const costNano = capped ? holdNano : priced.costNano;
+  const { price, model, choices, serverTools, serviceTier } = terms;
+  const priced = priceReport(report, {
+    model: model ?? anyModel,
+    price,
+    named: () => terms.nestedPrices,
+    choices,
+    serverTools,
+    serviceTier,
+    strict,
+    holdNano,
+  });
+  const { costNano, usage, lines } = priced;
   return {
     state,
     costNano,
     overHoldNano: costNano > holdNano ? costNano - holdNano : 0n,
-    usage: totalUsage(report),
+    usage,
     usageSource: 'reported',
-    lines: priced.lines,
-    serviceTier: charged.serviceTier,
-    flags: [
-      ...new Set([
-        ...flags,
-        ...report.flags,
-        ...bounded.flags,
-        ...priced.flags,
-        ...(capped ? ['strict_capped'] : []),
-      ]),
-    ],
+    lines,
+    serviceTier: priced.serviceTier,
+    flags: together(flags, priced.flags),
   };
 }

@@ -43,7 +43,7 @@ export function lacksTokens({ usage, nested, flags }: UsageReport, { base }: Pri
 
 /**
  * Estimates the usage of an answer that reported none, or not all of its output (contract: money/estimate): input
- * by its size, output by what was received. In the images family all output is image.
+ * by its size, output by what was received. Where images are asked for, all output is image.
  * @param told the usage that it reported; null: none.
  * @param workedTokens output tokens estimated from the time that the model worked; those beyond the received output
  * count as hidden reasoning.
@@ -57,7 +57,7 @@ export function estimateUsage(
   const open = told?.outputOpen || told?.soFar ? told.usage : null;
   const usage = { ...(open ?? usageOf(estimatedInput(ask.weight))) };
   usage.output = Math.max(usage.output, estimateOutputTokens(outputBytes));
-  if (ask.operation.family === 'images') usage.imageOutput = usage.output;
+  if (ask.media?.unit === 'image') usage.imageOutput = usage.output;
   usage.images = told?.usage.images ?? 0;
   if (workedTokens > usage.output) {
     usage.reasoning += workedTokens - usage.output;

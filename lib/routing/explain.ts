@@ -56,7 +56,7 @@ export function explain(input: PlanInput): Explanation {
   return {
     candidates: found,
     skipped,
-    timeLimits: timeLimitsOf(rules.policy, input.ask, input.family),
+    timeLimits: timeLimitsOf(rules.policy, input.ask),
     failure: found.length === 0 ? noTarget(input, rules) : null,
   };
 }

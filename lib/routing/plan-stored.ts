@@ -18,8 +18,8 @@ export interface StoredPlanInput {
  * whatever the policy says, also when the offer that made it was withdrawn. Pure.
  */
 export function planStored(input: StoredPlanInput): Plan {
-  const { ask, resource, policies } = input;
-  const limits = timeLimitsOf(rulesFor(policies, ask.model).policy, ask, resource.family);
+  const { ask, policies } = input;
+  const limits = timeLimitsOf(rulesFor(policies, ask.model).policy, ask);
   // A download may take as long as its bytes keep coming.
   const timeLimits = ask.operation.download ? { ...limits, totalMs: Number.POSITIVE_INFINITY } : limits;
   const target = targetAt(input);

@@ -54,7 +54,7 @@ export function plan(input: PlanInput): Plan {
   }
   return {
     targets,
-    timeLimits: timeLimitsOf(rules.policy, input.ask, input.family),
+    timeLimits: timeLimitsOf(rules.policy, input.ask),
     failure: targets.length === 0 ? noTarget(input, rules) : null,
   };
 }

@@ -2,9 +2,10 @@ import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, Operation } from '#lib/families/family';
 import { instanceFields, readReferences } from '#lib/families/generate-content/references';
 import { readFlag, readObject, readText } from '#lib/families/reading/fields';
-import { readSamples, readSeconds } from '#lib/families/reading/video';
+import { askedVideos, readSamples, readSeconds } from '#lib/families/reading/video';
 import { weigh } from '#lib/families/reading/weight';
 import type { FieldSpec, Scan } from '#lib/families/scan';
+import type { JobFacts } from '#lib/jobs/job';
 
 /** What the gateway reads of a predictLongRunning body, in both spellings. */
 export const predictFields: FieldSpec = {
@@ -53,22 +54,25 @@ export function readPredictAsk(
   const references = readReferences(scan);
   if (isRefusal(references)) return references;
   const prompts = scan.collected.filter(({ path }) => path === 'instances[].prompt').length;
+  const choices = (samples ?? 1) * Math.max(1, prompts);
+  const job: JobFacts = {
+    ...(seconds === null ? {} : { seconds }),
+    ...(samples === null ? {} : { samples }),
+    ...(resolution === null ? {} : { size: resolution.toLowerCase() }),
+    ...(scan.found.get('parameters.generateAudio')?.value === false ? { sound: 'off' } : {}),
+  };
   return {
     operation,
     params,
     model: params.model ?? '',
     stream: false,
     budget: null,
-    choices: (samples ?? 1) * Math.max(1, prompts),
+    choices,
     serviceTier,
     weight: weigh(scan, mediaKeys, 0),
     ...(references.length > 0 ? { references } : {}),
-    job: {
-      ...(seconds === null ? {} : { seconds }),
-      ...(samples === null ? {} : { samples }),
-      ...(resolution === null ? {} : { size: resolution.toLowerCase() }),
-      ...(scan.found.get('parameters.generateAudio')?.value === false ? { sound: 'off' } : {}),
-    },
+    job,
+    media: askedVideos(job, choices, false),
     scan,
   };
 }

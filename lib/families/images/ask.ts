@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, InputWeight, Operation } from '#lib/families/family';
+import { askedImages } from '#lib/families/images/media';
 import { readNested } from '#lib/families/nested';
 import { readFlag, readModel, readText, readTier, readWhole } from '#lib/families/reading/fields';
 import { weigh } from '#lib/families/reading/weight';
@@ -37,17 +38,17 @@ export function readImagesAsk(
   if (isRefusal(serviceTier)) return serviceTier;
   const nested = readNested(scan, nestedPaths);
   if (isRefusal(nested)) return nested;
+  const asked = { scan, choices: choices ?? 1, ...(nested ? { nested } : {}) };
   return {
+    ...asked,
     operation,
     params,
     model,
     stream,
     budget: null,
-    choices: choices ?? 1,
     serviceTier,
     weight: weighImages(scan),
-    ...(nested ? { nested } : {}),
-    scan,
+    media: askedImages(asked),
   };
 }
 

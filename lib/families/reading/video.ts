@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal, refusal } from '#lib/errors';
+import type { AskedMedia } from '#lib/families/family';
 import { createFigures } from '#lib/families/reading/figures';
 import type { Found, Scan } from '#lib/families/scan';
 import type { JobFacts } from '#lib/jobs/job';
@@ -43,8 +44,20 @@ export function secondsIn(value: unknown): number | null {
   return whole <= MOST_SECONDS ? whole : null;
 }
 
+/** A video whose length the request does not name: the longest that providers make unasked. */
+const SILENT_SECONDS = 12;
+/** A remix is as long as the video that it starts from, which the request does not tell. */
+const REMIX_SECONDS = 20;
+
+/** The videos that a request asks for. @param remix it starts from another video. */
+export function askedVideos(job: JobFacts, choices: number, remix: boolean): AskedMedia {
+  const silent = remix ? REMIX_SECONDS : SILENT_SECONDS;
+  const seconds = typeof job.seconds === 'number' ? job.seconds : silent;
+  return { tokens: 0, unit: 'videoSecond', quantity: seconds * choices, names: unitsOf(job) };
+}
+
 /** Entries of a price map that fit a video job, the closest first; none: its size was not said. */
-export function unitsOf({ size, sound }: JobFacts): readonly string[] {
+function unitsOf({ size, sound }: JobFacts): readonly string[] {
   const sizes = typeof size === 'string' ? [size] : [];
   return sound === 'off' ? [...sizes.map((one) => `${one}/silent`), 'silent', ...sizes] : sizes;
 }

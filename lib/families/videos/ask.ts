@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Ask, Operation } from '#lib/families/family';
 import { readModel, readText, readTier } from '#lib/families/reading/fields';
-import { readSeconds, secondsIn } from '#lib/families/reading/video';
+import { askedVideos, readSeconds, secondsIn } from '#lib/families/reading/video';
 import { weigh } from '#lib/families/reading/weight';
 import type { Scan } from '#lib/families/scan';
 import type { JobFacts } from '#lib/jobs/job';
@@ -31,6 +31,7 @@ export function readVideosAsk(
   if (isRefusal(serviceTier)) return serviceTier;
   const file = readText(scan, 'input_reference.file_id');
   if (isRefusal(file)) return file;
+  const job: JobFacts = { ...(seconds === null ? {} : { seconds }), ...(size === null ? {} : { size }) };
   return {
     operation,
     params,
@@ -42,7 +43,8 @@ export function readVideosAsk(
     weight: weigh(scan, mediaKeys, 0),
     // Files are uploaded elsewhere: one that is named by its id can be none of this workspace.
     ...(file === null ? {} : { references: [{ kind: 'file', id: file, required: true }] }),
-    job: { ...(seconds === null ? {} : { seconds }), ...(size === null ? {} : { size }) } satisfies JobFacts,
+    job,
+    media: askedVideos(job, 1, operation.resource !== undefined),
     scan,
   };
 }

@@ -1,11 +1,10 @@
 import type { AnsweredCall, Call } from '#lib/gateway/call/call';
 import { type Charge, noCharge } from '#lib/gateway/call/charge';
-import { boundUsage } from '#lib/metering/anomaly';
-import { estimateUsage, lacksTokens, paidOnce } from '#lib/metering/image-usage';
+import { estimateUsage, lacksTokens } from '#lib/metering/image-usage';
 import type { Meter } from '#lib/metering/meter';
-import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
-import { atTierAsked, price } from '#lib/metering/price';
-import { totalUsage, type UsageReport } from '#lib/metering/usage';
+import type { NamedPrice } from '#lib/metering/nested-prices';
+import { priceReport, together } from '#lib/metering/price-report';
+import type { UsageReport } from '#lib/metering/usage';
 import type { Target } from '#lib/routing/target';
 import { offeredPrices } from '#lib/snapshot/offered-prices';
 import type { Catalogue } from '#lib/snapshot/snapshot';
@@ -89,31 +88,30 @@ function chargeReport(
   usageSource: 'reported' | 'estimated',
   flags: readonly string[],
 ): Charge {
-  const { target, ask, snapshot, holdNano } = call;
-  const bounded = boundUsage(report, target.model, ask.choices, ask.serverTools === true);
-  const nested = nestedPrices(report, report.nested.length === 0 ? [] : namedPrices(target, call.catalogue));
-  const own = target.price.price;
-  const charged = atTierAsked(paidOnce(bounded.report, own, nested), ask.serviceTier);
-  const { lines, costNano, flags: priceFlags } = price(charged, own, nested);
-  const capped = snapshot.workspace.strict && costNano > holdNano;
+  const { target, ask, snapshot, holdNano, catalogue } = call;
+  const priced = priceReport(report, {
+    model: target.model,
+    price: target.price.price,
+    named: () => namedPrices(target, catalogue),
+    choices: ask.choices,
+    serverTools: ask.serverTools === true,
+    serviceTier: ask.serviceTier,
+    strict: snapshot.workspace.strict,
+    holdNano,
+  });
+  const { usage, lines, costNano, uncappedNano } = priced;
   return {
-    usage: totalUsage(report),
+    usage,
     usageSource,
     report,
     lines,
-    costNano: capped ? holdNano : costNano,
-    uncappedNano: costNano,
-    flags: together(flags, report.flags, bounded.flags, priceFlags, capped ? strictCapped : noFlags),
+    costNano,
+    uncappedNano,
+    flags: together(flags, priced.flags),
   };
 }
 
 const noFlags: readonly string[] = [];
-const strictCapped: readonly string[] = ['strict_capped'];
-
-/** The union of the flags; most calls have none. */
-function together(...lists: readonly (readonly string[])[]): readonly string[] {
-  return lists.some((list) => list.length > 0) ? [...new Set(lists.flat())] : noFlags;
-}
 
 /**
  * The names by which an answer of this target may refer to a model: those in the request, and those that the provider

@@ -2,6 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimate, estimateInput } from '#lib/admission/estimate';
 import type { Ask, InputWeight } from '#lib/families/family';
+import { askedImages } from '#lib/families/images/media';
+import { askedVideos } from '#lib/families/reading/video';
+import type { Scan } from '#lib/families/scan';
+import type { JobFacts } from '#lib/jobs/job';
 import type { Price } from '#lib/metering/price-list';
 import type { Target } from '#lib/routing/target';
 
@@ -11,25 +15,16 @@ function askOf(
   part: {
     weight?: Partial<InputWeight>;
     body?: string;
-    family?: string;
-    found?: Record<string, unknown>;
-    operation?: Partial<Ask['operation']>;
-  } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier' | 'job'>>,
+  } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier' | 'media'>>,
 ): Ask {
-  const found = new Map(Object.entries(part.found ?? {}).map(([path, value]) => [path, { value }]));
   const ask = {
-    operation: {
-      family: part.family ?? 'chat',
-      path: 'chat/completions',
-      steps: 'generate',
-      ...part.operation,
-    },
-    ...(part.job ? { job: part.job } : {}),
+    operation: { family: 'chat', path: 'chat/completions', steps: 'generate' },
+    ...(part.media ? { media: part.media } : {}),
     budget: part.budget ?? null,
     choices: part.choices ?? 1,
     serviceTier: part.serviceTier ?? null,
     weight: { ...noWeight, ...part.weight },
-    scan: { body: new TextEncoder().encode(part.body ?? ''), found },
+    scan: { body: new TextEncoder().encode(part.body ?? ''), found: new Map() },
   };
   return partial<Ask>(ask);
 }
@@ -169,29 +164,28 @@ describe('the hold of a call (contract: money/hold)', () => {
 
   it('takes images and videos from their own parameters', () => {
     const images = targetOf({ base: { image: { '1024x1024/low': 11n * dollar, default: 40n * dollar } } });
-    const found = { size: '1024x1024', quality: 'low' };
-    const imageHold = (ask: Ask) => estimate(ask, [images], null, false, 0).holdNano;
-    expect(imageHold(askOf({ family: 'images', choices: 2, found }))).toBe(22_000n);
-    expect(imageHold(askOf({ family: 'images', choices: 2 }))).toBe(80_000n);
+    const imageHold = (asked: Record<string, unknown>) => {
+      const found = new Map(Object.entries(asked).map(([path, value]) => [path, { value }]));
+      const media = askedImages({ scan: partial<Scan>({ found }), choices: 2 });
+      return estimate(askOf({ choices: 2, media }), [images], null, false, 0).holdNano;
+    };
+    expect(imageHold({ size: '1024x1024', quality: 'low' })).toBe(22_000n);
+    expect(imageHold({})).toBe(80_000n);
   });
 
   it('takes videos by their length, their number and the entry of their size', () => {
     const videoSecond = { '720p': 100_000n * dollar, '4k': 300_000n * dollar, default: 100_000n * dollar };
     const one = targetOf({ base: { videoSecond: 100_000n * dollar } });
     const mapped = targetOf({ base: { videoSecond } });
-    const hold = (part: Partial<Ask>, target = mapped) =>
-      estimate(askOf({ family: 'videos', ...part }), [target], null, false, 0);
-    expect(hold({ job: { seconds: 8 } }, one)).toMatchObject({ holdNano: 800_000_000n, outputTokens: 0 });
-    expect(hold({ job: { seconds: 8, size: '720p' } }).holdNano).toBe(800_000_000n);
+    const hold = (job: JobFacts, { choices = 1, remix = false, target = mapped } = {}) =>
+      estimate(askOf({ choices, media: askedVideos(job, choices, remix) }), [target], null, false, 0);
+    expect(hold({ seconds: 8 }, { target: one })).toMatchObject({ holdNano: 800_000_000n, outputTokens: 0 });
+    expect(hold({ seconds: 8, size: '720p' }).holdNano).toBe(800_000_000n);
     // What the request leaves open is held at the most that it may become.
-    expect(hold({ job: { seconds: 8 } }).holdNano).toBe(2_400_000_000n);
-    expect(hold({ job: { size: '720p' } }).holdNano).toBe(1_200_000_000n);
-    const resource = { kind: 'video', param: 'id' } as const;
-    const remix = askOf({ family: 'videos', job: { size: '720p' }, operation: { resource } });
-    expect(estimate(remix, [mapped], null, false, 0).holdNano).toBe(2_000_000_000n);
-    const predict = { path: 'models/{model+}:predictLongRunning' };
-    const several = askOf({ job: { seconds: 8, size: '4k' }, choices: 3, operation: predict });
-    expect(estimate(several, [mapped], null, false, 0).holdNano).toBe(7_200_000_000n);
+    expect(hold({ seconds: 8 }).holdNano).toBe(2_400_000_000n);
+    expect(hold({ size: '720p' }).holdNano).toBe(1_200_000_000n);
+    expect(hold({ size: '720p' }, { remix: true }).holdNano).toBe(2_000_000_000n);
+    expect(hold({ seconds: 8, size: '4k' }, { choices: 3 }).holdNano).toBe(7_200_000_000n);
   });
 
   it('is nothing without targets', () => {
