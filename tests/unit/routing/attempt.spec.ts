@@ -18,13 +18,15 @@ let server: Server;
 let origin = '';
 /** Paths in the order of arrival. */
 let arrived: string[] = [];
+let tests = 0;
 let health: Health;
 
 beforeAll(async () => {
-  // The status stands in the path: "/first/500"; "/first/silent" never answers.
+  // The status stands in the path: "/7/first/500" in the seventh test; "/7/first/silent" never answers.
   server = createServer((request, response) => {
-    const [, place = '', how = ''] = (request.url ?? '').split('/');
-    arrived.push(place);
+    const [, test = '', place = '', how = ''] = (request.url ?? '').split('/');
+    // What an earlier test sent and gave up may arrive late.
+    if (test === `${tests}`) arrived.push(place);
     if (how === 'silent') return;
     response.writeHead(Number(how), { 'x-request-id': place, 'retry-after': '60' });
     response.end(place === 'json' ? '{}' : place);
@@ -40,6 +42,7 @@ afterAll(async () => {
   server.close();
 });
 beforeEach(() => {
+  tests += 1;
   arrived = [];
   health = createHealth();
 });
@@ -51,7 +54,7 @@ function targetAt(place: string, how: number | 'silent'): Target {
     model: modelOf('m', [offer]),
     offer,
     family: 'chat',
-    address: new URL(`${origin}/${place}/${how}`),
+    address: new URL(`${origin}/${tests}/${place}/${how}`),
     credential: 'secret',
     price: offer.price,
     injectBudget: null,
