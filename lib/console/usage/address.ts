@@ -26,7 +26,7 @@ export interface UsageQuestion {
   /** For the operations `usage.series`, `usage.rows` and `usage.ledger`. */
   readonly span: { readonly from: string; readonly to: string };
   readonly timed: Readonly<Record<string, string | undefined>>;
-  readonly compared: Readonly<Record<string, string | undefined>>;
+  readonly compared: Readonly<Record<string, string | boolean | undefined>>;
   /** What cannot be read of the address, in words; null: all of it can. */
   readonly fault: string | null;
 }
@@ -62,6 +62,7 @@ export function questionOf(address: UsageAddress, nowMs: number, timeZone: strin
     },
     compared: {
       rank: metrics[address.metric].rank,
+      durations: metrics[address.metric].kind === 'span',
       ...(named ? { beforeFrom: iso(named.before.fromMs), beforeTo: iso(named.before.toMs) } : {}),
     },
     fault: own?.fault ?? null,
@@ -77,6 +78,7 @@ export function namedQuestion(name: RangeName, nowMs: number, timeZone: string) 
     step: usualStep(toMs - fromMs),
     beforeFrom: iso(before.fromMs),
     beforeTo: iso(before.toMs),
+    durations: false,
   };
 }
 

@@ -2,7 +2,7 @@ import { type Step, steps } from '#lib/charts/buckets';
 import { usualStep } from '#lib/charts/ranges';
 import { read } from '#lib/control/declare';
 import { optional, type ValuesOf } from '#lib/control/field/field';
-import { choice, id, time, words } from '#lib/control/field/kinds';
+import { choice, id, time, toggle, words } from '#lib/control/field/kinds';
 import { badInput } from '#lib/control/refusal';
 import { compareWithLedger, usageLedger } from '#lib/control/usage/ledger';
 import { askedRange, type Range, reachesDays, widened } from '#lib/control/usage/range';
@@ -112,6 +112,13 @@ export const seriesOfUsage = read({
         ranks,
       ),
     ),
+    durations: optional(
+      toggle({
+        label: 'Durations',
+        help: 'Off: groups and points without latency and time to first byte, which take most of the time to read.',
+        example: false,
+      }),
+    ),
     beforeFrom: optional(
       time({
         label: 'Compare from',
@@ -126,10 +133,11 @@ export const seriesOfUsage = read({
   output: usageSeries,
   http: [{ method: 'GET', path: `${workspaceUsage}/series` }],
   line: null,
-  run: ({ store, scope, nowMs }, { rank = 'cost', beforeFrom, beforeTo, ...asked }) =>
+  run: ({ store, scope, nowMs }, { rank = 'cost', durations = true, beforeFrom, beforeTo, ...asked }) =>
     readSeries(store, scope, {
       ...timed(asked, scope.timeZone, nowMs),
       rank,
+      durations,
       before: comparedWith(beforeFrom, beforeTo),
       nowMs,
     }),

@@ -95,6 +95,8 @@ export interface TimedAsk {
   readonly step: Step;
   readonly by: SeriesSplit | null;
   readonly filters: UsageFilters;
+  /** Whether the parts have latency and time to first byte. */
+  readonly durations?: boolean;
 }
 
 export interface SeriesAsk extends TimedAsk {
@@ -117,7 +119,7 @@ export interface TimedParts {
 export async function readTimed(
   store: ReadStore,
   scope: WorkspaceScope,
-  { range: asked, step, by, filters }: TimedAsk,
+  { range: asked, step, by, filters, durations }: TimedAsk,
 ): Promise<TimedParts> {
   const zone = knownZone(scope.timeZone);
   const range = await wholeDays(store, scope, asked);
@@ -130,7 +132,7 @@ export async function readTimed(
   const startsMs = bucketStarts(range.fromMs, range.toMs, step, zone);
   const parts = isCallSplit(by)
     ? await readCallUsage(store, scope, { range, split: by, startsMs, filters })
-    : await readUsage(store, scope, { range, split: by ?? undefined, startsMs, filters });
+    : await readUsage(store, scope, { range, split: by ?? undefined, startsMs, filters, durations });
   return { range, zone, startsMs, parts };
 }
 
@@ -147,17 +149,13 @@ export async function readSeries(
   scope: WorkspaceScope,
   { before, rank, nowMs, ...asked }: SeriesAsk,
 ): Promise<UsageSeries> {
-  const { step, by, filters } = asked;
-  const [{ range, zone, startsMs, parts }, earlier] = await Promise.all([
-    readTimed(store, scope, asked),
-    readTimed(store, scope, {
-      range: widened(before ?? rangeBefore(asked.range, scope.timeZone), scope.timeZone, nowMs),
-      step,
-      by: null,
-      filters,
-    }),
+  const { step, by } = asked;
+  const period = widened(before ?? rangeBefore(asked.range, scope.timeZone), scope.timeZone, nowMs);
+  const [{ range, zone, startsMs, parts, sums }, earlier] = await Promise.all([
+    readWithTotal(store, scope, asked),
+    readWithTotal(store, scope, { ...asked, range: period, by: null }),
   ]);
-  const total = figuresOf(totalOf(parts));
+  const total = figuresOf(sums);
   return {
     workspace: scope.slug,
     timeZone: zone,
@@ -170,10 +168,25 @@ export async function readSeries(
     groups: await groupsOf(store, scope, { by, rank }, parts, startsMs.length),
     before: {
       ...iso(earlier.range),
-      total: figuresOf(totalOf(earlier.parts)),
+      total: figuresOf(earlier.sums),
       points: pointsOf(earlier.parts, earlier.startsMs.length),
     },
   };
+}
+
+/** With the sums of all parts. Durations that the parts do not have are read of the whole range, which takes little. */
+async function readWithTotal(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  asked: TimedAsk,
+): Promise<TimedParts & { readonly sums: Sums }> {
+  const timed = await readTimed(store, scope, asked);
+  const sums = totalOf(timed.parts);
+  if (asked.durations !== false || isCallSplit(asked.by)) return { ...timed, sums };
+  const { latency, firstByte } = totalOf(
+    await readUsage(store, scope, { range: timed.range, filters: asked.filters }),
+  );
+  return { ...timed, sums: { ...sums, latency, firstByte } };
 }
 
 async function groupsOf(
@@ -217,7 +230,24 @@ function pointsOf(parts: readonly SplitSums[], length: number): z.output<typeof 
     if (at) addSums(at, sums);
     else points[bucket] = sums;
   }
-  return Array.from({ length }, (_, at) => point.parse(figuresOf(points[at] ?? none)));
+  return Array.from({ length }, (_, at) => pointOf(points[at] ?? none));
+}
+
+function pointOf(sums: Sums): z.output<typeof point> {
+  const figures = figuresOf(sums);
+  return {
+    calls: figures.calls,
+    errors: figures.errors,
+    errorsBy: figures.errorsBy,
+    inputTokens: figures.inputTokens,
+    cachedTokens: figures.cachedTokens,
+    cacheWrite5mTokens: figures.cacheWrite5mTokens,
+    cacheWrite1hTokens: figures.cacheWrite1hTokens,
+    outputTokens: figures.outputTokens,
+    latencyMs: figures.latencyMs,
+    firstByteMs: figures.firstByteMs,
+    cost: figures.cost,
+  };
 }
 
 const none = noSums();

@@ -49,7 +49,12 @@ export interface Ask {
   /** Where buckets of time begin, in order, the first not after the range. */
   readonly startsMs?: readonly number[] | undefined;
   readonly filters?: UsageFilters | undefined;
+  /** Whether latency and time to first byte are read too, which take most of the time; without other word they are. */
+  readonly durations?: boolean | undefined;
 }
+
+const durationNames: ReadonlySet<string> = new Set(['latency', 'first_byte']);
+const amountNames = sumNames.filter((name) => !durationNames.has(name));
 
 /**
  * The one reading of usage: every total, chart, command and address is made of it. Calls count at their
@@ -61,7 +66,7 @@ export interface Ask {
 export async function readUsage(
   store: Pick<Store, 'query'>,
   scope: WorkspaceScope,
-  { range, split, startsMs, filters = {} }: Ask,
+  { range, split, startsMs, filters = {}, durations = true }: Ask,
 ): Promise<SplitSums[]> {
   const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
   const own = within(scope, 'workspace_id', values);
@@ -80,7 +85,7 @@ export async function readUsage(
   }
   const part = (table: string, start: string, { from = '$1::timestamptz', to = '$2::timestamptz' } = {}) => `
     SELECT ${bucket(start)} AS bucket, ${split ? splitColumns[split] : "''"} AS value,
-      ${sumNames.map((name) => `sum(${name})::text AS ${name}`).join(', ')}
+      ${(durations ? sumNames : amountNames).map((name) => `sum(${name})::text AS ${name}`).join(', ')}
     FROM ${table} WHERE ${start} >= ${from} AND ${start} < ${to} AND ${conditions.join(' AND ')}
     GROUP BY 1, 2`;
   const rows = await store.query<StoredSums>(

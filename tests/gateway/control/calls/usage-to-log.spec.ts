@@ -14,8 +14,8 @@ import { addKey, callOf, closeOf, createCustomer, newId } from '#tests/support/s
 
 const quarterMs = 900_000;
 const dayMs = 86_400_000;
-/** Where the calls begin: three days ago, at a quarter of an hour. */
-const startMs = Math.floor((Date.now() - 3 * dayMs) / quarterMs) * quarterMs;
+/** Where the calls begin: three days ago at 10:00 UTC, in the middle of a day of every zone that is asked for. */
+const startMs = Math.floor(Date.now() / dayMs - 3) * dayMs + 10 * 3_600_000;
 const iso = (ms: number) => new Date(ms).toISOString();
 const range = { from: iso(startMs), to: iso(startMs + 2 * dayMs) };
 
@@ -99,10 +99,10 @@ afterAll(async () => {
 });
 
 /** What the log counts under the link of a figure. */
-async function logged(counted: Parameters<typeof logFiltersOf>[0]) {
+async function logged({ from, to, ...counted }: Parameters<typeof logFiltersOf>[0] & typeof range) {
   const filters = logFiltersOf(counted);
   if (filters === null) throw new Error('no filter finds these calls');
-  return (await listCalls(db, slug, { ...filters, limit: 1, count: true })).count;
+  return (await listCalls(db, slug, { ...filters, from, to, limit: 1, count: true })).count;
 }
 
 describe('a bar of usage (contract: call-log/roll-up)', () => {
@@ -169,6 +169,26 @@ describe('a bar of usage (contract: call-log/roll-up)', () => {
     expect(await count({ family: 'chat' })).toEqual({ calls: mostCounted, cost: null, more: true });
     await setWorkspace(db, { workspace: many, retentionDays: 2 });
     expect(await count({})).toEqual({ calls: 0, cost: '0', more: false });
+  });
+});
+
+describe('a series without durations', () => {
+  it('is the same one, and its total has them still', async () => {
+    const asked = { workspace: slug, ...range, step: 'day', by: 'model' };
+    const [whole, lean] = await Promise.all([
+      operate(db, seriesOfUsage, asked),
+      operate(db, seriesOfUsage, { ...asked, durations: false }),
+    ]);
+    expect(whole.total.latencyMs).not.toBeNull();
+    expect([lean.total, lean.before.total]).toEqual([whole.total, whole.before.total]);
+    const without = <P extends object>(point: P) => ({ ...point, latencyMs: null, firstByteMs: null });
+    expect(lean.groups).toEqual(
+      whole.groups.map((group) => ({
+        ...group,
+        total: without(group.total),
+        points: group.points.map(without),
+      })),
+    );
   });
 });
 
