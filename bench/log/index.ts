@@ -9,6 +9,7 @@ import { migrate } from '#lib/data/migrate';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { type Answered, askAll } from './ask-all.ts';
 import { findCrowd, makeCrowd } from './crowd.ts';
+import { fillLedger } from './ledger.ts';
 import { loadCalls } from './load.ts';
 import { report, sizesOf } from './report.ts';
 import { compareTotals, countDays, fillUsage } from './rollup.ts';
@@ -42,6 +43,8 @@ try {
   if (values.loaded) await migrate(url ?? embedded?.url ?? '');
   else await load(db);
   await countDays(db.pool, untilMs);
+  await fillLedger(db.pool);
+  say('days and ledger are there');
   const tenants = await findCrowd(db.pool);
   const answered: Answered[] = [];
   for (const at of [0, Math.min(9, tenants.length - 1), tenants.length - 1]) {

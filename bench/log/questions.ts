@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { listCalls, showCall } from '#lib/control/call/operations';
 import { ask, type ControlHost } from '#lib/control/run';
-import { showUsage } from '#lib/control/usage/operations';
+import { seriesOfUsage, showUsage } from '#lib/control/usage/operations';
 import type { Tenant } from './crowd.ts';
 
 /** A question of the product, asked by the function that pages, commands and the API ask it with. */
@@ -38,6 +38,20 @@ export async function questionsOf(
       return `${rows.length} rows`;
     },
   });
+  const count = (name: string, input: Record<string, unknown>): Question => ({
+    name,
+    ask: async () => {
+      const { count } = await list({ ...input, count: true, limit: 50 });
+      return `${count?.calls}${count?.more ? ', more' : ''}`;
+    },
+  });
+  const chart = (name: string, input: Record<string, unknown>): Question => ({
+    name,
+    ask: async () => {
+      const { starts, groups } = await ask(host, seriesOfUsage, { actor: operator, workspace, input });
+      return `${groups.length} groups of ${starts.length}`;
+    },
+  });
   const deep = await walk(list, 50_000);
   const middle = await list({ after: deep.after, limit: 1 });
   const call = middle.data[0] ?? (await list({ limit: 1 })).data[0];
@@ -45,6 +59,7 @@ export async function questionsOf(
   const upstreamId = call.attempts.at(-1)?.upstreamRequestId ?? 'req_0';
   const models = await byShare(pool, tenant);
   const range = { from: new Date(untilMs - 30 * dayMs).toISOString(), to: new Date(untilMs).toISOString() };
+  const week = { from: new Date(untilMs - 7 * dayMs).toISOString(), to: range.to };
   const atNoon = {
     from: new Date(untilMs - 30.5 * dayMs).toISOString(),
     to: new Date(untilMs - dayMs / 2).toISOString(),
@@ -78,9 +93,22 @@ export async function questionsOf(
     page('provider', { provider: 'anthropic' }),
     page('provider that was never used', { provider: 'nobody' }),
     page('a cost of at least $1', { minCost: '1' }),
+    page('a cost of 1 to 2 cents', { minCost: '0.01', maxCost: '0.02' }),
     page('a latency of at least an hour', { minLatency: 3_600_000 }),
+    page('a latency of 1 to 2 s', { minLatency: 1000, maxLatency: 2000 }),
+    page('streamed', { streamed: true }),
     page('streamed, of a family that was never used', { streamed: true, family: 'videos' }),
+    page('family', { family: 'chat' }),
+    page('outcome: limit', { outcome: 'limit' }),
     page('an id that nobody gave', { id: 'req_nobody' }),
+    page('all filters, 30 days', {
+      ...{ ...range, provider: 'openai', streamed: true, family: 'chat', errorCode: 'insufficient_balance' },
+      ...{ minCost: '0', maxCost: '1', minLatency: 0, maxLatency: 60_000 },
+    }),
+    count('count of 30 days', range),
+    count('count of 30 days, of a provider', { ...range, provider: 'openai' }),
+    count('count of 30 days, streamed', { ...range, streamed: true }),
+    count('count of 30 days that failed', { ...range, status: '5xx' }),
     page('least used model that failed', { model: models.at(-1), status: '5xx' }),
     page('a day', { from: around, to: new Date(Date.parse(around) + dayMs).toISOString() }),
     page('upstream request id within a day', { upstreamRequestId: upstreamId, from: around }),
@@ -88,6 +116,8 @@ export async function questionsOf(
     usage('30 days of usage by day', { ...range, by: 'day' }),
     usage('30 days of usage by key', { ...range, by: 'key' }),
     usage('30 days of usage that begin at noon, by model', { ...atNoon, by: 'model' }),
+    chart('30 days of usage as a chart of days, by model', { ...range, step: 'day', by: 'model' }),
+    chart('7 days of usage as a chart of hours, by model', { ...week, step: 'hour', by: 'model' }),
   ];
 }
 
