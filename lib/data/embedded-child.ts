@@ -3,6 +3,7 @@ import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
+import { keepPrivate, rememberMissing } from '#lib/data/embedded/files';
 import { listen } from '#lib/data/embedded/socket';
 import { type Engine, Turns } from '#lib/data/embedded/turns';
 import {
@@ -66,17 +67,11 @@ async function open(): Promise<PGlite> {
     renameSync(draft, place);
   }
   const database = await PGlite.create(place);
-  keepPrivate(database);
+  keepPrivate(database.Module.FS);
+  rememberMissing(database.Module.FS);
   // What it has unpacked, or made until now.
   makePrivate(place);
   return database;
-}
-
-/** Its file system gives each new file the mode that was asked for, whatever the umask says. */
-function keepPrivate(database: PGlite): void {
-  const files: { chmod(file: unknown, mode: number, ...rest: unknown[]): void } = database.Module.FS;
-  const chmod = files.chmod.bind(files);
-  files.chmod = (file, mode, ...rest) => chmod(file, mode & 0o700, ...rest);
 }
 
 const roleOf = (text: string): Role => (text === 'command' ? 'command' : 'server');

@@ -98,6 +98,21 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
     expect(findHolder(dataDir)?.childPid).not.toBe(before);
   });
 
+  it('uses the room that deleted rows have left, also where its map was missing before', async () => {
+    const { url } = await openHere(await embeddedDirectory('made'));
+    const rows = "INSERT INTO t SELECT n, repeat('x', 500) FROM generate_series(1, 2000) AS n";
+    const size = "SELECT pg_relation_size('t') AS bytes";
+    await query(url, 'CREATE TABLE t (n INT, filler TEXT)');
+    await query(url, rows);
+    const before = await query(url, size);
+    for (let time = 0; time < 3; time++) {
+      await query(url, 'DELETE FROM t');
+      await query(url, 'VACUUM (TRUNCATE off) t');
+      await query(url, rows);
+    }
+    expect(await query(url, size)).toEqual(before);
+  });
+
   it('has its sockets elsewhere when the path of its directory is too long for one', async () => {
     const made = await embeddedDirectory('made');
     const dataDir = join(made, 'deep'.repeat(20), 'deeper'.repeat(10));
