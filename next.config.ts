@@ -25,6 +25,8 @@ const config: NextConfig = {
     '@node-rs/argon2',
     '@prisma/adapter-pg',
     '@prisma/client',
+    'ioredis',
+    'nodemailer',
     'pg',
     'pino',
     'undici',

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { meetCatalogue } from '#lib/catalogue/at-start';
-import { loadEnv } from '#lib/env';
+import { loadEnv, publicUrl } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
 import { nodeLane } from '#lib/gateway/node-lane';
+import { openOutboxOf } from '#lib/mail/open';
 import { openManagement } from '#lib/management/open';
 import { isManagementTarget } from '#lib/management/serve';
 import { assemble } from '#lib/process/assemble';
@@ -22,6 +23,7 @@ import { openStore } from '#lib/process/store';
 import { keepTickShape } from '#lib/process/tick-shape';
 import { openUpstreams } from '#lib/process/upstreams';
 import { welcome } from '#lib/process/welcome';
+import { openThrottle } from '#lib/throttle/open';
 import { catalogueDir, seedFirstRun } from '#prisma/seed';
 
 /** The process: environment → database → runtime → one listener with two lanes. */
@@ -43,9 +45,17 @@ const upstreams = await openUpstreams(env, log);
 const running = await assemble(env, store.db, upstreams, log);
 const dev = process.argv.includes('--dev');
 const metrics = await openMetrics(env, store.db.pool, running);
-const control = controlOf(env, store.db, running);
+const throttle = openThrottle(env, (error) => log.warn({ reason: reasonOf(error) }, 'throttle'));
+const outbox = openOutboxOf(
+  env,
+  store.db,
+  publicUrl(env, env.port),
+  (error) => log.error({ reason: reasonOf(error) }, 'mail'),
+  (fields, message) => log.warn(fields, message),
+);
+const control = controlOf(env, store.db, running, outbox);
 const management = openManagement(control, log);
-const pages = await openConsole(env, control, log, dev);
+const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
 const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
 const takeBody = createBodyGate(newId);
 let stopping = false;
@@ -148,8 +158,14 @@ async function drainConnections(patienceMs: number): Promise<void> {
   clearTimeout(deadline);
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 async function close(): Promise<void> {
   await pages.close();
+  await outbox.stop();
+  throttle.close();
   await running.stop();
   await upstreams.close();
   await store.close();

@@ -7,7 +7,7 @@ export interface Pending {
   readonly instead: string;
 }
 
-type Given = Pick<Env, 'workers' | 'redis' | 'github' | 'google' | 'smtpUrl' | 'stripe' | 'allowSignUp'>;
+type Given = Pick<Env, 'workers' | 'redis' | 'stripe'>;
 
 /** The given settings that have no effect in this version: the start warns about them. */
 export function pendingSettings(env: Given): readonly Pending[] {
@@ -18,16 +18,9 @@ export function pendingSettings(env: Given): readonly Pending[] {
       instead:
         'limits are not shared yet: RPM, TPM and concurrency count in each process alone, so that N processes admit up to N times as much; balances and spend caps hold for all together',
     },
-    env.github !== null && { setting: 'GITHUB_ID', instead: 'people sign in with e-mail and password' },
-    env.google !== null && { setting: 'GOOGLE_ID', instead: 'people sign in with e-mail and password' },
-    env.smtpUrl !== null && { setting: 'SMTP_URL', instead: 'no mail is sent' },
     env.stripe !== null && {
       setting: 'STRIPE_SECRET_KEY',
       instead: 'nobody can top up; post credit with "gateway credit add"',
-    },
-    !env.allowSignUp && {
-      setting: 'ALLOW_SIGN_UP',
-      instead: 'nobody can sign up anyway; make users with "gateway user create"',
     },
   ];
   return found.filter((one) => one !== false);

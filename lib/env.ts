@@ -39,9 +39,13 @@ export interface Env {
   readonly keyPepper: string;
   /** As set, else null: derived by `publicUrl` once the port is known. */
   readonly nextAuthUrl: string | null;
-  readonly github: Pair | null;
-  readonly google: Pair | null;
+  /** `url`: of GitHub itself or of a GitHub Enterprise Server, without a slash at the end. */
+  readonly github: (Pair & { readonly url: string }) | null;
+  /** `issuer`: an OpenID provider, without a slash at the end. */
+  readonly google: (Pair & { readonly issuer: string }) | null;
   readonly smtpUrl: string | null;
+  /** Sender of mail: an address, or a name and one; null: no-reply at the public address. */
+  readonly mailFrom: string | null;
   readonly stripe: { secretKey: string; webhookSecret: string | null; apiBase: string | null } | null;
   readonly sandbox: boolean;
   readonly metricsToken: string | null;
@@ -51,7 +55,10 @@ export interface Env {
   readonly bodyBudgetBytes: number;
   /** How long the call log is kept, days; workspaces may choose fewer. */
   readonly callRetentionDays: number;
+  /** On the embedded database without other word. */
   readonly allowSignUp: boolean;
+  /** What a workspace made by signing up is given, nano-dollars. */
+  readonly signUpCreditNano: bigint;
   /** null: calls are sent to no collector. */
   readonly telemetry: TelemetrySettings | null;
 }
@@ -91,10 +98,15 @@ export function readEnv(source: Source): Env {
     nextAuthSecret: secret('NEXTAUTH_SECRET'),
     encryptionKey: encryptionKeyOf(secret('ENCRYPTION_KEY')),
     keyPepper: secret('KEY_PEPPER'),
-    nextAuthUrl: settings.NEXTAUTH_URL?.replace(/\/+$/, '') ?? null,
-    github: pairOf(settings.GITHUB_ID, settings.GITHUB_SECRET),
-    google: pairOf(settings.GOOGLE_ID, settings.GOOGLE_SECRET),
+    nextAuthUrl: settings.NEXTAUTH_URL ? withoutSlash(settings.NEXTAUTH_URL) : null,
+    github: providerOf(settings.GITHUB_ID, settings.GITHUB_SECRET, {
+      url: withoutSlash(settings.GITHUB_URL ?? 'https://github.com'),
+    }),
+    google: providerOf(settings.GOOGLE_ID, settings.GOOGLE_SECRET, {
+      issuer: withoutSlash(settings.GOOGLE_ISSUER ?? 'https://accounts.google.com'),
+    }),
     smtpUrl: settings.SMTP_URL ?? null,
+    mailFrom: settings.MAIL_FROM ?? null,
     stripe: settings.STRIPE_SECRET_KEY
       ? {
           secretKey: settings.STRIPE_SECRET_KEY,
@@ -109,7 +121,8 @@ export function readEnv(source: Source): Env {
     maxUploadBytes: settings.MAX_UPLOAD_BYTES,
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
     callRetentionDays: settings.CALL_RETENTION_DAYS,
-    allowSignUp: settings.ALLOW_SIGN_UP,
+    allowSignUp: settings.ALLOW_SIGN_UP ?? embedded,
+    signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
     telemetry,
   };
 }
@@ -202,6 +215,14 @@ function redisOf(settings: Settings): Env['redis'] {
   return url && token ? { kind: 'rest', url, token } : null;
 }
 
-function pairOf(id: string | undefined, secret: string | undefined): Pair | null {
-  return id && secret ? { id, secret } : null;
+function providerOf<Place>(
+  id: string | undefined,
+  secret: string | undefined,
+  place: Place,
+): (Pair & Place) | null {
+  return id && secret ? { id, secret, ...place } : null;
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/\/+$/, '');
 }

@@ -1,8 +1,9 @@
 'use client';
 
-import { Eye, EyeOff } from 'lucide-react';
 import { signIn } from 'next-auth/react';
 import { type FormEvent, useRef, useState } from 'react';
+import { Alert } from '#components/account/alert';
+import { PasswordField } from '#components/account/password-field';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
@@ -10,13 +11,25 @@ const messages: Record<string, string> = {
   CredentialsSignin: 'The e-mail or the password is not right. Check both and try again.',
   Unavailable: 'The gateway cannot look this up just now. Try again in a moment.',
   TooManyAttempts: 'Too many attempts. Wait 15 minutes, then try again.',
+  UnverifiedEmail: 'Your address is not verified there. Verify it with the provider, then try again.',
+  AddressTaken:
+    'This address has an account here that is not verified yet. Sign in with its password and verify it, or have the password reset.',
+  SignUpClosed:
+    'There is no account for this address, and signing up is closed. Ask the people who run this gateway.',
+  AccessDenied: 'The provider did not let you in.',
 };
+const otherwise = 'Signing in did not work. Try again in a moment.';
 
-/** @param target path of this console to go to afterwards; already checked by the server. */
-export function SignInForm({ target }: { target: string }) {
-  const [message, setMessage] = useState<string | null>(null);
+interface SignInFormProps {
+  /** Path of this console to go to afterwards; already checked by the server. */
+  target: string;
+  /** Why signing in with another account did not work; a word of its address. */
+  error: string | null;
+}
+
+export function SignInForm({ target, error }: SignInFormProps) {
+  const [message, setMessage] = useState<string | null>(error && (messages[error] ?? otherwise));
   const [pending, setPending] = useState(false);
-  const [visible, setVisible] = useState(false);
   const form = useRef<HTMLFormElement>(null);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
@@ -40,11 +53,7 @@ export function SignInForm({ target }: { target: string }) {
 
   return (
     <form ref={form} method="post" onSubmit={submit} className="grid gap-4">
-      {message ? (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-          {message}
-        </p>
-      ) : null}
+      {message ? <Alert tone="bad">{message}</Alert> : null}
       <Field
         label="E-mail"
         name="email"
@@ -54,25 +63,7 @@ export function SignInForm({ target }: { target: string }) {
         required
         maxLength={320}
       />
-      <Field
-        label="Password"
-        name="password"
-        type={visible ? 'text' : 'password'}
-        autoComplete="current-password"
-        required
-        maxLength={1024}
-        suffix={
-          <Button
-            tone="quiet"
-            size="smallIcon"
-            aria-label={visible ? 'Hide password' : 'Show password'}
-            aria-pressed={visible}
-            onClick={() => setVisible(!visible)}
-          >
-            {visible ? <EyeOff /> : <Eye />}
-          </Button>
-        }
-      />
+      <PasswordField label="Password" name="password" autoComplete="current-password" />
       <Button type="submit" tone="primary" disabled={pending} className="mt-1">
         {pending ? 'Signing in…' : 'Sign in'}
       </Button>

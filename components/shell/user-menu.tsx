@@ -1,6 +1,6 @@
 'use client';
 
-import { BookOpen, LogOut, Monitor, Moon, Sun, UserRound } from 'lucide-react';
+import { BookOpen, LogOut, Monitor, Moon, Settings2, Sun, UserRound } from 'lucide-react';
 import Link from 'next/link';
 import { useTheme } from 'next-themes';
 import { leave } from '#components/account/leave';
@@ -55,6 +55,10 @@ export function UserMenu({ email, name, role }: UserMenuProps) {
         onChange={setTheme}
       />
       <MenuSeparator />
+      <MenuItem link={<Link href="/account" prefetch={false} />}>
+        <Settings2 />
+        Your account
+      </MenuItem>
       <MenuItem link={<Link href="/docs" prefetch={false} />}>
         <BookOpen />
         Documentation

@@ -42,12 +42,6 @@ export const doctor: readonly Command[] = [
 /** Parts that no setting switches on yet. */
 const toCome: readonly Check[] = [
   { name: 'stripe', state: 'off', detail: 'not there yet: post credit with "gateway credit add"' },
-  { name: 'mail', state: 'off', detail: 'not there yet' },
-  {
-    name: 'github and google sign-in',
-    state: 'off',
-    detail: 'not there yet: "gateway user create" makes users',
-  },
 ];
 
 async function examine(context: Context): Promise<Check[]> {
@@ -63,6 +57,10 @@ async function examine(context: Context): Promise<Check[]> {
     ...(await examineDatabase(context, env)),
     await examineRedis(env),
     optional('metrics', env.metricsToken !== null, 'guarded by METRICS_TOKEN', 'set METRICS_TOKEN'),
+    optional('mail', env.smtpUrl !== null, 'sent by SMTP_URL', 'set SMTP_URL; links are printed in the log'),
+    optional('sign-up', env.allowSignUp, 'anybody may sign up', 'set ALLOW_SIGN_UP=on'),
+    optional('github sign-in', env.github !== null, 'on', 'set GITHUB_ID and GITHUB_SECRET'),
+    optional('google sign-in', env.google !== null, 'on', 'set GOOGLE_ID and GOOGLE_SECRET'),
     optional('simulated provider', env.sandbox, 'started by the server', 'set SANDBOX=on to try things out'),
     ...toCome,
     ...pendingSettings(env).map(

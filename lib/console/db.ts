@@ -1,8 +1,12 @@
 import type { ControlHost } from '#lib/control/run';
+import { accountsOf } from '#lib/control/user/account-rules';
 import { openDb } from '#lib/data/db';
 import { type Env, envSecret, findHostEnv, publicUrl } from '#lib/env';
+import { openOutboxOf } from '#lib/mail/open';
 import { readSealingKey } from '#lib/secrets';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { openThrottle } from '#lib/throttle/open';
+import type { Throttle } from '#lib/throttle/throttle';
 
 /** What the console needs of the process's settings. */
 interface ConsoleEnv {
@@ -10,6 +14,10 @@ interface ConsoleEnv {
   readonly publicUrl: string;
   /** Signs and encrypts the session cookie. */
   readonly authSecret: string;
+  /** Accounts with which people may sign in besides a password. */
+  readonly providers?: Pick<Env, 'github' | 'google'>;
+  /** Whether mail is sent; else its links are printed in the log. */
+  readonly mails?: boolean;
 }
 
 /** What the process gives to the console's pages and actions. */
@@ -17,6 +25,8 @@ export interface ConsoleHost {
   /** What operations work with; a change made here is in force on this machine at once. */
   readonly control: ControlHost;
   readonly env: ConsoleEnv;
+  /** Counts what people try by hand. */
+  readonly throttle: Throttle;
   /** Unexpected errors of pages and actions, for the log. */
   report(error: unknown): void;
 }
@@ -40,24 +50,33 @@ export function getConsoleHost(): ConsoleHost {
   if (!env?.databaseUrl) throw new Error('the console needs DATABASE_URL and KEY_PEPPER; set both');
   const db = openDb(env.databaseUrl);
   const sealingKey = readSealingKey(env.encryptionKey);
+  const report = (error: unknown) => console.error(error);
+  const outbox = openOutboxOf(env, db, publicUrl(env, env.port), report);
   const made: ConsoleHost = {
     control: {
+      accounts: accountsOf(env),
       db,
       keyPepper: env.keyPepper,
       sealingKey,
       catalogue: () =>
         loadCatalogue(db.pool, { envSecret: (name) => envSecret(name) ?? undefined, sealingKey }),
-      // Nothing to wake: processes that serve calls poll the change feed once a second.
-      changed: () => undefined,
+      // Processes that serve calls poll the change feed once a second.
+      changed: () => outbox.wake(),
     },
     env: consoleEnvOf(env, env.port),
-    report: (error) => console.error(error),
+    throttle: openThrottle(env, report).throttle,
+    report,
   };
   setConsoleHost(made);
   return made;
 }
 
 /** @param port the one that the process listens on. */
-function consoleEnvOf(env: Env, port: number): ConsoleEnv {
-  return { publicUrl: publicUrl(env, port), authSecret: env.nextAuthSecret };
+export function consoleEnvOf(env: Env, port: number): ConsoleEnv {
+  return {
+    publicUrl: publicUrl(env, port),
+    authSecret: env.nextAuthSecret,
+    providers: { github: env.github, google: env.google },
+    mails: env.smtpUrl !== null,
+  };
 }

@@ -88,12 +88,23 @@ export async function tryForPage<F extends Fields, Out, R extends Reach>(
   }
 }
 
-function refused(message: string, field: string | null = null, signedOut = false): ActionResult<never> {
+/** A refusal that no field is at fault for, unless one is named. */
+export function refused(
+  message: string,
+  field: string | null = null,
+  signedOut = false,
+): ActionResult<never> {
   return { ok: false, message, field, signedOut };
 }
 
+/** @param waitSeconds until another try is worth it. */
+export function tooMany(waitSeconds: number): ActionResult<never> {
+  const wait = waitSeconds < 90 ? `${waitSeconds} seconds` : `${Math.ceil(waitSeconds / 60)} minutes`;
+  return refused(`Too many attempts. Wait ${wait}, then try again.`);
+}
+
 /** A refusal as a sentence; beside its box it needs no field's name. */
-function inWords({ code, field, text }: ControlRefused, fields: Fields): ActionResult<never> {
+export function inWords({ code, field, text }: ControlRefused, fields: Fields): ActionResult<never> {
   // Strangers and unknown workspaces get one answer, so that nobody can probe names.
   if (code === 'not_found' && field === 'workspace')
     return refused('You are no longer a member of this workspace.');

@@ -2,19 +2,19 @@ import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { getServerSession } from 'next-auth';
 import { cache } from 'react';
+import { authOptions } from '#lib/console/account/auth';
 import { safeCallback } from '#lib/console/addresses';
-import { authOptions } from '#lib/console/auth';
 import { getConsoleHost } from '#lib/console/db';
 import { findUserOfSession, type SessionUser } from '#lib/control/user/authenticate';
 
 /**
- * Who is signed in; null for nobody. A session that was signed out, or whose version is behind the user's
- * (password changed, signed out everywhere), is nobody's. Asked once a request.
+ * Who is signed in; null for nobody. A session that ended (signed out here or everywhere, password changed) is
+ * nobody's. Asked once a request.
  */
 export const findUser = cache(async (): Promise<SessionUser | null> => {
   const session = await getServerSession(authOptions());
   if (!session?.sessionId || session.endsAtMs <= Date.now()) return null;
-  return findUserOfSession(getConsoleHost().control.db, session);
+  return findUserOfSession(getConsoleHost().control.db, session, Date.now());
 });
 
 /** Who is signed in; sends everyone else to the sign-in page, and back here afterwards. */

@@ -1,7 +1,7 @@
 import type { Role } from '#lib/control/role';
 
 /** Who asks for an operation, as an adapter has authenticated them. */
-export type Actor = UserActor | ManagementKeyActor | OperatorActor;
+export type Actor = UserActor | ManagementKeyActor | OperatorActor | StrangerActor;
 
 interface Asked {
   /** Where the request came from, for the audit trail; null: this machine. */
@@ -14,6 +14,15 @@ export interface UserActor extends Asked {
   readonly userId: string;
   /** One of the people who run the gateway. */
   readonly operator: boolean;
+  /** The session in which they ask; none in a request without one. */
+  readonly sessionId?: string;
+  /** Their address has to be verified before they change anything beyond their own account. */
+  readonly unverified?: boolean;
+}
+
+/** Somebody who is not signed in: signs up, verifies an address, forgot a password. */
+export interface StrangerActor extends Asked {
+  readonly kind: 'stranger';
 }
 
 /** A management key of a workspace with a role, or (both null) of the operator. */
@@ -39,17 +48,19 @@ export const commandLine: OperatorActor = { kind: 'operator', name: 'command lin
 /** Whether they act for the people who run the gateway. */
 export function isOperator(actor: Actor): boolean {
   if (actor.kind === 'operator') return true;
+  if (actor.kind === 'stranger') return false;
   return actor.kind === 'user' ? actor.operator : actor.workspaceId === null;
 }
 
-/** The actor of an audit row: a user's id, "management-key <id>", or a name. */
+/** The actor of an audit row: a user's id, "management-key <id>", "stranger", or a name. */
 export function actorName(actor: Actor): string {
   if (actor.kind === 'operator') return actor.name;
+  if (actor.kind === 'stranger') return 'stranger';
   return actor.kind === 'user' ? actor.userId : `management-key ${actor.keyId}`;
 }
 
 /** The user behind an actor; null where there is none. */
 export function userOf(actor: Actor): string | null {
-  if (actor.kind === 'operator') return null;
+  if (actor.kind === 'operator' || actor.kind === 'stranger') return null;
   return actor.kind === 'user' ? actor.userId : actor.madeBy;
 }

@@ -5,6 +5,7 @@ import type { Fields, ValuesOf } from '#lib/control/field/field';
 import type { ActingRole, Permission } from '#lib/control/role';
 import type { EveryWorkspace, Scope, WorkspaceScope } from '#lib/control/scope';
 import type { ReadStore, Store } from '#lib/control/store';
+import type { AccountRules } from '#lib/control/user/account-rules';
 import type { Change } from '#lib/data/change';
 import type { LiveHealth } from '#lib/routing/live-health';
 import type { Catalogue } from '#lib/snapshot/snapshot';
@@ -38,6 +39,7 @@ export interface Context<R extends Reach = Reach> {
   /** Where this process keeps its journal; null: it has none. */
   readonly journalDir: string | null;
   readonly nowMs: number;
+  readonly accounts: AccountRules;
   /** The models and offers in force, with what this process may route to. */
   catalogue(): Catalogue | Promise<Catalogue>;
   /** What the gateway processes know of their offers. */

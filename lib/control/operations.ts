@@ -14,6 +14,7 @@ import { auditOperations } from '#lib/control/trail/operations';
 import { usageOperations } from '#lib/control/usage/operations';
 import { userOperations } from '#lib/control/user/operations';
 import { ownOperations } from '#lib/control/user/own';
+import { sessionOperations } from '#lib/control/user/sessions';
 import { workspaceOperations } from '#lib/control/workspace/operations';
 
 /**
@@ -30,6 +31,7 @@ export const operations: readonly Operation[] = [
   ...memberOperations,
   ...userOperations,
   ...ownOperations,
+  ...sessionOperations,
   ...auditOperations,
   ...creditOperations,
   ...callOperations,

@@ -128,6 +128,21 @@ export function checkFields({ role }: Reached, fields: Fields, input: object): v
   }
 }
 
+/**
+ * Whoever has not shown that the address is theirs changes nothing but their own account
+ * (contract: control-plane/verification). @throws ControlRefused permission_denied.
+ */
+export function checkVerified(
+  actor: Actor,
+  { reach, kind }: { readonly reach: Reach; readonly kind: 'read' | 'create' | 'change' },
+): void {
+  if (actor.kind !== 'user' || actor.unverified !== true || reach === 'self' || kind === 'read') return;
+  throw new ControlRefused(
+    'permission_denied',
+    'verify your e-mail address first: open the link that was sent to you, or have it sent again',
+  );
+}
+
 /** @throws ControlRefused permission_denied, naming the roles that may. */
 export function checkPermission(
   { role, suspended }: Reached,

@@ -4,10 +4,11 @@ import { audit } from '#lib/control/audit';
 import type { Context, Mutation, Operation, Reach, Read, State } from '#lib/control/declare';
 import { type Fields, parseFields, type ValuesOf } from '#lib/control/field/field';
 import { claim, keep, type Once } from '#lib/control/once';
-import { checkFields, checkPermission, type Reached, reachOf } from '#lib/control/reach';
+import { checkFields, checkPermission, checkVerified, type Reached, reachOf } from '#lib/control/reach';
 import { badInput, conflict } from '#lib/control/refusal';
 import { etagOf, matches } from '#lib/control/state';
 import { lockTable, type Store, storeOf, transact } from '#lib/control/store';
+import { type AccountRules, noSignUp } from '#lib/control/user/account-rules';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 import { type LiveHealth, noHealth } from '#lib/routing/live-health';
@@ -28,6 +29,8 @@ export interface ControlHost {
   limitUse?(keyId: string): Promise<readonly LimitUse[]>;
   /** Where it keeps its journal, if it has one. */
   readonly journalDir?: string;
+  /** What people may do by themselves; without it nobody signs up. */
+  readonly accounts?: AccountRules;
   /**
    * Has the gateway processes of this machine read what was just committed
    * (contract: authentication/change-in-force); they read it within a second anyway.
@@ -89,6 +92,7 @@ async function admit<F extends Fields>(
   const { reach, fields } = operation;
   const reached = await reachOf(store, actor, { reach, workspace, ...(lock ? { lock } : {}) });
   checkPermission(reached, operation);
+  checkVerified(actor, operation);
   const input = parseFields(fields, given);
   checkFields(reached, fields, input);
   return { reached, input };
@@ -148,6 +152,7 @@ function contextOf<R extends Reach>(
     limitUse: async (keyId) => (await host.limitUse?.(keyId)) ?? [],
     health: async () => (await host.health?.()) ?? noHealth,
     nowMs: Date.now(),
+    accounts: host.accounts ?? noSignUp,
     expect: (state: State) => {
       compared = true;
       if (ifMatch !== undefined && !matches(ifMatch, state)) {

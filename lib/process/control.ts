@@ -1,7 +1,9 @@
 import { readHealth } from '#lib/command/live/offers';
 import type { ControlHost } from '#lib/control/run';
+import { accountsOf } from '#lib/control/user/account-rules';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
+import type { Outbox } from '#lib/mail/drain';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { readSealingKey } from '#lib/secrets';
 import { announce } from '#lib/snapshot/announce';
@@ -9,19 +11,25 @@ import { readLimitUse } from '#lib/snapshot/limit-use';
 
 /** What this process gives to operations, whichever adapter runs them. */
 export function controlOf(
-  env: Pick<Env, 'keyPepper' | 'encryptionKey' | 'dataDir'>,
+  env: Pick<
+    Env,
+    'keyPepper' | 'encryptionKey' | 'dataDir' | 'allowSignUp' | 'signUpCreditNano' | 'databaseUrl'
+  >,
   db: Db,
   running: Pick<GatewayProcess, 'pollNow' | 'runtime'>,
+  outbox: Pick<Outbox, 'wake'>,
 ): ControlHost {
   return {
     db,
     keyPepper: env.keyPepper,
     sealingKey: readSealingKey(env.encryptionKey),
+    accounts: accountsOf(env),
     catalogue: () => running.runtime.catalogue(),
     limitUse: (keyId) => readLimitUse(env.dataDir, keyId),
     health: () => readHealth(env.dataDir),
     // At once here, and in the other processes of this machine.
     changed: async () => {
+      outbox.wake();
       await running.pollNow();
       await announce(env.dataDir);
     },

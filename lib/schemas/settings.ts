@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseUsd } from '#lib/money';
 
 const mebibyte = 1024 * 1024;
 
@@ -31,6 +32,17 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(values: Valu
 const yes = ['on', 'true', '1', 'yes'] as const;
 const no = ['off', 'false', '0', 'no'] as const;
 
+/** Dollars as a decimal string, at most a million; in nano-dollars. */
+const dollars = z
+  .string()
+  .refine(isAmount, 'not an amount. Set dollars from 0 to 1000000 as a decimal number, like 5 or 2.50.')
+  .transform(parseUsd)
+  .default(0n);
+
+function isAmount(text: string): boolean {
+  return /^\d{1,7}(\.\d{1,9})?$/.test(text) && parseUsd(text) <= 1_000_000n * 1_000_000_000n;
+}
+
 const toggle = z
   .string()
   .toLowerCase()
@@ -57,7 +69,11 @@ export const settingsSchema = z.object({
   GITHUB_SECRET: text,
   GOOGLE_ID: text,
   GOOGLE_SECRET: text,
+  // GitHub Enterprise, another OpenID provider, or a stand-in of either.
+  GITHUB_URL: url(['https', 'http']),
+  GOOGLE_ISSUER: url(['https', 'http']),
   SMTP_URL: url(['smtps', 'smtp']),
+  MAIL_FROM: z.string().max(320, 'too long. Set an address like gateway@example.com.').optional(),
   STRIPE_SECRET_KEY: text,
   STRIPE_WEBHOOK_SECRET: text,
   STRIPE_API_BASE: url(['https', 'http']),
@@ -69,7 +85,8 @@ export const settingsSchema = z.object({
   BODY_BUDGET_BYTES: bytes(256 * mebibyte),
   // What providers keep can be referred to for 30 days, and settles a difference of its call until then.
   CALL_RETENTION_DAYS: integer(35, 36_500, 90),
-  ALLOW_SIGN_UP: toggle.default(true),
+  ALLOW_SIGN_UP: toggle.optional(),
+  SIGN_UP_CREDIT_USD: dollars,
   // By the OpenTelemetry specification; lib/telemetry/settings.ts reads them.
   OTEL_EXPORTER_OTLP_ENDPOINT: text,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text,

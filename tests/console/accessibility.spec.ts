@@ -54,6 +54,30 @@ for (const { colorScheme, width } of [
       await expectAccessible(page);
     });
 
+    test('signing up, forgotten passwords, the first run and one’s account are accessible', async ({
+      page,
+      home,
+      browser,
+    }) => {
+      await page.goto('/account');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+      await expectAccessible(page);
+      await page.goto(`/${home.slug}`);
+      await expect(page.getByText('Waiting for your first call')).toBeVisible();
+      await expectAccessible(page);
+      const strangers = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+      const stranger = await strangers.newPage();
+      for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/verify?token=x']) {
+        await stranger.goto(new URL(path, page.url()).href);
+        await expectAccessible(stranger);
+      }
+      await stranger.getByRole('button', { name: 'Verify my address' }).click();
+      await expect(stranger.getByRole('alert').filter({ hasText: 'link' })).toBeVisible();
+      await expectAccessible(stranger);
+      await strangers.close();
+    });
+
     test('keys and their dialogs are accessible', async ({ page, home }) => {
       await openKeys(page, home);
       await expect(page.locator('html')).toHaveClass(new RegExp(`\\b${colorScheme}\\b`));

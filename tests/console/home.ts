@@ -5,7 +5,7 @@ import { type BrowserContext, test as base, type Page } from '@playwright/test';
 import { encode } from 'next-auth/jwt';
 import { type Db, openDb } from '#lib/data/db';
 import { embeddedUrl } from '#lib/data/embedded-directory';
-import { started } from '#tests/console/visit';
+import { inDatabase, started } from '#tests/console/visit';
 import { addMember, createKey, createWorkspace } from '#tests/support/control/operate';
 
 export interface Person {
@@ -76,10 +76,14 @@ export async function makeKey(db: Db, { slug }: Home, name: string): Promise<str
   return (await createKey(db, { workspace: slug, name }, secretNamed('KEY_PEPPER'))).key;
 }
 
-/** Gives the browser the cookie that signing in would give it. */
+/** Gives the browser the session that signing in would give it. */
 export async function enter(context: BrowserContext, person: Person): Promise<void> {
   const endsAtMs = Date.now() + 24 * 3_600_000;
-  const session = { userId: person.id, sessionVersion: 1, sessionId: randomUUID(), endsAtMs };
+  const session = { userId: person.id, sessionId: randomUUID(), endsAtMs };
+  await inDatabase(
+    `INSERT INTO session (id, user_id, version, method, ends_at)
+     VALUES ('${session.sessionId}', '${person.id}', 1, 'password', now() + interval '1 day')`,
+  );
   const value = await encode({ token: session, secret: sessionSecret() });
   await context.addCookies([{ name: 'next-auth.session-token', value, url: started('URL'), httpOnly: true }]);
 }

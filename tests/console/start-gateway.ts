@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,8 +19,17 @@ export default async function startGateway(): Promise<() => Promise<void>> {
   const node = await prepare({ build: true });
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-console-'));
   const port = await freePort();
-  const env = { ...process.env, NODE_ENV: 'production' as const, DATA_DIR: dataDir, PORT: String(port) };
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production' as const,
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    SIGN_UP_CREDIT_USD: '5',
+  };
   const server = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // Links of mail are printed there.
+  const log = createWriteStream(join(dataDir, 'console.log'));
+  server.stderr?.pipe(log);
   const stop = async () => {
     if (server.exitCode === null && server.signalCode === null) {
       server.kill('SIGTERM');

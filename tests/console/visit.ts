@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { Client } from 'pg';
@@ -76,4 +78,16 @@ export async function callGateway(key: string, model = 'sandbox/echo'): Promise<
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
   });
+}
+
+/** The link of the latest mail to an address, which the gateway prints because it has no mail server. */
+export async function linkInLog(email: string): Promise<string> {
+  let link = '';
+  await expect(() => {
+    const lines = readFileSync(join(started('DATA_DIR'), 'console.log'), 'utf8').split('\n');
+    const said = lines.flatMap((line) => (line.includes(email) ? [JSON.parse(line)] : []));
+    link = said.findLast((one) => one.to === email)?.link ?? '';
+    expect(link).toMatch(/token=/);
+  }).toPass({ timeout: 30_000 });
+  return link;
 }

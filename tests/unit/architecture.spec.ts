@@ -44,7 +44,7 @@ const rooms = [
   {
     name: 'the cold shell',
     files: [
-      /^lib\/(billing|catalogue|console|control|data|demo|jobs|management|metrics|resources|telemetry)\//,
+      /^lib\/(billing|catalogue|console|control|data|demo|jobs|mail|management|metrics|resources|telemetry|throttle)\//,
       /^lib\/settlement\/(drain|recover)\.ts$/,
       /^lib\/snapshot\/(changes|load)\.ts$/,
       /^lib\/admission\/lease\.ts$/,
@@ -144,7 +144,7 @@ describe('who may import whom', () => {
 
 describe('the tables of the control plane (contract: control-plane/scope, control-plane/one-transaction)', () => {
   const keepers =
-    /^lib\/(admission|billing|catalogue|control|data|demo|jobs|metrics|process|resources|settlement|snapshot|telemetry)\//;
+    /^lib\/(admission|billing|catalogue|control|data|demo|jobs|mail|metrics|process|resources|settlement|snapshot|telemetry)\//;
   const access =
     /\bprisma\b|\$(transaction|queryRaw|executeRaw)|\bpool\.query\b|\b(FROM|INTO|UPDATE) "?[a-z_]+\b/;
 

@@ -43,7 +43,8 @@ describe('settings (contract: operations/settings)', () => {
   });
 
   it('listen everywhere and leave the sandbox off beside a PostgreSQL server', () => {
-    expect(readEnv(server)).toMatchObject({ host: '0.0.0.0', sandbox: false, keyPepper: 'c' });
+    const env = { host: '0.0.0.0', sandbox: false, keyPepper: 'c', allowSignUp: false, signUpCreditNano: 0n };
+    expect(readEnv(server)).toMatchObject(env);
   });
 
   it('keep the data in .data when no directory is set', () => {
@@ -62,6 +63,20 @@ describe('settings (contract: operations/settings)', () => {
     expect(readEnv({ DATA_DIR: temporary(), SANDBOX: 'off', ALLOW_SIGN_UP: 'False' })).toMatchObject({
       sandbox: false,
       allowSignUp: false,
+    });
+  });
+
+  it('name other ways to sign in, mail and what a new workspace is given', () => {
+    const set = {
+      GITHUB_ID: 'i',
+      GITHUB_SECRET: 's',
+      GITHUB_URL: 'https://git.example/',
+      SIGN_UP_CREDIT_USD: '2.5',
+    };
+    expect(readEnv({ ...server, ...set, GOOGLE_ID: 'i', GOOGLE_SECRET: 's' })).toMatchObject({
+      github: { id: 'i', secret: 's', url: 'https://git.example' },
+      google: { issuer: 'https://accounts.google.com' },
+      signUpCreditNano: 2_500_000_000n,
     });
   });
 
@@ -135,6 +150,9 @@ describe('a wrong setting stops the start', () => {
     [{ WORKERS: '0' }, /^WORKERS: /],
     [{ MAX_BODY_BYTES: '-1' }, /^MAX_BODY_BYTES: /],
     [{ CALL_RETENTION_DAYS: '34' }, /^CALL_RETENTION_DAYS: .*from 35 to 36500/],
+    [{ SIGN_UP_CREDIT_USD: '-5' }, /^SIGN_UP_CREDIT_USD: .*from 0 to 1000000/],
+    [{ SIGN_UP_CREDIT_USD: '1000000.01' }, /^SIGN_UP_CREDIT_USD: /],
+    [{ SMTP_URL: 'mail.example' }, /^SMTP_URL: .*smtp:\/\//],
     [{ GITHUB_ID: 'x' }, /^GITHUB_SECRET: required beside GITHUB_ID/],
     [{ UPSTASH_REDIS_REST_TOKEN: 'x' }, /^UPSTASH_REDIS_REST_URL: required/],
     [{ STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_API_BASE: 'http://localhost:1' }, /^STRIPE_API_BASE: /],
@@ -161,7 +179,6 @@ describe('a wrong setting stops the start', () => {
       WORKERS: '4',
       REDIS_URL: 'redis://r',
       STRIPE_SECRET_KEY: 'sk_test_1',
-      SMTP_URL: 'smtp://m',
     };
     const pending = pendingSettings(readEnv({ ...server, ...set }));
     expect(pending.map(({ setting }) => setting).sort()).toEqual(Object.keys(set).sort());

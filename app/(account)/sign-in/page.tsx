@@ -1,9 +1,14 @@
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
+import { AccountFrame } from '#components/account/frame';
+import { OtherAccounts } from '#components/account/other-accounts';
 import { SignInForm } from '#components/account/sign-in-form';
-import { Wordmark } from '#components/brand';
+import { TextLink } from '#components/account/text-link';
+import { enabledProviders } from '#lib/console/account/other-accounts';
 import { safeCallback } from '#lib/console/addresses';
+import { getConsoleHost } from '#lib/console/db';
 import { findUser } from '#lib/console/session';
+import { rememberZoneAction } from '../actions';
 
 export const metadata: Metadata = { title: 'Sign in' };
 
@@ -12,17 +17,31 @@ interface SignInPageProps {
 }
 
 export default async function SignInPage({ searchParams }: SignInPageProps) {
-  const { callbackUrl } = await searchParams;
+  const { callbackUrl, error } = await searchParams;
   const target = safeCallback(typeof callbackUrl === 'string' ? callbackUrl : null);
   if (await findUser()) redirect(target);
+  const { control, env } = getConsoleHost();
   return (
-    <main className="grid min-h-dvh content-center justify-items-center gap-6 p-4">
-      <Wordmark />
-      <section className="w-full max-w-sm rounded-xl border bg-surface p-6 shadow-xs sm:p-8">
-        <h1 className="font-semibold text-lg tracking-tight">Sign in to the console</h1>
-        <p className="mt-1 mb-6 text-muted leading-5">Keys, call logs and spend of your workspaces.</p>
-        <SignInForm target={target} />
-      </section>
-    </main>
+    <AccountFrame
+      title="Sign in to the console"
+      lead="Keys, call logs and spend of your workspaces."
+      below={
+        control.accounts?.signUp ? (
+          <>
+            New here? <TextLink href="/sign-up">Create an account</TextLink>
+          </>
+        ) : null
+      }
+    >
+      <OtherAccounts
+        providers={enabledProviders(env.providers)}
+        target={target}
+        rememberZone={rememberZoneAction}
+      />
+      <SignInForm target={target} error={typeof error === 'string' ? error : null} />
+      <p className="mt-4 text-center text-[0.8125rem]">
+        <TextLink href="/forgot-password">Forgot your password?</TextLink>
+      </p>
+    </AccountFrame>
   );
 }

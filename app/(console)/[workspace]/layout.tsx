@@ -1,13 +1,16 @@
 import type { ReactNode } from 'react';
 import { DemoBanner } from '#components/demo/demo-banner';
+import { VerifyBanner } from '#components/profile/verify-banner';
 import { BalanceChip } from '#components/shell/balance-chip';
 import { Shell } from '#components/shell/shell';
 import { actorOf, controlHost } from '#lib/console/actor';
+import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
 import { showMoney } from '#lib/console/show/money';
 import { ask } from '#lib/control/run';
 import { listOwnWorkspaces } from '#lib/control/user/own';
 import { parseUsd } from '#lib/money';
+import { requestVerificationAction } from '../../(account)/account/actions';
 import { removeDemoAction } from './demo/actions';
 
 interface WorkspaceLayoutProps {
@@ -18,8 +21,11 @@ interface WorkspaceLayoutProps {
 export default async function WorkspaceLayout({ children, params }: WorkspaceLayoutProps) {
   const { workspace: slug } = await params;
   const { user, role, workspace } = await requireMember(slug, 'workspace:read');
-  const asked = { actor: await actorOf(user), input: {} };
+  const actor = await actorOf(user);
+  const asked = { actor, input: {} };
   const own = await ask(controlHost(), listOwnWorkspaces, asked);
+  const { env } = getConsoleHost();
+  const unverified = actor.unverified === true;
   return (
     <Shell
       current={{ slug: workspace.slug, name: workspace.name }}
@@ -35,6 +41,9 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
         />
       }
     >
+      {unverified ? (
+        <VerifyBanner email={user.email} mails={env.mails === true} request={requestVerificationAction} />
+      ) : null}
       {workspace.suspended ? (
         <p role="status" className="rounded-lg bg-bad-soft px-4 py-2.5 text-bad leading-5">
           This workspace is suspended: every call is refused with 403. Ask the people who run this gateway.

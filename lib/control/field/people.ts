@@ -43,7 +43,8 @@ export function timeZone(facts: FieldFacts): Field<string, true> {
   return { placeholder: 'ZONE', ...facts, kind: 'text', required: true, clearable: false, schema, fromText };
 }
 
-function isTimeZone(zone: string): boolean {
+/** Whether this machine knows the zone by that name. */
+export function isTimeZone(zone: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';

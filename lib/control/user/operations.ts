@@ -7,7 +7,12 @@ import { badInput, conflict } from '#lib/control/refusal';
 import { roles } from '#lib/control/role';
 import { newRowId } from '#lib/control/row-id';
 import { WorkspaceScope } from '#lib/control/scope';
+import { linkedOperations } from '#lib/control/user/linked';
 import { hashPassword, refuseCommonPassword } from '#lib/control/user/password';
+import { profileOperations } from '#lib/control/user/profile';
+import { resetOperations } from '#lib/control/user/reset';
+import { signUpOperations } from '#lib/control/user/sign-up';
+import { verifyOperations } from '#lib/control/user/verify';
 
 export const createUser = create({
   name: 'user.create',
@@ -31,7 +36,7 @@ export const createUser = create({
   http: [],
   line: { workspace: 'optional' },
   text: ({ id, email }) => `user ${email} created (${id})`,
-  run: async ({ store, scope }, { email, password, role, operator = false, name = null }) => {
+  run: async ({ store, scope, nowMs }, { email, password, role, operator = false, name = null }) => {
     const place = scope instanceof WorkspaceScope ? scope : null;
     if (role !== undefined && place === null) {
       throw badInput('role', 'a role is one in a workspace; name the workspace too (--workspace SLUG)');
@@ -39,8 +44,10 @@ export const createUser = create({
     await refuseCommonPassword(password, 'password');
     const id = newRowId();
     const passwordHash = await hashPassword(password);
+    // Whoever makes it vouches for the address.
+    const emailVerifiedAt = new Date(nowMs);
     const { count } = await store.prisma.user.createMany({
-      data: [{ id, email, name, passwordHash, operator }],
+      data: [{ id, email, name, passwordHash, operator, emailVerifiedAt }],
       skipDuplicates: true,
     });
     if (count === 0) throw conflict(`there is a user ${email} already; sign in instead`, 'email');
@@ -57,4 +64,11 @@ export const createUser = create({
   },
 });
 
-export const userOperations = [createUser];
+export const userOperations = [
+  createUser,
+  ...signUpOperations,
+  ...verifyOperations,
+  ...resetOperations,
+  ...profileOperations,
+  ...linkedOperations,
+];

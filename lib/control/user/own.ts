@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { userOf } from '#lib/control/actor';
-import { change, read } from '#lib/control/declare';
-import { id as idField, isUuid, moment } from '#lib/control/field/kinds';
-import { badInput, notFound } from '#lib/control/refusal';
+import { read } from '#lib/control/declare';
+import { notFound } from '#lib/control/refusal';
 import { roleOf, roles } from '#lib/control/role';
 import { heldNano } from '#lib/control/workspace/find';
+import { showFirstRun } from '#lib/control/workspace/first-run';
 import { formatUsd } from '#lib/money';
 
 /** For the switcher of the console: where somebody belongs, by name; demo data at the end. */
@@ -64,29 +64,4 @@ export const visitWorkspace = read({
   },
 });
 
-export const endSession = change({
-  name: 'session.end',
-  summary: 'Ends a session of the console: a copy of its cookie opens nothing from now on.',
-  reach: 'self',
-  permission: null,
-  fields: {
-    id: idField({ label: 'Session', help: 'Its id.' }),
-    endsAt: moment({ label: 'Ends', help: 'When its cookie would have expired.' }),
-  },
-  output: z.object({ id: z.uuid() }),
-  http: [],
-  line: null,
-  run: async ({ store, nowMs }, { id, endsAt }) => {
-    if (!isUuid(id) || endsAt === null) throw badInput('id', 'this is no session');
-    const { endedSession } = store.prisma;
-    const data = [{ id, expiresAt: endsAt }];
-    const { count } = await endedSession.createMany({ data, skipDuplicates: true });
-    // Signed out in another tab already: nothing is changed.
-    const before = { ended: count === 0 };
-    // Sessions whose week is over open nothing anyway.
-    await endedSession.deleteMany({ where: { expiresAt: { lt: new Date(nowMs) } } });
-    return { result: { id }, subject: id, workspaceId: null, before, after: { ended: true }, changes: [] };
-  },
-});
-
-export const ownOperations = [listOwnWorkspaces, visitWorkspace, endSession];
+export const ownOperations = [listOwnWorkspaces, visitWorkspace, showFirstRun];

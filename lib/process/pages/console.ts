@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { setConsoleHost } from '#lib/console/db';
+import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/db';
 import { trustForwarded } from '#lib/console/forwarded';
-import type { ControlHost } from '#lib/control/run';
-import { type Env, exportForNextAuth, publicUrl } from '#lib/env';
+import { type Env, exportForNextAuth } from '#lib/env';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -18,15 +17,20 @@ export interface Pages {
 }
 
 /** Starts Next on its production build; without a build the gateway still serves, and pages say what to do. */
-export async function openConsole(env: Env, control: ControlHost, log: Logger, dev: boolean): Promise<Pages> {
+export async function openConsole(
+  env: Env,
+  parts: Pick<ConsoleHost, 'control' | 'throttle'>,
+  log: Logger,
+  dev: boolean,
+): Promise<Pages> {
   if (!dev && !existsSync(`${root}.next/BUILD_ID`)) {
     log.warn('the console is not built: run npm start, which builds it');
     return { serve: unbuilt, attach: () => {}, close: async () => {} };
   }
   exportForNextAuth(env, env.port);
   setConsoleHost({
-    control,
-    env: { publicUrl: publicUrl(env, env.port), authSecret: env.nextAuthSecret },
+    ...parts,
+    env: consoleEnvOf(env, env.port),
     report: (error) =>
       log.error({ reason: error instanceof Error ? error.message : String(error) }, 'console'),
   });

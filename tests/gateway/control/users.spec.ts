@@ -3,7 +3,7 @@ import { verify } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlRefused } from '#lib/control/refusal';
 import { findUserByPassword, findUserOfSession } from '#lib/control/user/authenticate';
-import { endSession } from '#lib/control/user/own';
+import { endSession, startSession } from '#lib/control/user/sessions';
 import { type Db, openDb } from '#lib/data/db';
 import { createUser, createWorkspace, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
@@ -85,14 +85,20 @@ describe('signing in (contract: control-plane/sign-in)', () => {
 
   it('opens a session that signing out ends, once, with a row in the audit trail', async () => {
     const { id: userId } = await createUser(db, { email: 'kim@example.com', password: 'correct horse' });
-    const session = { sessionId: randomUUID(), userId, sessionVersion: 1 };
-    expect(await findUserOfSession(db, session)).toMatchObject({ email: 'kim@example.com' });
-    expect(await findUserOfSession(db, { ...session, sessionVersion: 0 })).toBeNull();
-    const given = { id: session.sessionId, endsAt: new Date(Date.now() + 60_000).toISOString() };
     const actor = { kind: 'user' as const, userId, operator: false, address: null };
-    await Promise.all([1, 2].map(() => operate(db, endSession, given, 'pepper', actor)));
-    expect(await findUserOfSession(db, session)).toBeNull();
-    const rows = await db.prisma.audit.findMany({ where: { subject: session.sessionId } });
-    expect(rows).toMatchObject([{ actor: userId, action: 'session.end' }]);
+    const session = { sessionId: randomUUID(), userId };
+    const endsAtMs = Date.now() + 60_000;
+    const begun = { id: session.sessionId, version: 1, method: 'password' };
+    await operate(db, startSession, { ...begun, endsAt: new Date(endsAtMs).toISOString() }, 'pepper', actor);
+    const find = (asked: typeof session, nowMs = Date.now()) => findUserOfSession(db, asked, nowMs);
+    expect(await find(session)).toMatchObject({ email: 'kim@example.com', verified: true });
+    expect(await find(session, endsAtMs)).toBeNull();
+    expect(await find({ ...session, userId: randomUUID() })).toBeNull();
+    await Promise.all([1, 2].map(() => operate(db, endSession, { id: session.sessionId }, 'pepper', actor)));
+    expect(await find(session)).toBeNull();
+    const rows = await db.prisma.audit.findMany({
+      where: { subject: session.sessionId, action: 'session.end' },
+    });
+    expect(rows).toMatchObject([{ actor: userId }]);
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { isWebAddress, landingAddress, safeCallback } from '#lib/console/addresses';
 import { clientOf, trustForwarded } from '#lib/console/forwarded';
 import { withoutSecret } from '#lib/console/key-filters';
-import { SignInThrottle } from '#lib/console/sign-in-throttle';
 import { may, roleOf, roles, rolesThatMay } from '#lib/control/role';
 import { makeKey } from '#lib/secrets';
 
@@ -84,29 +83,7 @@ describe('roles (contract: control-plane/roles)', () => {
   });
 });
 
-describe('failed sign-ins (contract: control-plane/sign-in)', () => {
-  const minute = 60_000;
-
-  test('ten from one address for one e-mail close that pair for a quarter of an hour, no other', () => {
-    const throttle = new SignInThrottle();
-    for (let n = 0; n < 10; n++) expect(throttle.claim('a@x.example', '10.0.0.1', n)).toBe(true);
-    expect(throttle.claim('a@x.example', '10.0.0.1', 11)).toBe(false);
-    expect(throttle.claim('a@x.example', '10.0.0.2', 12)).toBe(true);
-    expect(throttle.claim('b@x.example', '10.0.0.1', 13)).toBe(true);
-    expect(throttle.claim('a@x.example', '10.0.0.1', 14 * minute)).toBe(false);
-    expect(throttle.claim('a@x.example', '10.0.0.1', 15 * minute)).toBe(true);
-  });
-
-  test('whom others lock out by guessing still gets in from where they signed in before', () => {
-    const throttle = new SignInThrottle();
-    throttle.claim('a@x.example', '10.0.0.1', 0);
-    throttle.clear('a@x.example', '10.0.0.1', 0);
-    for (let n = 0; n < 50; n++) throttle.claim('a@x.example', `10.1.0.${n}`, n);
-    expect(throttle.claim('a@x.example', '10.2.0.1', 60)).toBe(false);
-    for (let n = 0; n < 10; n++) expect(throttle.claim('a@x.example', '10.0.0.1', 61)).toBe(true);
-    expect(throttle.claim('a@x.example', '10.0.0.1', 62)).toBe(false);
-  });
-
+describe('whom an attempt counts for (contract: control-plane/throttles)', () => {
   test.each([
     ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
     ['::ffff:203.0.113.9', '198.51.100.1', '203.0.113.9'],
@@ -132,32 +109,5 @@ describe('failed sign-ins (contract: control-plane/sign-in)', () => {
     ['unknown', 'unknown'],
   ])('attempts from %s count for %s', (address, client) => {
     expect(clientOf(address)).toBe(client);
-  });
-
-  test('one address is closed after a hundred, whatever it guesses', () => {
-    const throttle = new SignInThrottle();
-    for (let n = 0; n < 100; n++) expect(throttle.claim(`${n}@x.example`, '10.0.0.1', n)).toBe(true);
-    expect(throttle.claim('new@x.example', '10.0.0.1', 101)).toBe(false);
-  });
-
-  test('one e-mail is closed after fifty, from wherever they come', () => {
-    const throttle = new SignInThrottle();
-    for (let n = 0; n < 50; n++) expect(throttle.claim('a@x.example', `10.0.0.${n}`, n)).toBe(true);
-    expect(throttle.claim('a@x.example', '10.0.1.1', 51)).toBe(false);
-  });
-
-  test('a success takes itself and the pair’s failures back', () => {
-    const throttle = new SignInThrottle();
-    for (let n = 0; n < 10; n++) throttle.claim('a@x.example', '10.0.0.1', n);
-    throttle.clear('a@x.example', '10.0.0.1', 10);
-    for (let n = 0; n < 10; n++) expect(throttle.claim('a@x.example', '10.0.0.1', n)).toBe(true);
-    expect(throttle.claim('a@x.example', '10.0.0.1', 11)).toBe(false);
-  });
-
-  test('what is remembered is bounded', () => {
-    const throttle = new SignInThrottle();
-    for (let n = 0; n < 30_000; n++) throttle.claim(`${n}@x.example`, `10.${n}`, 0);
-    // The first pair's window was dropped with its failures, so it starts anew.
-    for (let n = 0; n < 10; n++) expect(throttle.claim('0@x.example', '10.0', 1)).toBe(true);
   });
 });

@@ -1,9 +1,9 @@
 import { cookies } from 'next/headers';
 import { NextRequest } from 'next/server';
 import NextAuth from 'next-auth';
+import { authOptions } from '#lib/console/account/auth';
+import { readForm } from '#lib/console/account/sign-in-body';
 import { isWebAddress } from '#lib/console/addresses';
-import { authOptions } from '#lib/console/auth';
-import { readForm } from '#lib/console/sign-in-body';
 
 interface AuthContext {
   params: Promise<{ nextauth: string[] }>;

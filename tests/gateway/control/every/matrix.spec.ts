@@ -8,6 +8,7 @@ import { operations } from '#lib/control/operations';
 import { may, type Role, roles } from '#lib/control/role';
 import type { SessionUser } from '#lib/control/user/authenticate';
 import { type Db, openDb } from '#lib/data/db';
+import { InProcessThrottle } from '#lib/throttle/in-process';
 import {
   apiOf,
   type Verdict,
@@ -50,7 +51,7 @@ async function user(operator = false): Promise<SessionUser> {
   const id = randomUUID();
   const email = `${id}@example.com`;
   await db.prisma.user.create({ data: { id, email, operator } });
-  return { id, email, name: null, operator };
+  return { id, email, name: null, operator, verified: true, sessionId: randomUUID() };
 }
 
 const catalogue = `
@@ -97,6 +98,7 @@ beforeAll(async () => {
   setConsoleHost({
     control: host(),
     env: { publicUrl: 'http://localhost', authSecret: 'secret' },
+    throttle: new InProcessThrottle(() => 0),
     report: (error) => console.error(error),
   });
 });

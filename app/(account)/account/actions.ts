@@ -1,0 +1,36 @@
+'use server';
+
+import { cookies } from 'next/headers';
+import { connectCookie, connectProof, connectSeconds } from '#lib/console/account/enter-by-other';
+import { ownAction } from '#lib/console/account/own';
+import { findUser } from '#lib/console/session';
+import { unlinkAccount } from '#lib/control/user/linked';
+import { changePassword, renameUser } from '#lib/control/user/profile';
+import { endAllSessions, endSession } from '#lib/control/user/sessions';
+import { requestVerification } from '#lib/control/user/verify';
+import { passwordLimits, verificationLimits } from '#lib/throttle/limits';
+
+export const renameAction = ownAction(renameUser);
+
+export const changePasswordAction = ownAction(changePassword, passwordLimits);
+
+export const endSessionAction = ownAction(endSession);
+
+export const endAllSessionsAction = ownAction(endAllSessions);
+
+export const unlinkAction = ownAction(unlinkAccount);
+
+export const requestVerificationAction = ownAction(requestVerification, verificationLimits);
+
+/** What comes back from a provider next is connected with whoever is signed in, not signed in with. */
+export async function startConnectingAction(): Promise<boolean> {
+  const user = await findUser();
+  if (!user) return false;
+  (await cookies()).set(connectCookie, await connectProof(user), {
+    httpOnly: true,
+    sameSite: 'lax',
+    path: '/api/auth',
+    maxAge: connectSeconds,
+  });
+  return true;
+}

@@ -1,0 +1,27 @@
+'use server';
+
+import { cookies } from 'next/headers';
+import { connectSeconds, zoneCookie } from '#lib/console/account/enter-by-other';
+import { strangerAction } from '#lib/console/account/stranger';
+import { isTimeZone, normalEmail } from '#lib/control/field/people';
+import { requestReset, resetPassword } from '#lib/control/user/reset';
+import { signUp } from '#lib/control/user/sign-up';
+import { verifyAddress } from '#lib/control/user/verify';
+import { linkLimits, resetLimits, signUpLimits } from '#lib/throttle/limits';
+
+/** For a workspace that is made on the way back from another site. */
+export async function rememberZoneAction(zone: unknown): Promise<void> {
+  if (typeof zone !== 'string' || !isTimeZone(zone)) return;
+  const options = { httpOnly: true, sameSite: 'lax', path: '/api/auth', maxAge: connectSeconds } as const;
+  (await cookies()).set(zoneCookie, zone, options);
+}
+
+export const signUpAction = strangerAction(signUp, signUpLimits);
+
+export const requestResetAction = strangerAction(requestReset, (client, { email }) =>
+  resetLimits(client, normalEmail(String(email ?? '')).slice(0, 320)),
+);
+
+export const resetAction = strangerAction(resetPassword, linkLimits);
+
+export const verifyAction = strangerAction(verifyAddress, linkLimits);

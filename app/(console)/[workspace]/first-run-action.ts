@@ -1,0 +1,13 @@
+'use server';
+
+import { type FirstRunState, firstRunStateOf } from '#lib/console/first-run';
+import { type ActionResult, operationAction } from '#lib/console/operation';
+import { showFirstRun } from '#lib/control/workspace/first-run';
+
+const read = operationAction(showFirstRun);
+
+/** Asked again and again while somebody waits for their first call. */
+export async function readFirstRun(workspace: string): Promise<ActionResult<FirstRunState>> {
+  const answer = await read(workspace, {});
+  return answer.ok ? { ok: true, value: firstRunStateOf(answer.value) } : answer;
+}

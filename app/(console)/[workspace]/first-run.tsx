@@ -1,0 +1,46 @@
+import { FirstRunPanel } from '#components/first-run/panel';
+import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
+import { actorOf } from '#lib/console/actor';
+import { getConsoleHost } from '#lib/console/db';
+import { firstRunStateOf } from '#lib/console/first-run';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showMoney } from '#lib/console/show/money';
+import { showFirstRun } from '#lib/control/workspace/first-run';
+import { formatUsd } from '#lib/money';
+import { readFirstRun } from './first-run-action';
+import { KeyPage, readSnippetFacts } from './keys/key-page';
+
+/**
+ * What a new workspace does first, until half an hour after its first answered call; nothing after that.
+ * @param workspace slug.
+ */
+export async function FirstRun({ workspace: slug }: { workspace: string }) {
+  const member = await requireMember(slug, 'workspace:read');
+  const { workspace } = member;
+  const [state, snippets] = await Promise.all([
+    readForPage(showFirstRun, workspace.slug, {}),
+    readSnippetFacts(workspace.slug),
+  ]);
+  if (state.over) return null;
+  const { unverified } = await actorOf(member.user);
+  const creditNano = getConsoleHost().control.accounts?.creditNano ?? 0n;
+  const funds =
+    unverified && creditNano > 0n
+      ? `You are given ${showMoney(formatUsd(creditNano))} once your address is verified.`
+      : 'Ask the people who run this gateway for credit.';
+  return (
+    <KeyPage member={member} {...snippets}>
+      <KeyCreation>
+        <FirstRunPanel
+          workspace={workspace.slug}
+          first={firstRunStateOf(state)}
+          read={readFirstRun}
+          facts={snippets.facts}
+          funds={funds}
+          createKey={unverified ? 'Verify your address first.' : <CreateKeyButton />}
+        />
+      </KeyCreation>
+    </KeyPage>
+  );
+}

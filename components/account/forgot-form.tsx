@@ -1,0 +1,59 @@
+'use client';
+
+import { type FormEvent, useState } from 'react';
+import { Alert } from '#components/account/alert';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Field } from '#components/ui/field';
+
+interface ForgotFormProps {
+  request(input: unknown): Promise<Answer<unknown>>;
+  /** Whether mail is sent; else links stand in the server's log. */
+  mails: boolean;
+}
+
+/** Asks for a link; what it says is the same for every address. */
+export function ForgotForm({ request, mails }: ForgotFormProps) {
+  const [answer, setAnswer] = useState<Answer<unknown> | null>(null);
+  const [asked, setAsked] = useState('');
+  const [pending, setPending] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const email = String(new FormData(event.currentTarget).get('email') ?? '').trim();
+    setPending(true);
+    const said = await request({ email }).catch(() => null);
+    setPending(false);
+    setAsked(email);
+    setAnswer(
+      said ?? { ok: false, message: 'The gateway did not answer. Try again.', field: null, signedOut: false },
+    );
+  }
+
+  if (answer?.ok) {
+    return (
+      <Alert tone="good">
+        If {asked} has an account, a link for a new password{' '}
+        {mails ? 'is on its way to it' : 'stands in the server’s log'}. It works once, for one hour.
+      </Alert>
+    );
+  }
+  return (
+    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+      {answer && answer.field === null ? <Alert tone="bad">{answer.message}</Alert> : null}
+      <Field
+        label="E-mail"
+        name="email"
+        type="email"
+        autoComplete="username"
+        autoCapitalize="none"
+        required
+        maxLength={320}
+        error={answer?.field === 'email' ? answer.message : undefined}
+      />
+      <Button type="submit" tone="primary" disabled={pending}>
+        {pending ? 'Asking…' : mails ? 'Send a link' : 'Make a link'}
+      </Button>
+    </form>
+  );
+}

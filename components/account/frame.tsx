@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react';
+import { Wordmark } from '#components/brand';
+
+interface AccountFrameProps {
+  title: string;
+  /** One sentence below the title. */
+  lead?: ReactNode;
+  children: ReactNode;
+  /** Below the frame: the way to another page. */
+  below?: ReactNode;
+}
+
+/** The pages before the console: signing in and up, links from mail. */
+export function AccountFrame({ title, lead, children, below }: AccountFrameProps) {
+  return (
+    <main className="grid min-h-dvh content-center justify-items-center gap-6 p-4">
+      <Wordmark />
+      <section className="w-full max-w-sm rounded-xl border bg-surface p-6 shadow-xs sm:p-8">
+        <h1 className="font-semibold text-lg tracking-tight">{title}</h1>
+        {lead ? <div className="mt-1 text-muted leading-5">{lead}</div> : null}
+        <div className="mt-6">{children}</div>
+      </section>
+      {below ? <p className="text-center text-muted leading-5">{below}</p> : null}
+    </main>
+  );
+}

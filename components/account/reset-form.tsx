@@ -1,0 +1,68 @@
+'use client';
+
+import Link from 'next/link';
+import { type FormEvent, useState } from 'react';
+import { Alert } from '#components/account/alert';
+import { PasswordField } from '#components/account/password-field';
+import { TextLink } from '#components/account/text-link';
+import type { Answer } from '#components/form/answer';
+import { Button, buttonStyle } from '#components/ui/button';
+
+interface ResetFormProps {
+  token: string;
+  reset(input: unknown): Promise<Answer<{ email: string; disabledKeys: number }>>;
+}
+
+/** A new password for whoever has the link. */
+export function ResetForm({ token, reset }: ResetFormProps) {
+  const [answer, setAnswer] = useState<Answer<{ email: string; disabledKeys: number }> | null>(null);
+  const [pending, setPending] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const password = String(new FormData(event.currentTarget).get('password') ?? '');
+    setPending(true);
+    const said = await reset({ token, password }).catch(() => null);
+    setPending(false);
+    setAnswer(
+      said ?? { ok: false, message: 'The gateway did not answer. Try again.', field: null, signedOut: false },
+    );
+  }
+
+  if (answer?.ok) {
+    const { email, disabledKeys } = answer.value;
+    return (
+      <div className="grid gap-4">
+        <Alert tone="good">
+          The password of {email} is set. Every session of this account has ended.
+          {disabledKeys > 0
+            ? ` ${disabledKeys} API ${disabledKeys === 1 ? 'key' : 'keys'} made before this address was verified ${disabledKeys === 1 ? 'is' : 'are'} disabled: enable what is yours.`
+            : ''}
+        </Alert>
+        <Link href="/sign-in" className={buttonStyle({ tone: 'primary' })}>
+          Sign in
+        </Link>
+      </div>
+    );
+  }
+  const dead = answer?.field === 'token';
+  return (
+    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+      {answer && answer.field !== 'password' ? (
+        <Alert tone="bad">
+          {answer.message} {dead ? <TextLink href="/forgot-password">Ask for a new link</TextLink> : null}
+        </Alert>
+      ) : null}
+      <PasswordField
+        label="New password"
+        name="password"
+        autoComplete="new-password"
+        hint="At least 10 characters; three random words do."
+        error={answer?.field === 'password' ? answer.message : undefined}
+      />
+      <Button type="submit" tone="primary" disabled={pending}>
+        {pending ? 'Setting…' : 'Set the password'}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,86 @@
+'use client';
+
+import { signIn } from 'next-auth/react';
+import { type FormEvent, useRef, useState } from 'react';
+import { Alert } from '#components/account/alert';
+import { PasswordField } from '#components/account/password-field';
+import { TextLink } from '#components/account/text-link';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Field } from '#components/ui/field';
+
+interface SignUpFormProps {
+  signUp(input: unknown): Promise<Answer<{ slug: string }>>;
+}
+
+interface Fault {
+  readonly field: string | null;
+  readonly message: string;
+}
+
+/** Makes the account, signs in and goes to the new workspace. */
+export function SignUpForm({ signUp }: SignUpFormProps) {
+  const [fault, setFault] = useState<Fault | null>(null);
+  const [pending, setPending] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const email = String(data.get('email') ?? '').trim();
+    const password = String(data.get('password') ?? '');
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    setPending(true);
+    setFault(null);
+    const answer = await signUp({ email, password, timeZone }).catch(() => null);
+    if (answer?.ok) {
+      const entered = await signIn('credentials', { email, password, redirect: false }).catch(
+        () => undefined,
+      );
+      // The account is there either way.
+      window.location.assign(entered?.ok ? `/${answer.value.slug}` : '/sign-in');
+      return;
+    }
+    setPending(false);
+    setFault(answer ?? { field: null, message: 'The gateway did not answer. Try again in a moment.' });
+    const box = answer?.field === 'password' ? '[name=password]' : '[name=email]';
+    form.current?.querySelector<HTMLInputElement>(box)?.focus();
+  }
+
+  const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
+  const taken = fault?.field === 'email' && fault.message.includes('already');
+  return (
+    <form ref={form} method="post" onSubmit={submit} className="grid gap-4" noValidate>
+      {fault && !errorOf('email') && !errorOf('password') ? <Alert tone="bad">{fault.message}</Alert> : null}
+      <Field
+        label="E-mail"
+        name="email"
+        type="email"
+        autoComplete="username"
+        autoCapitalize="none"
+        required
+        maxLength={320}
+        error={
+          taken ? (
+            <>
+              This address has an account already. <TextLink href="/sign-in">Sign in</TextLink> or{' '}
+              <TextLink href="/forgot-password">set a new password</TextLink>.
+            </>
+          ) : (
+            errorOf('email')
+          )
+        }
+      />
+      <PasswordField
+        label="Password"
+        name="password"
+        autoComplete="new-password"
+        hint="At least 10 characters; three random words do."
+        error={errorOf('password')}
+      />
+      <Button type="submit" tone="primary" disabled={pending} className="mt-1">
+        {pending ? 'Creating your account…' : 'Create account'}
+      </Button>
+    </form>
+  );
+}

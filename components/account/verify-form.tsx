@@ -1,0 +1,57 @@
+'use client';
+
+import Link from 'next/link';
+import { useState } from 'react';
+import { Alert } from '#components/account/alert';
+import type { Answer } from '#components/form/answer';
+import { Button, buttonStyle } from '#components/ui/button';
+
+type Verified = Answer<{ email: string; credit: string | null }>;
+
+interface VerifyFormProps {
+  token: string;
+  verify(input: unknown): Promise<Verified>;
+}
+
+/** One press, because programs that look through mail open every link in it. */
+export function VerifyForm({ token, verify }: VerifyFormProps) {
+  const [answer, setAnswer] = useState<Verified | null>(null);
+  const [pending, setPending] = useState(false);
+
+  async function press() {
+    setPending(true);
+    const said = await verify({ token }).catch(() => null);
+    setPending(false);
+    setAnswer(
+      said ?? { ok: false, message: 'The gateway did not answer. Try again.', field: null, signedOut: false },
+    );
+  }
+
+  if (answer?.ok) {
+    const { email, credit } = answer.value;
+    return (
+      <div className="grid gap-4">
+        <Alert tone="good">
+          {email} is verified.{credit === null ? '' : ` Your workspace was given $${credit} to begin with.`}
+        </Alert>
+        <Link href="/" className={buttonStyle({ tone: 'primary' })}>
+          Go to the console
+        </Link>
+      </div>
+    );
+  }
+  return (
+    <div className="grid gap-4">
+      {answer ? <Alert tone="bad">{answer.message}</Alert> : null}
+      {answer?.field === 'token' ? (
+        <Link href="/account" className={buttonStyle({ tone: 'primary' })}>
+          Ask for a new link
+        </Link>
+      ) : (
+        <Button tone="primary" disabled={pending} onClick={() => void press()}>
+          {pending ? 'Verifying…' : 'Verify my address'}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+'use client';
+
+import { Check, CircleAlert } from 'lucide-react';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { languageSnippets } from '#components/first-run/snippets';
+import { Step } from '#components/first-run/step';
+import type { Answer } from '#components/form/answer';
+import type { SnippetFacts } from '#components/keys/snippets';
+import { Section } from '#components/section';
+import { CodeBlock } from '#components/ui/code-block';
+import { Tabs } from '#components/ui/tabs';
+import type { FirstRunState } from '#lib/console/first-run';
+
+/** How often it looks for the first call while the page is in view, ms. */
+const lookMs = 2_000;
+
+interface FirstRunPanelProps {
+  /** Slug. */
+  workspace: string;
+  first: FirstRunState;
+  read(workspace: string): Promise<Answer<FirstRunState>>;
+  facts: SnippetFacts;
+  /** How to come by money, where there is none. */
+  funds: string;
+  createKey: ReactNode;
+}
+
+/** From an empty workspace to the first answered call; what is done is ticked off by itself. */
+export function FirstRunPanel({ workspace, first, read, facts, funds, createKey }: FirstRunPanelProps) {
+  const state = useLooking(workspace, first, read);
+  return (
+    <Section title="Get started" note={state.answered ? 'Done' : 'Three steps'}>
+      <ol className="divide-y">
+        <Step number={1} title="Funds" done={state.funds !== null}>
+          {state.funds === null ? funds : `${state.funds} to spend.`}
+        </Step>
+        <Step number={2} title="API key" done={state.keys}>
+          {state.keys ? (
+            <>
+              You have one. <TextLink href={`/${workspace}/keys`}>All keys</TextLink>
+            </>
+          ) : (
+            <div className="grid justify-items-start gap-3">
+              Your programs call the gateway with it. It is shown once.
+              {createKey}
+            </div>
+          )}
+        </Step>
+        <Step number={3} title="Call" done={state.answered}>
+          <div className="grid min-w-0 gap-3">
+            Keep the SDK that you use: only its base address and its key change.
+            <Tabs
+              label="Make a call"
+              tabs={languageSnippets(facts).map(({ value, label, code }) => ({
+                ...{ value, label },
+                content: <CodeBlock code={code} what={`${label} example`} />,
+              }))}
+            />
+          </div>
+        </Step>
+        <li className="px-4 py-4" aria-live="polite">
+          <Outcome workspace={workspace} state={state} />
+        </li>
+      </ol>
+    </Section>
+  );
+}
+
+/** What became of the latest call. */
+function Outcome({ workspace, state }: { workspace: string; state: FirstRunState }) {
+  const { answered, latest } = state;
+  const link = latest ? (
+    <TextLink href={`/${workspace}/logs/${latest.id}`}>Open it in the log</TextLink>
+  ) : null;
+  if (answered) {
+    return (
+      <p className="flex flex-wrap items-center gap-x-2 gap-y-1 rounded-md bg-good-soft px-3 py-2 text-good leading-5">
+        <Check aria-hidden className="size-4 shrink-0" />
+        <span className="font-medium">Your first call was answered</span>
+        {latest ? <span className="[overflow-wrap:anywhere]">{latest.facts}</span> : null}
+        {link}
+      </p>
+    );
+  }
+  return (
+    <div className="grid gap-2">
+      <p className="flex items-center gap-2.5 text-muted leading-5">
+        <span aria-hidden className="relative grid size-4 place-items-center">
+          <span className="absolute size-2.5 rounded-full bg-accent opacity-60 motion-safe:animate-ping" />
+          <span className="size-2 rounded-full bg-accent" />
+        </span>
+        Waiting for your first call…
+      </p>
+      {latest ? (
+        <p className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
+          <CircleAlert aria-hidden className="mt-0.5 size-4" />
+          <span className="[overflow-wrap:anywhere]">
+            The latest one was refused: <strong className="font-medium">{latest.facts}</strong>. {latest.help}{' '}
+            {link}
+          </span>
+        </p>
+      ) : (
+        <p className="text-muted text-xs leading-5">
+          It appears here within 2 seconds. A call without a key of this workspace is in no log: then the
+          answer itself says what is wrong.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function TextLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Link href={href} className="font-medium underline underline-offset-2">
+      {children}
+    </Link>
+  );
+}
+
+/** Looks again every 2 s as long as the page is in view and no call was answered. */
+function useLooking(
+  workspace: string,
+  first: FirstRunState,
+  read: FirstRunPanelProps['read'],
+): FirstRunState {
+  const router = useRouter();
+  const [state, setState] = useState(first);
+  const wasAnswered = useRef(first.answered);
+  // A key that was made on this page, or money that came, is in the page's own next state.
+  useEffect(() => setState(first), [first]);
+  useEffect(() => {
+    if (state.answered) return;
+    let ended = false;
+    let timer: ReturnType<typeof setTimeout>;
+    const look = async () => {
+      if (document.visibilityState === 'visible') {
+        const answer = await read(workspace).catch(() => null);
+        if (ended) return;
+        if (answer?.ok) setState(answer.value);
+        if (answer?.ok === false && answer.signedOut) return;
+      }
+      timer = setTimeout(() => void look(), lookMs);
+    };
+    timer = setTimeout(() => void look(), lookMs);
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
+  }, [workspace, read, state.answered]);
+  useEffect(() => {
+    if (!state.answered || wasAnswered.current) return;
+    wasAnswered.current = true;
+    // The balance beside the page has changed too.
+    router.refresh();
+  }, [state.answered, router]);
+  return state;
+}

@@ -1,0 +1,85 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { signIn } from 'next-auth/react';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { Alert } from '#components/account/alert';
+import { providerName } from '#components/account/other-accounts';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+
+interface Linked {
+  readonly provider: string;
+  readonly email: string | null;
+  /** "21 Nov 2026". */
+  readonly since: string;
+}
+
+interface LinkedAccountsProps {
+  /** Those that this gateway is set up for. */
+  providers: readonly string[];
+  linked: readonly Linked[];
+  /** The account that was to be connected belongs to another user here. */
+  taken: boolean;
+  start(): Promise<boolean>;
+  unlink(input: unknown): Promise<Answer<unknown>>;
+}
+
+/** Accounts elsewhere with which somebody may sign in. */
+export function LinkedAccounts({ providers, linked, taken, start, unlink }: LinkedAccountsProps) {
+  const router = useRouter();
+  const [pending, setPending] = useState(false);
+  const all = [...new Set([...providers, ...linked.map(({ provider }) => provider)])];
+
+  async function connect(provider: string) {
+    setPending(true);
+    if (await start().catch(() => false)) await signIn(provider, { callbackUrl: '/account' });
+    else toast.error('This did not work. Reload the page and try again.');
+    setPending(false);
+  }
+
+  async function disconnect(provider: string) {
+    setPending(true);
+    const answer = await unlink({ provider }).catch(() => null);
+    setPending(false);
+    if (answer?.ok) toast.success(`${providerName(provider)} is disconnected`);
+    else toast.error(answer?.message ?? 'The gateway did not answer. Try again.');
+    router.refresh();
+  }
+
+  return (
+    <>
+      {taken ? (
+        <div className="p-4 pb-0">
+          <Alert tone="bad">That account is connected with another user of this gateway.</Alert>
+        </div>
+      ) : null}
+      <ul className="divide-y">
+        {all.map((provider) => {
+          const own = linked.filter((one) => one.provider === provider);
+          return (
+            <li key={provider} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+              <div className="min-w-0 flex-1 basis-48">
+                <p className="font-medium">{providerName(provider)}</p>
+                <p className="text-muted text-xs leading-5 [overflow-wrap:anywhere]">
+                  {own.length === 0
+                    ? 'Not connected'
+                    : own.map(({ email, since }) => `${email ?? 'connected'}, since ${since}`).join('; ')}
+                </p>
+              </div>
+              <Button
+                size="small"
+                disabled={pending}
+                onClick={() => void (own.length > 0 ? disconnect(provider) : connect(provider))}
+              >
+                {own.length > 0 ? 'Disconnect' : 'Connect'}
+                <span className="sr-only"> {providerName(provider)}</span>
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}

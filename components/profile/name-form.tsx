@@ -1,0 +1,74 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState } from 'react';
+import { toast } from 'sonner';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { Field, labelStyle } from '#components/ui/field';
+
+interface NameFormProps {
+  email: string;
+  name: string | null;
+  /** null: this gateway asks for no verification. */
+  verified: boolean | null;
+  rename(input: unknown): Promise<Answer<unknown>>;
+}
+
+export function NameForm({ email, name, verified, rename }: NameFormProps) {
+  const router = useRouter();
+  const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
+  const [pending, setPending] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    setPending(true);
+    const answer = await rename({ name: text || null }).catch(() => null);
+    setPending(false);
+    if (!answer?.ok) {
+      setFault(answer ?? { message: 'The gateway did not answer. Try again.', signedOut: false });
+      return;
+    }
+    setFault(null);
+    toast.success('Your name is changed');
+    router.refresh();
+  }
+
+  return (
+    <form method="post" onSubmit={submit} className="grid gap-4 p-4" noValidate>
+      <div className="grid gap-1">
+        <span className={labelStyle}>E-mail</span>
+        <p className="flex flex-wrap items-center gap-2 [overflow-wrap:anywhere]">
+          {email}
+          {verified === true ? <Badge tone="good">Verified</Badge> : null}
+          {verified === false ? <Badge tone="outline">Not verified</Badge> : null}
+        </p>
+      </div>
+      <div className="flex flex-wrap items-end gap-3">
+        <Field
+          label="Name"
+          name="name"
+          defaultValue={name ?? ''}
+          placeholder="As others see you"
+          autoComplete="name"
+          maxLength={100}
+          error={
+            fault ? (
+              <>
+                {fault.message}
+                {fault.signedOut ? <SignInAgain /> : null}
+              </>
+            ) : undefined
+          }
+          className="min-w-0 flex-1 basis-56"
+        />
+        <Button type="submit" disabled={pending}>
+          {pending ? 'Saving…' : 'Save'}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,88 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState } from 'react';
+import { toast } from 'sonner';
+import { Alert } from '#components/account/alert';
+import { PasswordField } from '#components/account/password-field';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+
+interface PasswordFormProps {
+  /** Whoever signs in with another account alone has none yet. */
+  hasPassword: boolean;
+  change(input: unknown): Promise<Answer<{ ended: number }>>;
+}
+
+interface Fault {
+  readonly field: string | null;
+  readonly message: string;
+  readonly signedOut: boolean;
+}
+
+export function PasswordForm({ hasPassword, change }: PasswordFormProps) {
+  const router = useRouter();
+  const [fault, setFault] = useState<Fault | null>(null);
+  const [pending, setPending] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const data = new FormData(form);
+    const password = String(data.get('password') ?? '');
+    const current = String(data.get('current') ?? '');
+    setPending(true);
+    const answer = await change({ password, ...(hasPassword ? { current } : {}) }).catch(() => null);
+    setPending(false);
+    if (!answer?.ok) {
+      setFault(
+        answer ?? { field: null, message: 'The gateway did not answer. Try again.', signedOut: false },
+      );
+      return;
+    }
+    setFault(null);
+    form.reset();
+    const { ended } = answer.value;
+    toast.success(
+      ended === 0
+        ? 'Your password is changed'
+        : `Your password is changed; ${ended} other ${ended === 1 ? 'session' : 'sessions'} ended`,
+    );
+    router.refresh();
+  }
+
+  const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
+  return (
+    <form method="post" onSubmit={submit} className="grid gap-4 p-4" noValidate>
+      {fault && fault.field === null ? (
+        <Alert tone="bad">
+          {fault.message}
+          {fault.signedOut ? <SignInAgain /> : null}
+        </Alert>
+      ) : null}
+      <div className="grid gap-4 sm:grid-cols-2">
+        {hasPassword ? (
+          <PasswordField
+            label="Current password"
+            name="current"
+            autoComplete="current-password"
+            error={errorOf('current')}
+          />
+        ) : null}
+        <PasswordField
+          label="New password"
+          name="password"
+          autoComplete="new-password"
+          hint="At least 10 characters."
+          error={errorOf('password')}
+        />
+      </div>
+      <div>
+        <Button type="submit" disabled={pending}>
+          {pending ? 'Changing…' : hasPassword ? 'Change password' : 'Set a password'}
+        </Button>
+      </div>
+    </form>
+  );
+}

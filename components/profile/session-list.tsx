@@ -1,0 +1,92 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import type { Answer } from '#components/form/answer';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { Dialog, DialogFooter } from '#components/ui/dialog';
+import type { SessionRow } from '#lib/console/account/session-rows';
+
+interface SessionListProps {
+  sessions: readonly SessionRow[];
+  end(input: { id: string }): Promise<Answer<unknown>>;
+  endAll(input: unknown): Promise<Answer<unknown>>;
+}
+
+/** Where somebody is signed in, and the way out of each place and of all. */
+export function SessionList({ sessions, end, endAll }: SessionListProps) {
+  const router = useRouter();
+  const [asking, setAsking] = useState(false);
+  const [pending, setPending] = useState(false);
+
+  async function endOne(id: string) {
+    setPending(true);
+    const answer = await end({ id }).catch(() => null);
+    setPending(false);
+    if (answer?.ok) toast.success('That session has ended');
+    else toast.error(answer?.message ?? 'The gateway did not answer. Try again.');
+    router.refresh();
+  }
+
+  async function endEverywhere() {
+    setPending(true);
+    const answer = await endAll({}).catch(() => null);
+    if (answer?.ok || answer?.signedOut) {
+      window.location.assign('/sign-in');
+      return;
+    }
+    setPending(false);
+    setAsking(false);
+    toast.error(answer?.message ?? 'The gateway did not answer. Try again.');
+  }
+
+  return (
+    <>
+      <ul className="divide-y">
+        {sessions.map(({ id, current, device, facts, seenAt }) => (
+          <li key={id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+            <div className="min-w-0 flex-1 basis-48">
+              <p className="flex flex-wrap items-center gap-2 font-medium">
+                {device}
+                {current ? <Badge tone="good">This session</Badge> : null}
+              </p>
+              <p className="text-muted text-xs leading-5 [overflow-wrap:anywhere]" title={seenAt}>
+                {facts}
+              </p>
+            </div>
+            {current ? null : (
+              <Button
+                size="small"
+                disabled={pending}
+                aria-label={`Sign out ${device}, ${facts}`}
+                onClick={() => void endOne(id)}
+              >
+                Sign out
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className="border-t p-4">
+        <Button disabled={pending} onClick={() => setAsking(true)}>
+          Sign out everywhere
+        </Button>
+      </div>
+      <Dialog
+        open={asking}
+        onOpenChange={setAsking}
+        title="Sign out everywhere?"
+        description="Every session ends, this one too. API keys go on working."
+      >
+        <DialogFooter>
+          <Button onClick={() => setAsking(false)}>Cancel</Button>
+          <Button tone="danger" disabled={pending} onClick={() => void endEverywhere()}>
+            Sign out everywhere
+          </Button>
+        </DialogFooter>
+      </Dialog>
+    </>
+  );
+}

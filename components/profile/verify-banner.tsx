@@ -1,0 +1,71 @@
+'use client';
+
+import { MailCheck } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+
+/** How long the button rests after a link was sent, seconds. */
+const restSeconds = 60;
+
+interface VerifyBannerProps {
+  email: string;
+  /** Whether mail is sent; else links stand in the server's log. */
+  mails: boolean;
+  request(input: unknown): Promise<Answer<unknown>>;
+}
+
+/** As long as the address is not verified: where the link is, and another one. */
+export function VerifyBanner({ email, mails, request }: VerifyBannerProps) {
+  const [said, setSaid] = useState<string | null>(null);
+  const [pending, setPending] = useState(false);
+  const rest = useRest();
+
+  async function again() {
+    setPending(true);
+    const answer = await request({}).catch(() => null);
+    setPending(false);
+    if (answer?.ok) rest.start();
+    setSaid(
+      answer?.ok
+        ? mails
+          ? 'A new link is on its way.'
+          : 'A new link stands in the log.'
+        : (answer?.message ?? 'The gateway did not answer. Try again.'),
+    );
+  }
+
+  return (
+    <div
+      role="status"
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5"
+    >
+      <MailCheck aria-hidden className="size-4 shrink-0" />
+      <span className="min-w-0 flex-1 basis-60 [overflow-wrap:anywhere]">
+        {said ??
+          (mails
+            ? `Verify your address: we sent a link to ${email}. Until then you can look around, but change nothing.`
+            : `Verify your address: this gateway sends no mail, so the link for ${email} stands in the server’s log. Until then you can look around, but change nothing.`)}
+      </span>
+      <Button size="small" disabled={pending || rest.seconds > 0} onClick={() => void again()}>
+        {pending
+          ? 'Sending…'
+          : rest.seconds > 0
+            ? `Again in ${rest.seconds} s`
+            : mails
+              ? 'Send again'
+              : 'Make a new link'}
+      </Button>
+    </div>
+  );
+}
+
+function useRest() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    if (seconds === 0) return;
+    const timer = setTimeout(() => setSeconds(seconds - 1), 1_000);
+    return () => clearTimeout(timer);
+  }, [seconds]);
+  return { seconds, start: () => setSeconds(restSeconds) };
+}

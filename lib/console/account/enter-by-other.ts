@@ -1,0 +1,99 @@
+import type { Account, Profile } from 'next-auth';
+import { decode, encode } from 'next-auth/jwt';
+import { type Stranger, strangerOf } from '#lib/console/account/other-accounts';
+import { signInErrors } from '#lib/console/account/sign-in-errors';
+import { controlHost, requestAddress } from '#lib/console/actor';
+import { getConsoleHost } from '#lib/console/db';
+import { type ControlCode, ControlRefused } from '#lib/control/refusal';
+import { ask } from '#lib/control/run';
+import { findUserOfSession, type SessionUser, type SignedIn } from '#lib/control/user/authenticate';
+import { enterByProvider, linkAccount } from '#lib/control/user/linked';
+import { endSession } from '#lib/control/user/sessions';
+
+/** Set by the account page: what comes back from a provider is to be connected with whoever is signed in. */
+export const connectCookie = 'connect-account';
+/** How long the way to the provider and back may take, seconds. */
+export const connectSeconds = 600;
+/** The zone of the browser, for a workspace that is made now. */
+export const zoneCookie = 'time-zone';
+
+const connectSalt = 'connect-account';
+
+interface Jar {
+  get(name: string): { readonly value: string } | undefined;
+  delete(name: string): unknown;
+}
+
+/** Proof that this session asked for a connection, for the cookie. */
+export function connectProof({ id: userId, sessionId }: SessionUser): Promise<string> {
+  const token = { userId, sessionId, endsAtMs: 0 };
+  const secret = getConsoleHost().env.authSecret;
+  return encode({ token, secret, salt: connectSalt, maxAge: connectSeconds });
+}
+
+/**
+ * Whoever comes back from a provider: connects the account when the account page asked for that, else signs in, or up.
+ * @returns the user, or the page that says why not.
+ */
+export async function enterByOther(
+  account: Account,
+  profile: Profile | undefined,
+  jar: Jar,
+): Promise<SignedIn | string> {
+  const stranger = strangerOf(account, profile);
+  const owner = await findConnecting(jar);
+  jar.delete(connectCookie);
+  try {
+    return owner ? await connect(stranger, owner) : await enter(stranger, jar.get(zoneCookie)?.value);
+  } catch (error) {
+    if (!(error instanceof ControlRefused)) {
+      getConsoleHost().report(error);
+      return `/sign-in?error=${signInErrors.unavailable}`;
+    }
+    if (owner) return '/account?connect=taken';
+    return `/sign-in?error=${refusals[error.code] ?? signInErrors.unavailable}`;
+  }
+}
+
+const refusals: Partial<Record<ControlCode, string>> = {
+  invalid_body: signInErrors.unverifiedEmail,
+  conflict: signInErrors.addressTaken,
+  permission_denied: signInErrors.signUpClosed,
+};
+
+async function findConnecting(jar: Jar): Promise<SessionUser | null> {
+  const proof = jar.get(connectCookie)?.value;
+  if (!proof) return null;
+  const host = getConsoleHost();
+  const secret = host.env.authSecret;
+  const asked = await decode({ token: proof, secret, salt: connectSalt }).catch(() => null);
+  return asked ? findUserOfSession(host.control.db, asked, Date.now()) : null;
+}
+
+/** The session that asked goes on as the one that begins now. */
+async function connect({ provider, subject, email }: Stranger, owner: SessionUser): Promise<SignedIn> {
+  const { id, sessionId } = owner;
+  const actor = {
+    kind: 'user',
+    userId: id,
+    operator: false,
+    sessionId,
+    address: await requestAddress(),
+  } as const;
+  const input = { provider, subject, ...(email === undefined ? {} : { email }) };
+  const linked = await ask(controlHost(), linkAccount, { actor, input });
+  await ask(controlHost(), endSession, { actor, input: { id: sessionId } });
+  return linked;
+}
+
+async function enter(stranger: Stranger, zone: string | undefined): Promise<SignedIn> {
+  const { provider, subject, email, emailVerified, name } = stranger;
+  const actor = { kind: 'stranger', address: await requestAddress() } as const;
+  const timeZone = zone?.slice(0, 64);
+  const input = {
+    ...{ provider, subject, emailVerified, name },
+    ...(email === undefined ? {} : { email }),
+    ...(timeZone ? { timeZone } : {}),
+  };
+  return ask(controlHost(), enterByProvider, { actor, input });
+}

@@ -1,0 +1,8 @@
+/** Words in the address of the sign-in page that say why signing in did not work; next-auth adds some of its own. */
+export const signInErrors = {
+  tooManyAttempts: 'TooManyAttempts',
+  unavailable: 'Unavailable',
+  unverifiedEmail: 'UnverifiedEmail',
+  addressTaken: 'AddressTaken',
+  signUpClosed: 'SignUpClosed',
+} as const;

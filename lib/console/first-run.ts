@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import { showMoney } from '#lib/console/show/money';
+import { findRefusalHelp } from '#lib/console/show/refusal-help';
+import type { showFirstRun } from '#lib/control/workspace/first-run';
+
+/** How far a new workspace is, as the panel shows it. */
+export interface FirstRunState {
+  /** "$10.00"; null: nothing can be spent. */
+  readonly funds: string | null;
+  readonly keys: boolean;
+  readonly answered: boolean;
+  readonly latest: {
+    readonly id: string;
+    /** "sandbox/echo, $0.000012"; of a refusal "402 insufficient_balance". */
+    readonly facts: string;
+    /** What to do about a refusal; null where there is none, or nothing more to say. */
+    readonly help: string | null;
+  } | null;
+}
+
+export function firstRunStateOf(shown: z.output<typeof showFirstRun.output>): FirstRunState {
+  const { available, funded, keys, answered, latest } = shown;
+  return {
+    ...{ funds: funded ? showMoney(available) : null, keys, answered },
+    latest: latest && {
+      id: latest.id,
+      facts:
+        answered && latest.status < 400
+          ? `${latest.model ?? 'a call'}, ${showMoney(latest.cost)}`
+          : `${latest.status} ${latest.errorCode ?? ''}`.trim(),
+      help: answered ? null : (findRefusalHelp(latest.errorCode)?.text ?? null),
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { pageOfCalls } from '#lib/control/call/find';
+import { read } from '#lib/control/declare';
+import { notFound } from '#lib/control/refusal';
+import { heldNano } from '#lib/control/workspace/find';
+import { formatUsd } from '#lib/money';
+
+/** In the sums of usage, which outlive the calls: something other than errors. */
+const answered = `calls > client_errors + limit_errors + provider_errors + timeout_errors + broken_errors
+  + gateway_errors + other_errors`;
+
+const earlier = `EXISTS (SELECT 1 FROM usage_day WHERE workspace_id = w.id AND ${answered})`;
+
+/** What somebody who begins has done already, and what became of their latest call. */
+export const showFirstRun = read({
+  name: 'workspace.first-run',
+  summary: 'How far a new workspace is: funds, a key, and a first call that was answered.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: {},
+  output: z.object({
+    available: z.string().meta({ description: 'balance + credit − held, dollars as a decimal string.' }),
+    funded: z.boolean(),
+    keys: z.boolean().meta({ description: 'Whether there is an active key.' }),
+    answered: z.boolean().meta({ description: 'Whether a call was ever answered without an error.' }),
+    over: z.boolean().meta({ description: 'Whether that was more than half an hour ago.' }),
+    latest: z
+      .object({
+        id: z.uuid(),
+        at: z.iso.datetime(),
+        status: z.int(),
+        errorCode: z.string().nullable(),
+        model: z.string().nullable(),
+        cost: z.string(),
+      })
+      .nullable(),
+  }),
+  http: [],
+  line: null,
+  run: async (context) => {
+    const { store, scope } = context;
+    const [row] = await store.query<{ available: string; keys: boolean; answered: boolean; over: boolean }>(
+      `SELECT (w.balance_nano + w.credit_nano - (${heldNano}))::text AS available,
+         EXISTS (SELECT 1 FROM api_key k WHERE k.workspace_id = w.id AND k.status = 'active') AS keys,
+         EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id = w.id AND ${answered})
+           OR ${earlier} AS answered,
+         EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id = w.id AND ${answered}
+           AND quarter < now() - interval '30 minutes') OR ${earlier} AS over
+       FROM workspace w WHERE w.id = $1::uuid`,
+      [scope.workspaceId],
+    );
+    if (row === undefined) throw notFound('this workspace is gone', 'workspace');
+    const { data } = await pageOfCalls(context, { input: {}, after: undefined }, 1);
+    const [call] = data;
+    const available = BigInt(row.available);
+    return {
+      ...{ available: formatUsd(available), funded: available > 0n, keys: row.keys },
+      ...{ answered: row.answered, over: row.over },
+      latest: call
+        ? {
+            ...{ id: call.id, at: call.at, status: call.status, errorCode: call.errorCode },
+            ...{ model: call.answeringModel ?? call.requestedModel, cost: call.cost },
+          }
+        : null,
+    };
+  },
+});

@@ -1,0 +1,72 @@
+/** A mail as people read it. */
+export interface Letter {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** What it asks to open; printed by a process that sends no mail. */
+  readonly link: string | null;
+}
+
+/** What a letter says, in the order in which it is read. */
+export interface Draft {
+  readonly to: string;
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  readonly action?: { readonly label: string; readonly link: string };
+  /** Below the action, small: how long it is good for, what to do when it was not asked for. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * One look for every mail: text for all readers, and the same words in plain HTML without pictures.
+ * Names and addresses in it are written by strangers.
+ */
+export function writeLetter({ to, subject, paragraphs, action, notes }: Draft): Letter {
+  const text = [
+    ...paragraphs,
+    ...(action ? [`${action.label}:\n${action.link}`] : []),
+    ...notes,
+    '-- \nModel Gateway',
+  ].join('\n\n');
+  const said = paragraphs.map((one) => paragraph(one, 'margin:0 0 16px'));
+  const noted = notes.map((one) => paragraph(one, 'margin:0 0 8px;color:#5b6b6f;font-size:13px'));
+  const asked = action
+    ? [
+        `<p style="margin:24px 0"><a href="${escaped(action.link)}" style="${buttonStyle}">${escaped(action.label)}</a></p>`,
+        paragraph('Or open this address:', 'margin:0 0 4px;color:#5b6b6f;font-size:13px'),
+        `<p style="margin:0 0 20px;font-size:13px;word-break:break-all">${escaped(action.link)}</p>`,
+      ]
+    : [];
+  const html = [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">',
+    `<title>${escaped(subject)}</title></head><body style="margin:0;padding:24px">`,
+    `<div style="${frameStyle}"><p style="margin:0 0 24px;font-weight:600">Model Gateway</p>`,
+    ...said,
+    ...asked,
+    ...noted,
+    '</div></body></html>',
+  ].join('\n');
+  return { to, subject, text: `${text}\n`, html, link: action?.link ?? null };
+}
+
+const frameStyle =
+  "max-width:480px;margin:0 auto;font:15px/1.6 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const buttonStyle =
+  'display:inline-block;padding:10px 18px;border-radius:6px;background:#0f766e;color:#ffffff;text-decoration:none;font-weight:600';
+
+function paragraph(text: string, style: string): string {
+  return `<p style="${style}">${escaped(text)}</p>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (one) => entities[one] ?? one);
+}

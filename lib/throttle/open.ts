@@ -1,0 +1,16 @@
+import type { Env } from '#lib/env';
+import { InProcessThrottle } from '#lib/throttle/in-process';
+import { openRedis } from '#lib/throttle/redis';
+import { SharedThrottle } from '#lib/throttle/shared';
+import type { Throttle } from '#lib/throttle/throttle';
+
+/** The throttle of this process: on Redis or Upstash when one is configured, else in its memory. */
+export function openThrottle(
+  env: Pick<Env, 'redis'>,
+  report: (error: unknown) => void,
+): { throttle: Throttle; close(): void } {
+  const alone = new InProcessThrottle(() => Date.now());
+  if (env.redis === null) return { throttle: alone, close: () => undefined };
+  const { redis, close } = openRedis(env.redis, report);
+  return { throttle: new SharedThrottle(redis, alone, report), close };
+}

@@ -1,0 +1,26 @@
+/** How often something may happen. */
+export interface Limit {
+  /** What is counted, for whom: "sign-in pair 192.0.2.1 ann@example.com". Strangers write parts of it. */
+  readonly id: string;
+  readonly most: number;
+  readonly windowSeconds: number;
+}
+
+/**
+ * Counts what people try by hand: signing in and up, links and passwords. Calls of the gateway have limits of their
+ * own. In one process, or shared by several (contract: control-plane/throttles).
+ */
+export interface Throttle {
+  /**
+   * Books one attempt under all of these limits, or under none when one of them is used up.
+   * @returns 0, or after how many seconds another attempt is worth it.
+   */
+  claim(limits: readonly Limit[]): Promise<number>;
+  /** Takes one booked attempt back. */
+  giveBack(limit: Limit): Promise<void>;
+  /** Forgets what was booked under a limit. */
+  forget(limit: Limit): Promise<void>;
+  /** Remembers a fact about an id, for at least a month where there is room. */
+  mark(id: string): Promise<void>;
+  isMarked(id: string): Promise<boolean>;
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { UserActor } from '#lib/control/actor';
+import { operations } from '#lib/control/operations';
+import { runAny } from '#lib/control/run';
+import { mintToken, type TokenPurpose } from '#lib/control/user/token';
+import { type Db, openDb } from '#lib/data/db';
+import { enter, newcomer, newEmail, password, rules } from '#tests/gateway/control/accounts/people';
+import { controlHost } from '#tests/support/control/operate';
+import { createDatabase, type TestDatabase } from '#tests/support/database';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDb(database.url);
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+interface Person {
+  readonly id: string;
+  readonly actor: UserActor & { sessionId: string };
+}
+
+const wanted = 'another four random words';
+const token =
+  (purpose: TokenPurpose) =>
+  async ({ id }: Person) => {
+    const sql = { query: (text: string, values: unknown[]) => db.pool.query(text, values) };
+    return { token: await mintToken(sql, 'pepper', { userId: id, purpose }) };
+  };
+
+/** What each of them is sent, by somebody who has signed up and in. */
+const inputs: Readonly<Record<string, (person: Person) => Promise<Record<string, unknown>>>> = {
+  'user.sign-up': async () => ({ email: newEmail(), password }),
+  'user.verify': token('verify'),
+  'user.request-verification': async () => ({}),
+  'user.request-reset': async () => ({ email: newEmail() }),
+  'user.reset': async (person) => ({ ...(await token('reset')(person)), password: wanted }),
+  'user.rename': async () => ({ name: 'Ann' }),
+  'user.change-password': async () => ({ current: password, password: wanted }),
+  'user.enter': async () => ({
+    provider: 'github',
+    subject: randomUUID(),
+    email: newEmail(),
+    emailVerified: true,
+  }),
+  'user.link': async () => ({ provider: 'github', subject: randomUUID() }),
+  'user.unlink': async ({ id }) => {
+    await db.prisma.linkedAccount.create({ data: { provider: 'google', subject: randomUUID(), userId: id } });
+    return { provider: 'google' };
+  },
+  'session.start': async () => ({
+    ...{ id: randomUUID(), version: 1, method: 'password' },
+    endsAt: new Date(Date.now() + 60_000).toISOString(),
+  }),
+  'session.end': async ({ actor }) => ({ id: actor.sessionId }),
+  'session.end-all': async () => ({}),
+};
+
+const own = operations.filter(({ kind, reach }) => kind !== 'read' && reach === 'self');
+
+it.each(own)(
+  '$name leaves one audit row with what differs and no secret (contract: control-plane/audit)',
+  async (operation) => {
+    const { id } = await newcomer(db);
+    const person = { id, actor: await enter(db, id) };
+    const input = (await inputs[operation.name]?.(person)) ?? {};
+    const host = { ...controlHost(db), accounts: rules };
+    const before = await db.prisma.audit.findMany({ where: { action: operation.name } });
+    await runAny(host, operation, { actor: person.actor, input });
+    const rows = await db.prisma.audit.findMany({ where: { action: operation.name } });
+    const added = rows.filter((row) => !before.some((one) => one.id === row.id));
+    expect(added).toMatchObject([{ actor: id, address: '192.0.2.7', subject: expect.stringMatching(/./) }]);
+    const said = JSON.stringify(added);
+    for (const secret of [password, wanted, String(input.token ?? password)])
+      expect(said).not.toContain(secret);
+  },
+);
