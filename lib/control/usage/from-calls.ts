@@ -22,8 +22,8 @@ import { histogramPartSql, histogramSql } from '#lib/settlement/usage/histogram-
 export const callSplits = ['outcome', 'family'] as const;
 export type CallSplit = (typeof callSplits)[number];
 
-/** The most calls that are read for such a split: what PostgreSQL does in a good tenth of a second. */
-const mostRead = 50_000;
+/** The most calls that are read for such a split: what PostgreSQL does in some tenths of a second. */
+const mostRead = 25_000;
 
 /** Ids may be ahead of the clock, or behind it, by as much as it was ever changed. */
 const slackMs = 60_000;
@@ -33,6 +33,8 @@ interface Ask {
   readonly split: CallSplit;
   readonly startsMs: readonly number[];
   readonly filters: UsageFilters;
+  /** As of `readUsage`. */
+  readonly durations?: boolean | undefined;
 }
 
 const splitSql: Readonly<Record<CallSplit, string>> = {
@@ -40,30 +42,41 @@ const splitSql: Readonly<Record<CallSplit, string>> = {
   family: 'family',
 };
 
-const figure = (of: string, name: string) =>
-  `least(greatest(trunc(coalesce(${of}."${name}", 0)), 0), 1000000000000)`;
-const record = (of: string) => `${of} (${usageClasses.map((name) => `"${name}" numeric`).join(', ')})`;
-const usageSums = usageClasses.map((name) => {
-  const [asked, later] = [figure('u', name), figure('j', name)];
-  return `(${asked} + ${later} + coalesce(m."${name}", 0)) AS ${usageColumns[name]}`;
-});
+/** A figure of one call as the sums count it; floating numbers are exact far beyond, and add up fast. */
+const figure = (of: string, name: string) => `least(greatest(trunc(coalesce(${of}."${name}", 0)), 0), 1e12)`;
+const record = (of: string) => `${of} (${usageClasses.map((name) => `"${name}" float8`).join(', ')})`;
+const figures = (one: (name: (typeof usageClasses)[number]) => string) =>
+  usageClasses.map((name) => `${one(name)} AS ${usageColumns[name]}`).join(', ');
 
-/** Calls with what their jobs and corrections added, as settlement counts them. $1, $2: of ids; $3, $4: of time. */
-function figuresSql(conditions: string, starts: string): string {
-  const timed = (name: string) =>
-    `CASE WHEN c.end_reason NOT IN ('refused', 'interrupted') THEN ${histogramPartSql(`c.${name}`)} END`;
-  return `SELECT width_bucket(c.at, ${starts}) AS bucket, c.family, ${errorClassSql('c.')} AS error, c.end_reason,
-      json_array_length(c.attempts) AS tried, ${usageSums.join(', ')},
-      c.cost_nano + coalesce(job.cost_nano, 0) + coalesce(adjustment.amount_nano, 0) AS cost_nano,
-      ${timed('latency_ms')} AS latency, ${timed('first_byte_ms')} AS first_byte
-    FROM call c
-    LEFT JOIN job ON job.call_id = c.id AND job.settled_at IS NOT NULL
-    LEFT JOIN adjustment ON adjustment.call_id = c.id AND adjustment.settled_at IS NOT NULL
-    CROSS JOIN LATERAL json_to_record(c.usage) AS ${record('u')}
-    CROSS JOIN LATERAL json_to_record(coalesce(job.usage, '{}')) AS ${record('j')}
-    CROSS JOIN LATERAL json_to_record(coalesce(adjustment.more::json, '{}')) AS ${record('m')}
-    WHERE c.id >= $1::uuid AND c.id < $2::uuid AND c.at >= $3::timestamptz AND c.at < $4::timestamptz AND ${conditions}`;
+/** What is asked for, as conditions on `c`, and the bounds of its ids. */
+interface Narrowed {
+  readonly conditions: string;
+  readonly starts: string;
+  readonly workspace: string;
 }
+
+const timed = (name: string) =>
+  `CASE WHEN c.end_reason NOT IN ('refused', 'interrupted') THEN ${histogramPartSql(`c.${name}`)} END`;
+
+/** Calls, and beside them what their jobs and corrections added later, which counts no call. $1, $2: bounds of ids. */
+const figuresSql = ({ conditions, starts, workspace }: Narrowed) => `
+  SELECT true AS counted, width_bucket(c.at, ${starts}) AS bucket, c.family, ${errorClassSql('c.')} AS error, c.end_reason,
+    json_array_length(c.attempts) AS tried, ${figures((name) => figure('u', name))}, c.cost_nano,
+    ${timed('latency_ms')} AS latency, ${timed('first_byte_ms')} AS first_byte
+  FROM call c CROSS JOIN LATERAL json_to_record(c.usage) AS ${record('u')} WHERE ${conditions}
+  UNION ALL
+  SELECT false, width_bucket(c.at, ${starts}), c.family, ${errorClassSql('c.')}, c.end_reason, 0,
+    ${figures((name) => `${figure('j', name)} + coalesce(m."${name}", 0)`)},
+    coalesce(job.cost_nano, 0) + coalesce(adjustment.amount_nano, 0), NULL, NULL
+  FROM (
+    SELECT call_id FROM job WHERE workspace_id = ${workspace} AND settled_at IS NOT NULL AND call_id >= $1::uuid AND call_id < $2::uuid
+    UNION SELECT call_id FROM adjustment
+    WHERE workspace_id = ${workspace} AND settled_at IS NOT NULL AND call_id >= $1::uuid AND call_id < $2::uuid
+  ) AS later JOIN call c ON c.id = later.call_id
+  LEFT JOIN job ON job.call_id = c.id AND job.settled_at IS NOT NULL
+  LEFT JOIN adjustment ON adjustment.call_id = c.id AND adjustment.settled_at IS NOT NULL
+  CROSS JOIN LATERAL json_to_record(coalesce(job.usage, '{}')) AS ${record('j')}
+  CROSS JOIN LATERAL json_to_record(coalesce(adjustment.more::json, '{}')) AS ${record('m')} WHERE ${conditions}`;
 
 /**
  * Usage by what the roll-up does not keep, read from the calls: the same sums as `readUsage` gives of them.
@@ -76,7 +89,7 @@ export async function readCallUsage(
 ): Promise<SplitSums[]> {
   return store.snapshot(async (query) => {
     const { range, filters, split } = asked;
-    const { calls } = totalOf(await readUsage({ query }, scope, { range, filters }));
+    const { calls } = totalOf(await readUsage({ query }, scope, { range, filters, durations: false }));
     if (calls > mostRead) {
       const most = mostRead.toLocaleString('en-US');
       throw badInput(
@@ -95,10 +108,15 @@ export async function readCallUsage(
   });
 }
 
+const withDurations = `
+  SELECT counts.*, coalesce(l.latency, 0)::text AS latency, coalesce(f.first_byte, 0)::text AS first_byte FROM counts
+  LEFT JOIN (${histogramSql('figures', 'latency')}) AS l USING (bucket, value)
+  LEFT JOIN (${histogramSql('figures', 'first_byte')}) AS f USING (bucket, value)`;
+
 async function readParts(
   query: Query,
   scope: WorkspaceScope,
-  { range, split, startsMs, filters }: Ask,
+  { range, split, startsMs, filters, durations = true }: Ask,
 ): Promise<SplitSums[]> {
   const values: unknown[] = [
     idFloor(range.fromMs - slackMs),
@@ -106,7 +124,14 @@ async function readParts(
     new Date(range.fromMs),
     new Date(range.toMs),
   ];
-  const conditions = [within(scope, 'c.workspace_id', values)];
+  const own = within(scope, 'c.workspace_id', values);
+  const conditions = [
+    own,
+    'c.id >= $1::uuid',
+    'c.id < $2::uuid',
+    'c.at >= $3::timestamptz',
+    'c.at < $4::timestamptz',
+  ];
   const narrow = (column: string, given: string | undefined) => {
     if (given !== undefined) conditions.push(`${column} = $${values.push(given)}`);
   };
@@ -114,20 +139,21 @@ async function readParts(
   narrow('c.key_id::text', filters.key);
   narrow("coalesce(c.provider, '')", filters.provider);
   const starts = `$${values.push(startsMs.map((at) => new Date(at)))}::timestamptz[]`;
+  const workspace = `$${values.push(scope.workspaceId)}::uuid`;
+  const narrowed = { conditions: conditions.join(' AND '), starts, workspace };
   const sum = (name: string) => `sum(${name})::text AS ${name}`;
+  const count = (condition: string) => `(count(*) FILTER (WHERE counted AND ${condition}))::text`;
   const rows = await query<StoredSums>(
     `WITH figures AS MATERIALIZED (
-       SELECT f.*, ${splitSql[split]} AS value FROM (${figuresSql(conditions.join(' AND '), starts)}) AS f
+       SELECT f.*, ${splitSql[split]} AS value FROM (${figuresSql(narrowed)}) AS f
      ), counts AS (
-       SELECT bucket, value, count(*)::text AS calls, (count(*) FILTER (WHERE end_reason = 'refused'))::text AS refused,
-         ${errorClasses.map((name) => `(count(*) FILTER (WHERE error = '${name}'))::text AS ${errorColumns[name]}`).join(', ')},
-         sum(tried)::text AS attempts, (count(*) FILTER (WHERE tried > 1))::text AS fallbacks,
+       SELECT bucket, value, ${count('true')} AS calls, ${count("end_reason = 'refused'")} AS refused,
+         ${errorClasses.map((name) => `${count(`error = '${name}'`)} AS ${errorColumns[name]}`).join(', ')},
+         sum(tried)::text AS attempts, ${count('tried > 1')} AS fallbacks,
          ${[...Object.values(usageColumns), 'cost_nano'].map(sum).join(', ')}
        FROM figures GROUP BY 1, 2
      )
-     SELECT counts.*, coalesce(l.latency, 0)::text AS latency, coalesce(f.first_byte, 0)::text AS first_byte FROM counts
-     LEFT JOIN (${histogramSql('figures', 'latency')}) AS l USING (bucket, value)
-     LEFT JOIN (${histogramSql('figures', 'first_byte')}) AS f USING (bucket, value)`,
+     ${durations ? withDurations : 'SELECT * FROM counts'}`,
     values,
   );
   return rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));

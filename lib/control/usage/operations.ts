@@ -90,7 +90,7 @@ const seriesFields = {
     choice(
       {
         label: 'Stack by',
-        help: 'Everything together without it; outcome and family are read from the calls, at most 50,000 of them.',
+        help: 'Everything together without it; outcome and family are read from the calls, at most 25,000 of them.',
         example: 'model',
       },
       seriesSplits,

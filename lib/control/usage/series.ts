@@ -131,7 +131,7 @@ export async function readTimed(
   }
   const startsMs = bucketStarts(range.fromMs, range.toMs, step, zone);
   const parts = isCallSplit(by)
-    ? await readCallUsage(store, scope, { range, split: by, startsMs, filters })
+    ? await readCallUsage(store, scope, { range, split: by, startsMs, filters, durations })
     : await readUsage(store, scope, { range, split: by ?? undefined, startsMs, filters, durations });
   return { range, zone, startsMs, parts };
 }
@@ -182,7 +182,7 @@ async function readWithTotal(
 ): Promise<TimedParts & { readonly sums: Sums }> {
   const timed = await readTimed(store, scope, asked);
   const sums = totalOf(timed.parts);
-  if (asked.durations !== false || isCallSplit(asked.by)) return { ...timed, sums };
+  if (asked.durations !== false) return { ...timed, sums };
   const { latency, firstByte } = totalOf(
     await readUsage(store, scope, { range: timed.range, filters: asked.filters }),
   );
