@@ -1,5 +1,5 @@
 import type { BadgeTone } from '#components/ui/badge';
-import type { KeyState } from '#lib/console/show/key-rows';
+import type { KeyState } from '#lib/console/show/key/rows';
 
 /** One key of the list; times and money are ready to read. */
 export interface KeyRow {

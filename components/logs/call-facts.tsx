@@ -17,7 +17,7 @@ interface CallFactsProps {
     readonly priceVersion: string | null;
     readonly flags: readonly string[];
   };
-  /** The log, narrowed to the key. */
+  /** The page of the key. */
   keyHref: string;
 }
 

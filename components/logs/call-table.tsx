@@ -28,7 +28,13 @@ export interface CallRow {
   readonly keyName: string;
 }
 
-export function CallTable({ calls }: { calls: readonly CallRow[] }) {
+interface CallTableProps {
+  calls: readonly CallRow[];
+  /** Ids of those that came while the page was open. */
+  fresh?: ReadonlySet<string>;
+}
+
+export function CallTable({ calls, fresh }: CallTableProps) {
   return (
     <Table label="Calls">
       <thead>
@@ -44,7 +50,7 @@ export function CallTable({ calls }: { calls: readonly CallRow[] }) {
       </thead>
       <tbody>
         {calls.map((call) => (
-          <CallTableRow key={call.id} call={call} />
+          <CallTableRow key={call.id} call={call} fresh={fresh?.has(call.id) ?? false} />
         ))}
       </tbody>
     </Table>
@@ -65,7 +71,7 @@ function Breakable({ text }: { text: string }) {
   );
 }
 
-function CallTableRow({ call }: { call: CallRow }) {
+function CallTableRow({ call, fresh }: { call: CallRow; fresh: boolean }) {
   return (
     <Row className="relative">
       <Cell className="whitespace-nowrap">
@@ -76,6 +82,11 @@ function CallTableRow({ call }: { call: CallRow }) {
         >
           {call.time}
         </Link>
+        {fresh ? (
+          <span className="ml-1.5 rounded-sm bg-accent-soft px-1 font-medium text-[0.6875rem] text-accent-ink">
+            new
+          </span>
+        ) : null}
         <time dateTime={call.isoTime} title={`${call.isoTime} (UTC)`} className="block text-muted text-xs">
           {call.ago}
         </time>

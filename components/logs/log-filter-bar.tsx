@@ -27,10 +27,13 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
   const [filters, setFilters] = useQueryStates(parsers, { shallow: false, history: 'push', startTransition });
   const given = fields.filter(({ name }) => filters[name]);
   const rare = fields.filter(({ group }) => group !== undefined);
+  const rareGiven = rare.filter(({ name }) => filters[name]).length;
 
   /** A new filter starts at the newest call again. */
   function narrow(change: Record<string, string | null>) {
-    void setFilters({ ...change, after: null });
+    // A range begins once: with the last hours, or at a moment.
+    const other = change.last ? { from: null, to: null } : change.from ? { last: null } : {};
+    void setFilters({ ...other, ...change, after: null });
   }
 
   const show = (field: LogFilterField) => (
@@ -68,9 +71,10 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
         </div>
       </div>
       {rare.length > 0 ? (
-        <details open={rare.some(({ name }) => filters[name])}>
+        <details open={rareGiven > 0}>
           <summary className="w-fit cursor-pointer rounded-sm text-muted text-xs hover:text-ink">
             {rare[0]?.group?.title}
+            {rareGiven > 0 ? ` (${rareGiven})` : ''}
           </summary>
           <div className="grid grid-cols-2 gap-2 pt-2 sm:flex sm:flex-wrap sm:items-center">
             {rare.map(show)}

@@ -1,3 +1,4 @@
+import { classNames } from '#components/ui/class-names';
 import { Input } from '#components/ui/input';
 import { SearchBox } from '#components/ui/search-box';
 import { Select } from '#components/ui/select';
@@ -42,7 +43,7 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
     return (
       <Select
         label={field.label}
-        className="sm:w-40"
+        className="sm:w-36"
         value={value ?? any}
         {...(choices.note ? { note: choices.note } : {})}
         options={[
@@ -87,8 +88,13 @@ function BoundFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>
   const { kind, label, unit } = field;
   const moment = kind === 'moment' && (value === null || wallTime.test(value));
   return (
-    <div className="flex min-w-0 items-center gap-2 text-muted text-xs">
-      <span aria-hidden className="whitespace-nowrap">
+    <div
+      className={classNames(
+        'flex min-w-0 items-center gap-2 text-muted text-xs',
+        kind === 'moment' && 'max-sm:col-span-2',
+      )}
+    >
+      <span aria-hidden className="flex-1 whitespace-nowrap">
         {unit ? `${label}, ${unit}` : label}
       </span>
       <Input
@@ -97,7 +103,7 @@ function BoundFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>
         type={moment ? 'datetime-local' : 'text'}
         {...(kind === 'money' ? { inputMode: 'decimal' as const } : {})}
         {...(kind === 'count' ? { inputMode: 'numeric' as const } : {})}
-        className={kind === 'moment' ? '' : 'w-24'}
+        className={kind === 'moment' ? 'max-sm:max-w-60' : 'w-20 sm:w-24'}
         defaultValue={value ?? ''}
         onKeyDown={(event) => {
           if (event.key === 'Enter') event.currentTarget.blur();

@@ -39,3 +39,8 @@ export const destinations: readonly DestinationGroup[] = [
 export function destinationHref(workspace: string, path: string): string {
   return path === '' ? `/${workspace}` : `/${workspace}/${path}`;
 }
+
+/** Whether a workspace has a page of this path. */
+export function hasPage(path: string): boolean {
+  return destinations.some(({ pages }) => pages.some((page) => page.path === path));
+}

@@ -3,6 +3,7 @@
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { Wordmark } from '#components/brand';
+import { PaletteButton } from '#components/palette/palette-button';
 import { destinationHref, destinations } from '#components/shell/navigation';
 import { UserMenu, type UserMenuProps } from '#components/shell/user-menu';
 import { WorkspaceSwitcher, type WorkspaceSwitcherProps } from '#components/shell/workspace-switcher';
@@ -28,6 +29,7 @@ export function Sidebar({ current, workspaces, email, name, role, balance, onNav
         <Wordmark />
       </Link>
       <WorkspaceSwitcher current={current} workspaces={workspaces} />
+      <PaletteButton onPress={onNavigate} />
       <nav aria-label="Workspace" className="grid gap-4">
         {groups.map((group) => (
           <div key={group.label ?? 'top'} className="grid gap-0.5">

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { ConnectionNote } from '#components/live/connection-note';
 import { usePoll } from '#components/live/use-poll';
 import { Section } from '#components/section';
-import type { UseRow } from '#lib/console/show/key-use';
+import type { UseRow } from '#lib/console/show/key/use';
 
 interface LiveUseProps {
   rows: readonly UseRow[];

@@ -1,4 +1,5 @@
 import { showClass, showUnitPrice } from '#lib/console/show/cost-line';
+import { showForeign } from '#lib/console/show/foreign';
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
 import type { CallDetail } from '#lib/control/call/detail';
@@ -8,14 +9,6 @@ export interface CallPlace {
   readonly workspace: string;
   readonly timeZone: string;
   readonly nowMs: number;
-}
-
-/**
- * What a stranger wrote, without what cannot be seen: controls, and the marks that turn the direction of
- * the text, with which a name reads as another one.
- */
-export function showForeign(text: string): string {
-  return text.replace(/[\p{Cc}\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu, '\uFFFD');
 }
 
 /** Everything that went in, the cache's share included. */

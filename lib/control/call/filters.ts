@@ -69,17 +69,26 @@ export const callFilters = {
   }),
   provider: filter({
     field: optional(
-      words({ label: 'Provider', help: 'The one that answered; "none": none did.', example: 'openai' }),
+      words({
+        label: 'Provider',
+        help: 'The one that answered; "none": none did.',
+        group: more,
+        example: 'openai',
+      }),
     ),
     sql: (provider) => `c.provider = ${provider} OR (${provider} = '${noneCounted}' AND c.provider IS NULL)`,
   }),
   from: filter({
-    field: optional(time({ label: 'From', help: 'The first moment.', example: '2026-11-01T00:00:00Z' })),
+    field: optional(
+      time({ label: 'From', help: 'The first moment.', group: more, example: '2026-11-01T00:00:00Z' }),
+    ),
     parameter: (at) => [idFloor(at.getTime() - slackMs), at.toISOString()],
     sql: (edge) => `c.id >= (${edge}::text[])[1]::uuid AND c.at >= (${edge}::text[])[2]::timestamptz`,
   }),
   to: filter({
-    field: optional(time({ label: 'To', help: 'The first moment behind them.', example: '2026-12-01' })),
+    field: optional(
+      time({ label: 'To', help: 'The first moment behind them.', group: more, example: '2026-12-01' }),
+    ),
     parameter: (at) => [idFloor(at.getTime() + slackMs), at.toISOString()],
     sql: (edge) => `c.id < (${edge}::text[])[1]::uuid AND c.at < (${edge}::text[])[2]::timestamptz`,
   }),

@@ -39,7 +39,8 @@ const countedCalls = z.object({
 });
 
 /** What the log may be narrowed by. */
-export const logFields = { ...fieldsOf(callFilters), last: lastField };
+const { id: requestId, ...others } = fieldsOf(callFilters);
+export const logFields = { id: requestId, last: lastField, ...others };
 
 export const listCalls = read({
   name: 'call.list',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dayEnd } from '#lib/console/day-end';
-import { showForeign } from '#lib/console/show/call-rows';
 import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
+import { showForeign } from '#lib/console/show/foreign';
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
 

@@ -14,7 +14,7 @@ import { EmptyState } from '#components/ui/empty-state';
 import { keyAddress, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { keyRowOf } from '#lib/console/show/key-rows';
+import { keyRowOf } from '#lib/console/show/key/rows';
 import { showZone } from '#lib/console/show/time';
 import { listKeys } from '#lib/control/key/operations';
 import { KeyPage, readSnippetFacts } from './key-page';

@@ -1,4 +1,5 @@
 import { CallTable } from '#components/logs/call-table';
+import { LiveCalls } from '#components/logs/live/live-calls';
 import { NoCalls } from '#components/logs/no-calls';
 import { PagesNav } from '#components/pages-nav';
 import { type ListAddress, listAddress } from '#lib/console/list-address';
@@ -12,19 +13,22 @@ import { listCalls } from '#lib/control/call/operations';
 const pageSize = 50;
 
 interface CallListProps {
+  /** The page waits for new calls, so that an empty one is no dead end. */
+  live: boolean;
   workspace: Membership['workspace'];
   filters: ListAddress;
 }
 
 /** One page of the log; the next one starts after its last call, however many arrive meanwhile. */
-export async function CallList({ workspace, filters: { texts, input, faults } }: CallListProps) {
+export async function CallList({ live, workspace, filters: { texts, input, faults } }: CallListProps) {
+  const readAt = new Date().toISOString();
   const none = { data: [], next: null, count: undefined };
   // Counted once: the pages behind the first one are not another number.
   const count = texts.after === undefined;
   const read = () => readForPage(listCalls, workspace.slug, { ...input, limit: pageSize, count });
   const { data: calls, next, count: counted } = faults.length > 0 ? none : await read();
   const here = `/${workspace.slug}/logs`;
-  if (calls.length === 0 && next === null) {
+  if (calls.length === 0 && next === null && !(live && faults.length === 0)) {
     const narrowed = Object.keys(texts).length > 0;
     return (
       <NoCalls workspace={workspace.slug} searched={'id' in texts} narrowed={narrowed} faults={faults} />
@@ -32,12 +36,25 @@ export async function CallList({ workspace, filters: { texts, input, faults } }:
   }
   const nowMs = Date.now();
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
+  const rows = calls.map((call) => callRowOf(call, place));
   return (
     <div className="grid min-w-0 gap-3">
-      {calls.length > 0 ? (
-        <CallTable calls={calls.map((call) => callRowOf(call, place))} />
+      {texts.after === undefined && faults.length === 0 ? (
+        <LiveCalls
+          key={listAddress(here, texts)}
+          calls={rows}
+          readAt={readAt}
+          address={listAddress(`${here}/new`, texts)}
+        />
       ) : (
-        <p className="px-4 py-3 text-muted">None of the calls that were compared fits. Older ones follow.</p>
+        <>
+          {rows.length > 0 ? <CallTable calls={rows} /> : null}
+          {rows.length === 0 ? (
+            <p className="px-4 py-3 text-muted">
+              None of the calls that were compared fits. Older ones follow.
+            </p>
+          ) : null}
+        </>
       )}
       <PagesNav
         label="Pages of the log"

@@ -1,15 +1,20 @@
+import { Download } from 'lucide-react';
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
+import { LiveSwitch } from '#components/logs/live/live-switch';
 import { LogFilterBar } from '#components/logs/log-filter-bar';
 import { PageHead } from '#components/page-head';
+import { buttonStyle } from '#components/ui/button';
 import { TableSkeleton } from '#components/ui/skeleton';
 import { formOf } from '#lib/console/form';
-import { readListAddress } from '#lib/console/list-address';
+import { listAddress } from '#lib/console/list-address';
+import { readLogAddress } from '#lib/console/log/address';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { listCalls, logFields } from '#lib/control/call/operations';
+import { logFields } from '#lib/control/call/operations';
 import { listModelNames } from '#lib/control/catalogue/operations';
 import { listKeyNames } from '#lib/control/key/operations';
+import { errorTable } from '#lib/errors';
 import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
@@ -18,10 +23,21 @@ export const metadata: Metadata = { title: 'Logs' };
 const mostKeys = 200;
 const olderKeys = 'The newest keys. The calls of an older one are a link on the page of the API keys.';
 
+/** Filters that links bring along, and that one box searches for with the others. */
+const linked = new Set(['countedModel', 'clientRequestId', 'upstreamRequestId']);
+
 const statuses = [
   { value: '2xx', label: '2xx succeeded' },
   { value: '4xx', label: '4xx rejected' },
   { value: '5xx', label: '5xx failed' },
+];
+
+const spans = [
+  { value: '15m', label: 'Last 15 minutes' },
+  { value: '1h', label: 'Last hour' },
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
 ];
 
 interface LogsPageProps {
@@ -32,21 +48,40 @@ interface LogsPageProps {
 export default async function LogsPage({ params, searchParams }: LogsPageProps) {
   // Before anything is streamed, so that a stranger gets the status of a page that is not there.
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
-  const { limit, count, ...shown } = listCalls.fields;
-  const filters = readListAddress(shown, await searchParams, workspace.timeZone);
-  const [{ data: keys }, { data: models }] = await Promise.all([
+  const query = await searchParams;
+  const filters = readLogAddress(query, workspace.timeZone);
+  const [{ data: keys }, { data: models, providers }] = await Promise.all([
     readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.texts.key }),
     readForPage(listModelNames, workspace.slug, {}),
   ]);
   return (
     <>
-      <PageHead title="Logs">
+      <PageHead
+        title="Logs"
+        action={
+          <div className="flex gap-2">
+            {filters.texts.after === undefined ? <LiveSwitch /> : null}
+            <a
+              className={buttonStyle()}
+              href={listAddress(`/${workspace.slug}/logs/export`, { ...filters.texts, after: null })}
+              title="Every call that the filters find, as CSV"
+              download
+            >
+              <Download />
+              Export CSV
+            </a>
+          </div>
+        }
+      >
         Every call whose key was known, refusals included. Prompts and answers are not stored.
       </PageHead>
       <LogFilterBar
-        fields={formOf(logFields)}
+        fields={formOf(logFields).filter(({ name }) => !linked.has(name) || filters.texts[name])}
         choices={{
           status: { options: statuses },
+          last: { options: spans },
+          provider: { options: providers.map((provider) => ({ value: provider, label: provider })) },
+          errorCode: { options: Object.keys(errorTable).map((code) => ({ value: code, label: code })) },
           model: { options: models.map((model) => ({ value: model, label: model })) },
           key: {
             options: keys.map((key) => ({ value: key.id, label: key.name })),
@@ -56,7 +91,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
         }}
       />
       <Suspense fallback={<TableSkeleton label="Loading calls" rows={10} />}>
-        <CallList workspace={workspace} filters={filters} />
+        <CallList live={query.live === 'true'} workspace={workspace} filters={filters} />
       </Suspense>
     </>
   );

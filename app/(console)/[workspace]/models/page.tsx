@@ -8,7 +8,7 @@ import { requireMember } from '#lib/console/member';
 import { modelChoices } from '#lib/console/models/choices';
 import { mostCompared, readModels, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { readForPage } from '#lib/console/operation';
-import { keyStateOf } from '#lib/console/show/key-rows';
+import { keyStateOf } from '#lib/console/show/key/rows';
 import { listKeyNames, showKey } from '#lib/control/key/operations';
 
 export const metadata: Metadata = { title: 'Models' };

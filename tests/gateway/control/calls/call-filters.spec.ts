@@ -127,6 +127,15 @@ describe('the log', () => {
     await expect(both).rejects.toMatchObject({ code: 'invalid_body', field: 'last' });
   });
 
+  it('tells which calls ended since a moment, long ones that began before it too (contract: call-log/tail)', async () => {
+    const began = createIds({ ...systemClock, now: () => Date.now() - 50 * 60_000 }).newId() ?? '';
+    const long = await log({ provider: 'tail' }, began);
+    const { settledAt } = await db.prisma.call.findFirstOrThrow({ where: { id: long } });
+    const since = (ms: number) => new Date(settledAt.getTime() + ms).toISOString();
+    expect(await found({ provider: 'tail', settledAfter: since(-1) })).toEqual([long]);
+    expect(await found({ provider: 'tail', settledAfter: since(1) })).toEqual([]);
+  });
+
   it('finds a call by any id that somebody has of it (contract: call-log/request-ids)', async () => {
     const client = '7b3c0f58-4f0e-4d43-9a5e-000000000001';
     const attempts = [

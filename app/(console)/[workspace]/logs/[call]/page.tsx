@@ -10,6 +10,7 @@ import { JobState } from '#components/logs/job-state';
 import { QuantityList } from '#components/logs/quantity-list';
 import { RefusalNote } from '#components/logs/refusal-note';
 import { Section } from '#components/section';
+import { hasPage } from '#components/shell/navigation';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import {
@@ -18,12 +19,12 @@ import {
   costRowsOf,
   figuresOf,
   jobRowOf,
-  showForeign,
   usageSourceOf,
 } from '#lib/console/show/call-rows';
 import { usedClasses } from '#lib/console/show/cost-line';
+import { showForeign } from '#lib/console/show/foreign';
 import { showMoney } from '#lib/console/show/money';
-import { findRefusalHelp } from '#lib/console/show/refusal-help';
+import { findRefusalHelp, mendingPage } from '#lib/console/show/refusal-help';
 import { showZone } from '#lib/console/show/time';
 import { showCall } from '#lib/control/call/operations';
 
@@ -53,7 +54,12 @@ export default async function CallPage({ params }: CallPageProps) {
         Logs
       </Link>
       <CallHead row={row} zone={showZone(workspace.timeZone, Date.parse(call.at))} />
-      {help ? <RefusalNote help={help} workspace={workspace.slug} /> : null}
+      {help ? (
+        <RefusalNote
+          text={help.text}
+          page={mendingPage(help, { workspace: workspace.slug, key: call.key }, hasPage)}
+        />
+      ) : null}
       <Figures figures={figuresOf(call)} />
       {job ? <JobState job={job} /> : null}
       <Section
@@ -84,7 +90,7 @@ export default async function CallPage({ params }: CallPageProps) {
       </div>
       <CallFacts
         call={{ ...call, userAgent: call.userAgent === null ? null : showForeign(call.userAgent) }}
-        keyHref={`/${workspace.slug}/logs?key=${call.key}`}
+        keyHref={`/${workspace.slug}/keys/${call.key}`}
       />
       <p className="text-muted text-xs">
         Prompts and answers are not stored: the gateway keeps numbers and outcomes alone.

@@ -1,6 +1,6 @@
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { findMember } from '#lib/console/member';
-import { limitRowsOf } from '#lib/console/show/key-use';
+import { limitRowsOf } from '#lib/console/show/key/use';
 import { showKeyUse } from '#lib/control/key/use';
 
 interface KeyRoute {

@@ -1,0 +1,100 @@
+'use client';
+
+import { ArrowUp } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { ConnectionNote } from '#components/live/connection-note';
+import { usePoll } from '#components/live/use-poll';
+import { type CallRow, CallTable } from '#components/logs/call-table';
+import { useLive } from '#components/logs/live/live-switch';
+import { useReading } from '#components/logs/live/use-reading';
+import { Button } from '#components/ui/button';
+
+interface LiveCallsProps {
+  /** The newest page, as the server read it. */
+  calls: readonly CallRow[];
+  /** When that was, ISO. */
+  readAt: string;
+  /** Where the calls are that ended since: the filters of the page stand in it. */
+  address: string;
+}
+
+interface Ended {
+  readonly rows: readonly CallRow[];
+  readonly now: string;
+}
+
+const everyMs = 2_000;
+/** More are on the next pages. */
+const mostRows = 500;
+
+/**
+ * The newest page of the log, to which new calls come by themselves while it is live. Whoever reads it (the pointer or
+ * the focus is on it, or the page is scrolled) sees it unmoved: new ones wait behind a button.
+ */
+export function LiveCalls({ calls, readAt, address }: LiveCallsProps) {
+  const [live] = useLive();
+  const [since, setSince] = useState(readAt);
+  const [added, setAdded] = useState<readonly CallRow[]>([]);
+  const [waiting, setWaiting] = useState<readonly CallRow[]>([]);
+  const frame = useRef<HTMLDivElement>(null);
+  const reading = useReading(frame, () => {
+    setAdded((shown) => merged(waiting, shown));
+    setWaiting([]);
+  });
+  const separator = address.includes('?') ? '&' : '?';
+  const connection = usePoll<Ended>(
+    live ? `${address}${separator}since=${encodeURIComponent(since)}` : null,
+    everyMs,
+    ({ rows, now }) => {
+      setSince(now);
+      const known = new Set([...calls, ...added].map(({ id }) => id));
+      const fresh = rows.filter(({ id }) => !known.has(id));
+      if (fresh.length === 0) return;
+      if (reading()) setWaiting((before) => merged(fresh, before));
+      else setAdded((before) => merged(fresh, before));
+    },
+  );
+  const shown = live || added.length > 0 ? merged(added, calls) : calls;
+  const fresh = new Set(added.map(({ id }) => id));
+  return (
+    <div ref={frame} className="grid min-w-0 gap-2">
+      {live ? (
+        <div className="sticky top-14 z-20 flex h-8 items-center justify-between gap-3 lg:top-0">
+          <ConnectionNote connection={connection} />
+          <span role="status">
+            {waiting.length > 0 ? (
+              <Button
+                tone="primary"
+                size="small"
+                className="rounded-full shadow-pop"
+                onClick={() => {
+                  setAdded((before) => merged(waiting, before));
+                  setWaiting([]);
+                  frame.current?.scrollIntoView({ block: 'start' });
+                }}
+              >
+                <ArrowUp />
+                {waiting.length === 1 ? '1 new call' : `${waiting.length} new calls`}
+              </Button>
+            ) : null}
+          </span>
+        </div>
+      ) : null}
+      {shown.length > 0 ? (
+        <CallTable calls={shown} fresh={fresh} />
+      ) : (
+        <p className="rounded-lg border border-dashed px-4 py-14 text-center text-muted">
+          {live
+            ? 'Waiting for the first call that fits…'
+            : 'None of the calls that were compared fits. Older ones follow.'}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The newest first, each call once: a later reading of it wins. */
+function merged(newer: readonly CallRow[], older: readonly CallRow[]): readonly CallRow[] {
+  const byId = new Map([...older, ...newer].map((row) => [row.id, row]));
+  return [...byId.values()].sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, mostRows);
+}

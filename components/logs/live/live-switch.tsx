@@ -1,0 +1,21 @@
+'use client';
+
+import { Radio } from 'lucide-react';
+import { parseAsBoolean, useQueryState } from 'nuqs';
+import { Button } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
+
+/** Whether new calls appear by themselves; it stands in the address. */
+export function useLive() {
+  return useQueryState('live', parseAsBoolean.withDefault(false).withOptions({ shallow: false }));
+}
+
+export function LiveSwitch() {
+  const [live, setLive] = useLive();
+  return (
+    <Button aria-pressed={live} onClick={() => void setLive(live ? null : true)}>
+      <Radio className={classNames(live ? 'text-good' : 'text-muted')} />
+      Live
+    </Button>
+  );
+}

@@ -1,0 +1,27 @@
+'use client';
+
+import { Search } from 'lucide-react';
+import { usePalette } from '#components/palette/palette-provider';
+import { Kbd } from '#components/ui/kbd';
+
+/** Opens the palette for those who do not know its keys. */
+export function PaletteButton({ onPress }: { onPress?: (() => void) | undefined }) {
+  const palette = usePalette();
+  return (
+    <button
+      type="button"
+      aria-keyshortcuts="Meta+K Control+K"
+      onClick={() => {
+        onPress?.();
+        palette.open();
+      }}
+      className="flex h-9 w-full items-center gap-2.5 rounded-md border bg-surface px-2.5 text-left text-muted hover:bg-hover hover:text-ink"
+    >
+      <Search aria-hidden className="size-4" />
+      <span className="flex-1">Search</span>
+      <span aria-hidden>
+        <Kbd>⌘K</Kbd>
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,82 @@
+'use client';
+
+import dynamic from 'next/dynamic';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+
+const Palette = dynamic(() => import('#components/palette/palette').then((loaded) => loaded.Palette), {
+  ssr: false,
+});
+const Shortcuts = dynamic(() => import('#components/palette/shortcuts').then((loaded) => loaded.Shortcuts), {
+  ssr: false,
+});
+
+interface PaletteProviderProps {
+  /** Slug of the workspace that is open. */
+  workspace: string;
+  workspaces: readonly { readonly slug: string; readonly name: string }[];
+  children: ReactNode;
+}
+
+type Shown = 'palette' | 'shortcuts' | null;
+
+const PaletteContext = createContext<{ open(): void } | null>(null);
+
+/** Opens the palette. @throws Error outside a PaletteProvider. */
+export function usePalette(): { open(): void } {
+  const palette = useContext(PaletteContext);
+  if (!palette) throw new Error('the palette is opened inside the shell');
+  return palette;
+}
+
+/** Holds the palette and the keys that work everywhere; both are loaded when they are first asked for. */
+export function PaletteProvider({ workspace, workspaces, children }: PaletteProviderProps) {
+  const [shown, setShown] = useState<Shown>(null);
+  const [met, setMet] = useState<ReadonlySet<Shown>>(new Set());
+  const palette = useMemo(() => ({ open: () => setShown('palette') }), []);
+  if (shown !== null && !met.has(shown)) setMet(new Set([...met, shown]));
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k' && !event.altKey) {
+        event.preventDefault();
+        setShown((before) => (before === 'palette' ? null : 'palette'));
+        return;
+      }
+      if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isBusy(event)) return;
+      if (event.key === '?') setShown('shortcuts');
+      else if (event.key === '/') {
+        event.preventDefault();
+        const box = document.querySelector<HTMLInputElement>('main input[type="search"]');
+        if (box) box.focus();
+        else setShown('palette');
+      }
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, []);
+  const close = (open: boolean) => {
+    if (!open) setShown(null);
+  };
+  return (
+    <PaletteContext value={palette}>
+      {children}
+      {met.has('palette') ? (
+        <Palette
+          open={shown === 'palette'}
+          onOpenChange={close}
+          onShortcuts={() => setShown('shortcuts')}
+          workspace={workspace}
+          workspaces={workspaces}
+        />
+      ) : null}
+      {met.has('shortcuts') ? <Shortcuts open={shown === 'shortcuts'} onOpenChange={close} /> : null}
+    </PaletteContext>
+  );
+}
+
+/** Somebody types, or a dialog is open: single keys are text then. */
+function isBusy({ target }: KeyboardEvent): boolean {
+  const open = ['dialog', 'menu', 'listbox'].map((role) => `[role="${role}"]:not([data-closed])`);
+  if (document.querySelector(open.join(', '))) return true;
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}

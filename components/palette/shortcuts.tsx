@@ -1,0 +1,42 @@
+'use client';
+
+import { Dialog, DialogBody } from '#components/ui/dialog';
+import { Kbd } from '#components/ui/kbd';
+
+const shortcuts = [
+  { keys: ['⌘ K', 'Ctrl K'], does: 'Search pages, keys, models and calls' },
+  { keys: ['/'], does: 'Go to the search box of the page' },
+  { keys: ['?'], does: 'Show this list' },
+  { keys: ['Esc'], does: 'Close what is open' },
+] as const;
+
+interface ShortcutsProps {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+}
+
+export function Shortcuts({ open, onOpenChange }: ShortcutsProps) {
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Keyboard shortcuts"
+      description="Single keys work where you are not typing."
+    >
+      <DialogBody>
+        <dl className="grid gap-2.5 pb-2">
+          {shortcuts.map(({ keys, does }) => (
+            <div key={does} className="flex items-center justify-between gap-4">
+              <dt>{does}</dt>
+              <dd className="flex gap-1.5">
+                {keys.map((key) => (
+                  <Kbd key={key}>{key}</Kbd>
+                ))}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </DialogBody>
+    </Dialog>
+  );
+}

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { expect, type Page } from '@playwright/test';
+import { makeHome, openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey } from '#tests/console/visit';
+
+async function exported(page: Page): Promise<string[]> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export CSV' }).press('Enter'),
+  ]);
+  const text = await readFile(await download.path(), 'utf8');
+  return text.trimEnd().split('\r\n').slice(1);
+}
+
+test('the log shows a call made meanwhile, leaves what is read where it is, and exports what it filters', async ({
+  page,
+  home,
+}) => {
+  await openKeys(page, home);
+  const key = await createKey(page, 'tail');
+  await closeSecret(page);
+  await page.goto(`/${home.slug}/logs`);
+  await page.getByRole('button', { name: 'Live' }).click();
+  await expect(page.getByText('Waiting for the first call')).toBeVisible();
+  await callGateway(key);
+  const rows = page.getByRole('table').getByRole('row');
+  await expect(rows).toHaveCount(2);
+  // Whoever has the pointer on a row sees it stay, and is told of what is new.
+  await rows.nth(1).hover();
+  for (const model of ['sandbox/echo', 'nobody/nothing']) await callGateway(key, model);
+  await expect(page.getByRole('button', { name: '2 new calls' })).toBeVisible();
+  await expect(rows).toHaveCount(2);
+  await page.getByRole('button', { name: '2 new calls' }).click();
+  await expect(rows).toHaveCount(4);
+  await page.context().setOffline(true);
+  await expect(page.getByText('connection lost, trying again')).toBeVisible();
+  await page.context().setOffline(false);
+  await expect(page.getByText('live', { exact: true })).toBeVisible();
+
+  expect(await exported(page)).toHaveLength(3);
+  await page.goto(`/${home.slug}/logs?status=4xx`);
+  await expect(rows).toHaveCount(2);
+  const [refused, ...more] = await exported(page);
+  expect(more).toEqual([]);
+  expect(refused).toContain('model_not_allowed');
+});
+
+test('a pasted request id leads to its call, a foreign one nowhere, by the keyboard alone', async ({
+  page,
+  home,
+  db,
+}) => {
+  const others = await makeHome(db);
+  await page.goto(`/${home.slug}/keys`);
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  const box = page.getByRole('combobox', { name: 'Search or paste a request id' });
+  await page.keyboard.press('Control+k');
+  await expect(box).toBeFocused();
+  await page.keyboard.type('create');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Name', { exact: true }).fill('by keyboard');
+  await page.keyboard.press('Enter');
+  const key = (await page.getByTestId('secret').textContent()) ?? '';
+  await expect(page.getByRole('button', { name: 'I’ve saved it' })).toBeEnabled();
+  await page.getByRole('button', { name: 'I’ve saved it' }).press('Enter');
+  await expect(page.getByTestId('secret')).toHaveCount(0);
+  const answer = await callGateway(key);
+  const id = answer.headers.get('x-request-id') ?? '';
+  await expect(async () => {
+    await page.goto(`/${home.slug}/logs`);
+    await expect(page.getByRole('table').getByRole('row')).toHaveCount(2, { timeout: 2_000 });
+  }).toPass({ timeout: 60_000 });
+
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await expect(page.getByRole('searchbox', { name: /^Request id/ })).toBeFocused();
+  await page.keyboard.type('?/');
+  await expect(page.getByRole('searchbox', { name: /^Request id/ })).toHaveValue('?/');
+
+  await page.keyboard.press('Control+k');
+  await box.fill(id);
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(`/${home.slug}/logs/${id}$`));
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Call ${id}`);
+
+  await db.prisma.call.updateMany({ where: { id }, data: { clientRequestId: 'order-1042' } });
+  await page.keyboard.press('Control+k');
+  await box.fill(id.replace(/.$/, (last) => (last === '0' ? '1' : '0')));
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('No call of this workspace has this id.')).toBeVisible();
+  await box.fill('order-1042');
+  await page.getByRole('option', { name: 'Find the call order-1042' }).waitFor();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Call ${id}`);
+  const foreign = await page.request.get(`/${others.slug}/find?id=${id}`);
+  expect(foreign.status()).toBe(404);
+});
