@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadUsageAddress, questionOf } from '#lib/console/usage/address';
 import { logFiltersOf } from '#lib/console/usage/log-link';
 import { mostCounted } from '#lib/control/call/search';
 import { rowsOfUsage, seriesOfUsage } from '#lib/control/usage/operations';
@@ -172,6 +173,42 @@ describe('a bar of usage (contract: call-log/roll-up)', () => {
   });
 });
 
+describe('days of another time zone', () => {
+  it('move with the zone, and the total of a month stays what its calls are', async () => {
+    const { workspaceId, keyId } = await createCustomer(db.pool);
+    const own = `w-${workspaceId}`;
+    const midnight = startMs - 10 * 3_600_000;
+    // An hour before midnight in UTC it is the next day in Kathmandu.
+    const moments = [midnight - 3_600_000, midnight + 3_600_000, midnight + 19 * 3_600_000];
+    const calls = moments.map((atMs, n) =>
+      callOf({ workspaceId, keyId }, { id: idAt(atMs, 700 + n), atMs, costNano: BigInt(10 ** n) }),
+    );
+    await settle(
+      db.pool,
+      newId(),
+      calls.map((one) => closeOf(one, 'none')),
+    );
+    const days = async (timeZone: string) => {
+      await setWorkspace(db, { workspace: own, timeZone });
+      const question = questionOf(
+        loadUsageAddress(new URLSearchParams('range=90d&step=day')),
+        Date.now(),
+        timeZone,
+      );
+      const found = await operate(db, seriesOfUsage, {
+        workspace: own,
+        ...question.timed,
+        ...question.compared,
+      });
+      const costs = found.groups.flatMap(({ points }) => points.map(({ cost }) => cost));
+      return { total: found.total.cost, costs: costs.filter((cost) => cost !== '0') };
+    };
+    const total = '0.000000111';
+    expect(await days('UTC')).toEqual({ total, costs: ['0.000000001', '0.00000011'] });
+    expect(await days('Asia/Kathmandu')).toEqual({ total, costs: ['0.000000011', '0.0000001'] });
+  });
+});
+
 describe('a series without durations', () => {
   it('is the same one, and its total has them still', async () => {
     const asked = { workspace: slug, ...range, step: 'day', by: 'model' };
@@ -208,9 +245,37 @@ describe('usage read from the calls themselves', () => {
     expect(calls.groups.map(({ value }) => value).sort()).toEqual(['chat', 'messages', 'responses']);
   });
 
+  it('counts with a call what its report corrected later, as the sums and the log do', async () => {
+    const { workspaceId, keyId } = await createCustomer(db.pool);
+    const own = `w-${workspaceId}`;
+    const calls = [1, 2].map((n) =>
+      callOf({ workspaceId, keyId }, { id: idAt(startMs, 800 + n), atMs: startMs, costNano: 1_000n }),
+    );
+    await settle(
+      db.pool,
+      newId(),
+      calls.map((one) => closeOf(one, 'none')),
+    );
+    await db.pool.query(
+      `INSERT INTO adjustment (call_id, workspace_id, report, seen_at, settled_at, flags, amount_nano, more)
+       VALUES ($1, $2, '{}', now(), now(), '{}', -300, '{"output": 5}')`,
+      [calls[0]?.id, workspaceId],
+    );
+    await db.pool.query(
+      'UPDATE usage_quarter SET cost_nano = cost_nano - 300, output_tokens = output_tokens + 5 WHERE workspace_id = $1',
+      [workspaceId],
+    );
+    const asked = { workspace: own, ...range, step: 'day' };
+    const found = await operate(db, seriesOfUsage, { ...asked, by: 'family' });
+    expect(found.total).toEqual((await operate(db, seriesOfUsage, asked)).total);
+    expect(found.total).toMatchObject({ calls: 2, cost: '0.0000017', outputTokens: 11 });
+    const { count } = await listCalls(db, own, { ...range, family: 'chat', limit: 1, count: true });
+    expect(count).toEqual({ calls: 2, cost: '0.0000017', more: false });
+  });
+
   it('is refused where the log no longer holds them', async () => {
     const { workspaceId, keyId } = await createCustomer(db.pool);
-    const one = callOf({ workspaceId, keyId }, { id: idAt(startMs, 1), atMs: startMs });
+    const one = callOf({ workspaceId, keyId }, { id: idAt(startMs, 900), atMs: startMs });
     await settle(db.pool, newId(), [closeOf(one, 'none')]);
     const asked = { workspace: `w-${workspaceId}`, ...range, by: 'outcome' };
     expect((await operate(db, seriesOfUsage, asked)).total.calls).toBe(1);
