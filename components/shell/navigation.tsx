@@ -1,4 +1,4 @@
-import { Boxes, ChartColumn, KeyRound, LayoutDashboard, ScrollText } from 'lucide-react';
+import { Boxes, ChartColumn, KeyRound, LayoutDashboard, Route, ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
 
 export interface Destination {
@@ -24,7 +24,7 @@ export const destinations: readonly DestinationGroup[] = [
       { path: 'keys', label: 'API keys', icon: <KeyRound /> },
     ],
   },
-  { label: 'Route', pages: [] },
+  { label: 'Route', pages: [{ path: 'routing', label: 'Routing', icon: <Route /> }] },
   {
     label: 'Observe',
     pages: [

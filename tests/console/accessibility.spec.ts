@@ -109,6 +109,17 @@ for (const { colorScheme, width } of [
       }
     });
 
+    test('routing is accessible', async ({ page, home }) => {
+      await page.goto(`/${home.slug}/routing`);
+      await page.getByRole('combobox', { name: 'Add a fallback model' }).fill('mini');
+      await page.getByRole('option', { name: 'sandbox/mini' }).click();
+      await expect(page.getByRole('list', { name: 'Candidates' })).toBeVisible();
+      await expectAccessible(page);
+      await page.getByRole('textbox', { name: 'Connect' }).fill('5');
+      await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
+      await expectAccessible(page);
+    });
+
     test('the log and a call are accessible', async ({ page, home }) => {
       await openKeys(page, home);
       const key = await createKey(page, `calls ${colorScheme} ${width}`);

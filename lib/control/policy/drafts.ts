@@ -188,11 +188,8 @@ export const publishPolicy = change({
     context.expect({ policy: before });
     const [newest] = await readVersions(context, place, null, 1);
     if (base !== undefined && base !== (newest?.version ?? 0)) {
-      const who = newest?.by ?? 'somebody';
-      throw conflict(
-        `${who} published version ${newest?.version ?? 0} of ${nameOf(place)} meanwhile`,
-        'base',
-      );
+      const [version, by] = [newest?.version ?? 0, newest?.by ?? 'somebody'];
+      throw conflict(`version ${version} of ${nameOf(place)} was published by ${by} meanwhile`, 'base');
     }
     refuseStale(place, await findDraft(context, place), revision);
     const { version, ...rest } = await writePolicy(context, stored, place, policy);
@@ -205,7 +202,7 @@ export const publishPolicy = change({
 function refuseStale(place: string, found: Draft | null, seen: number | undefined): void {
   if (seen === undefined || seen === (found?.revision ?? 0)) return;
   const text = found
-    ? `${found.by ?? 'somebody'} saved another draft of ${nameOf(place)} meanwhile`
+    ? `another draft of ${nameOf(place)} was saved by ${found.by ?? 'somebody'} meanwhile`
     : `the draft of ${nameOf(place)} was published or discarded meanwhile`;
   throw conflict(text, 'revision');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { read } from '#lib/control/declare';
-import { offerState, untried } from '#lib/routing/health';
+import { type OfferHealth, offerState } from '#lib/routing/health';
 
 const shownOffer = z.object({
   model: z.string(),
@@ -36,7 +36,7 @@ export const showHealth = read({
     const offers = [...catalogue.models.values()].flatMap((model) =>
       model.offers.flatMap(({ id, provider }) => {
         const health = of(id);
-        if (health === untried) return [];
+        if (!wasTried(health)) return [];
         const aside = health.openUntilMs > context.nowMs;
         return [
           {
@@ -58,3 +58,10 @@ export const showHealth = read({
     return { processes, offers };
   },
 });
+
+/** Whether an attempt has gone there: Next's copy of this module has its own object for an offer that nobody tried. */
+function wasTried(health: OfferHealth): boolean {
+  const { streamFirstByteMs, wholeMs, tokensPerSecond, failures, running, errorRate, openUntilMs } = health;
+  const figures = [streamFirstByteMs.value, wholeMs.value, tokensPerSecond.value];
+  return failures + running + errorRate + openUntilMs > 0 || figures.some((value) => value !== null);
+}

@@ -14,6 +14,18 @@ const labels: Readonly<Record<string, string>> = {
   timeouts: 'Time limits',
 };
 
+/** A key of a policy as people call it: "Fallback models". */
+export const labelOf = (key: string) => labels[key] ?? key;
+
+/** The time limits as people call them; in milliseconds. */
+const limits: Readonly<Record<string, string>> = {
+  connectMs: 'connect',
+  firstByteMs: 'first byte of a stream',
+  firstByteWholeMs: 'first byte of a whole answer',
+  idleMs: 'pause between bytes',
+  totalMs: 'whole call',
+};
+
 /**
  * What differs between two policies, as sentences that people read: "Fallback models: added a/b as number 2". Pure.
  * @returns none when both route alike.
@@ -24,7 +36,7 @@ export function changesOf(before: Stored, after: Stored): string[] {
     const [old, now] = [before[key], after[key]];
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
     const said = changesOfValue(old, now);
-    return said.map((text) => `${labels[key] ?? key}: ${text}`);
+    return said.map((text) => `${labelOf(key)}: ${text}`);
   });
 }
 
@@ -54,8 +66,10 @@ function changesOfRecord(old: Stored, now: Stored): string[] {
   return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((name) => {
     const [was, is] = [old[name], now[name]];
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
-    if (is === undefined) return [`removed ${name}`];
-    return [was === undefined ? `${name} is ${textOf(is)}` : `${name} ${textOf(was)} → ${textOf(is)}`];
+    const [label, unit] = Object.hasOwn(limits, name) ? [limits[name], ' ms'] : [name, ''];
+    if (is === undefined) return [`removed ${label}`];
+    if (was === undefined) return [`${label} is ${textOf(is)}${unit}`];
+    return [`${label} ${textOf(was)}${unit} → ${textOf(is)}${unit}`];
   });
 }
 

@@ -22,6 +22,11 @@ describe('what differs between two policies, in words', () => {
       ['Aliases: smart x/1 → x/1, then x/2'],
     ],
     [{ maxPrice: { input: '5' } }, {}, ['Highest price: removed input']],
+    [
+      { timeouts: { idleMs: 5 } },
+      { timeouts: { idleMs: 9, connectMs: 2 } },
+      ['Time limits: pause between bytes 5 ms → 9 ms', 'Time limits: connect is 2 ms'],
+    ],
     [{ unknown: 1 }, { unknown: [1] }, ['unknown: 1 → 1']],
   ])('%j → %j', (before, after, said) => {
     expect(changesOf(before, after)).toEqual(said);

@@ -1,0 +1,127 @@
+import type { Metadata } from 'next';
+import { createLoader, parseAsString, type SearchParams } from 'nuqs/server';
+import { PageHead } from '#components/page-head';
+import { OfferHealth } from '#components/routing/offer-health';
+import { PolicyEditor } from '#components/routing/policy-editor';
+import { PolicyTabs } from '#components/routing/policy-tabs';
+import { VersionList } from '#components/routing/version-list';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showAgo, showMoment } from '#lib/console/show/time';
+import { listModelNames } from '#lib/control/catalogue/operations';
+import { openPolicy } from '#lib/control/policy/drafts';
+import { listPolicyNames } from '#lib/control/policy/names';
+import { showPolicyList } from '#lib/control/policy/operations';
+import { listVersions } from '#lib/control/policy/versions';
+import { may, rolesThatMay } from '#lib/control/role';
+import { showHealth } from '#lib/control/route/health';
+import {
+  discardDraftAction,
+  explainRouteAction,
+  openPolicyAction,
+  publishPolicyAction,
+  reviewPolicyAction,
+  rollBackPolicyAction,
+  saveDraftAction,
+  showHealthAction,
+} from './actions';
+
+export const metadata: Metadata = { title: 'Routing' };
+
+const loadAddress = createLoader({ model: parseAsString });
+
+interface RoutingPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function RoutingPage({ params, searchParams }: RoutingPageProps) {
+  const { workspace, role } = await requireMember((await params).workspace, 'policies:read');
+  const { slug, timeZone } = workspace;
+  const { model: asked } = await loadAddress(searchParams);
+  const model = asked === null || asked === 'default' || asked.length > 200 ? null : asked;
+  const place = model ?? 'default';
+  const [opened, policies, history, names, health, { example }] = await Promise.all([
+    readForPage(openPolicy, slug, { model: place }),
+    readForPage(showPolicyList, slug, {}),
+    readForPage(listVersions, slug, { model: place }),
+    readForPage(listPolicyNames, slug, {}),
+    readForPage(showHealth, slug, {}),
+    readForPage(listModelNames, slug, {}),
+  ]);
+  const nowMs = Date.now();
+  const locked = may(role, 'policies:write')
+    ? null
+    : `Your role is ${role}. Ask an ${rolesThatMay('policies:write')} to change it.`;
+  return (
+    <>
+      <PageHead title="Routing">
+        Which providers a call tries, and in which order. A model's own policy stands over the default, key by
+        key.
+      </PageHead>
+      <PolicyTabs
+        here={`/${slug}/routing`}
+        models={Object.keys(policies.models)}
+        current={model}
+        names={names.models}
+        locked={locked !== null}
+      />
+      <PolicyEditor
+        key={place}
+        workspace={slug}
+        model={model}
+        opened={opened}
+        inherited={model === null ? null : policies.default}
+        names={names}
+        example={model ?? example ?? names.models[0] ?? ''}
+        locked={locked}
+        actions={{
+          open: openPolicyAction,
+          review: reviewPolicyAction,
+          save: saveDraftAction,
+          discard: discardDraftAction,
+          publish: publishPolicyAction,
+          rollBack: rollBackPolicyAction,
+          explain: explainRouteAction,
+          health: showHealthAction,
+        }}
+      />
+      {history.data.length > 0 ? (
+        <section aria-labelledby="versions" className="grid min-w-0 gap-2.5">
+          <h2 id="versions" className="font-semibold text-sm">
+            Versions
+          </h2>
+          <VersionList
+            workspace={slug}
+            place={place}
+            current={opened.version}
+            rollBack={rollBackPolicyAction}
+            locked={locked !== null}
+            versions={history.data.map(({ version, by, at, changes }) => ({
+              version,
+              by: by ?? 'a program',
+              ago: showAgo(Date.parse(at), nowMs),
+              at: showMoment(Date.parse(at), timeZone),
+              changes,
+            }))}
+          />
+          {history.next === null ? null : (
+            <p className="text-muted text-xs">
+              Older ones: <code className="font-mono">gateway policy history {slug}</code>
+            </p>
+          )}
+        </section>
+      ) : null}
+      <section aria-labelledby="health" className="grid min-w-0 gap-2.5">
+        <h2 id="health" className="font-semibold text-sm">
+          Health of offers
+        </h2>
+        <p className="max-w-2xl text-muted leading-5">
+          Five failures in a row set an offer aside for 10 seconds, then for longer; calls try it last
+          meanwhile. Figures are smoothed, of all calls on this machine, and read again every 5 seconds.
+        </p>
+        <OfferHealth workspace={slug} first={health} health={showHealthAction} />
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,186 @@
+'use client';
+
+import { type FormEvent, useEffect, useState } from 'react';
+import type { Explained, RoutingActions } from '#components/routing/routing-actions';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { labelStyle } from '#components/ui/field';
+import { ToggleGroup } from '#components/ui/toggle-group';
+import { readPasted } from '#lib/routing/policy/pasted';
+import type { DraftPolicy } from '#lib/routing/policy/read';
+
+interface ExplainPanelProps {
+  workspace: string;
+  /** "default", or the model whose policy is edited. */
+  place: string;
+  /** What is not in force yet; null: nothing differs. */
+  draft: DraftPolicy | null;
+  /** A model to begin with. */
+  example: string;
+  explain: RoutingActions['explain'];
+}
+
+const waitMs = 350;
+
+/** Where a call would go, and why not elsewhere: for a model, or for any request that is pasted. */
+export function ExplainPanel({ workspace, place, draft, example, explain }: ExplainPanelProps) {
+  const [text, setText] = useState('');
+  const [asked, setAsked] = useState(example);
+  const [by, setBy] = useState<'draft' | 'published'>('draft');
+  const [found, setFound] = useState<Explained | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const [pending, setPending] = useState(false);
+  const policy = by === 'draft' ? draft : null;
+
+  // Asked again as the draft changes, so that each step of the editor shows what it does.
+  useEffect(() => {
+    const { model, path, body, fault: unreadable } = readPasted(asked);
+    if (unreadable || asked.trim() === '') {
+      setFault(unreadable);
+      setFound(null);
+      return;
+    }
+    let over = false;
+    setPending(true);
+    const timer = setTimeout(async () => {
+      const answer = await explain(workspace, {
+        ...(model === null ? {} : { model }),
+        ...(path === null ? {} : { path }),
+        ...(body === null ? {} : { body }),
+        ...(policy ? { policy, policyModel: place } : {}),
+      });
+      if (over) return;
+      setPending(false);
+      setFault(answer.ok ? null : inDraft(answer));
+      setFound(answer.ok ? answer.value : null);
+    }, waitMs);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [asked, policy, place, workspace, explain]);
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    setAsked(text.trim() === '' ? example : text);
+  }
+
+  return (
+    <section
+      aria-label="Explain a request"
+      className="min-w-0 rounded-lg border bg-surface xl:sticky xl:top-4"
+    >
+      <form onSubmit={submit} className="grid gap-2.5 p-4">
+        <label className={labelStyle} htmlFor="pasted-request">
+          Where would a request go?
+        </label>
+        <textarea
+          id="pasted-request"
+          aria-describedby="pasted-request-hint"
+          rows={text.includes('\n') || text.length > 60 ? 7 : 3}
+          spellCheck={false}
+          placeholder={example}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey))
+              event.currentTarget.form?.requestSubmit();
+          }}
+          className="w-full resize-y rounded-md border border-line-strong/70 bg-surface px-3 py-2 font-mono text-xs leading-5 placeholder:text-muted"
+        />
+        <p id="pasted-request-hint" className="text-muted text-xs leading-4">
+          A model or alias, a JSON body, or a whole request: its path with the body below, or a curl command.
+        </p>
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          {draft ? (
+            <ToggleGroup<'draft' | 'published'>
+              label="Policy"
+              value={by}
+              options={[
+                { value: 'draft', label: 'Draft' },
+                { value: 'published', label: 'In force' },
+              ]}
+              onChange={setBy}
+            />
+          ) : (
+            <span className="text-muted text-xs">By the policy in force</span>
+          )}
+          <Button type="submit" size="small" disabled={pending}>
+            {pending ? 'Asking…' : 'Explain'}
+          </Button>
+        </div>
+      </form>
+      <div aria-live="polite">
+        {fault ? <p className="border-t px-4 py-3 text-[0.8125rem] text-bad leading-5">{fault}</p> : null}
+        {found ? <Explanation found={found} /> : null}
+      </div>
+    </section>
+  );
+}
+
+/** A draft that cannot be in force explains nothing. */
+function inDraft({ message, field }: { message: string; field: string | null }): string {
+  return field?.split('.')[0] === 'policy' ? `The draft has a fault: ${message}` : message;
+}
+
+function Explanation({ found }: { found: Explained }) {
+  return (
+    <div className="grid gap-3 border-t px-4 py-3 text-[0.8125rem] leading-5">
+      <p className="text-muted text-xs leading-4">
+        <span className="font-mono text-ink">{found.model}</span> in the {found.family} family
+        {found.health === 'live' ? null : '; every offer counts as healthy, because no process was asked'}
+      </p>
+      {found.failure ? (
+        <p className="text-bad">
+          {found.skipped.length > 0 ? (
+            <>
+              No offer can take it: a call is answered with{' '}
+              <code className="break-all font-mono text-xs">{found.failure.code}</code>.
+            </>
+          ) : (
+            found.failure.message
+          )}
+        </p>
+      ) : null}
+      <ol aria-label="Candidates" className="grid gap-2.5">
+        {found.candidates.map((one, at) => (
+          <li key={`${one.provider} ${one.model}`} className="flex gap-2.5">
+            <span
+              aria-hidden
+              className="mt-0.5 grid size-4.5 shrink-0 place-items-center rounded-full bg-accent-soft font-medium text-[0.6875rem] text-accent-ink tabular-nums"
+            >
+              {at + 1}
+            </span>
+            <span className="min-w-0 flex-1">
+              <span className="flex flex-wrap items-baseline justify-between gap-x-2">
+                <span className="font-medium">{one.provider}</span>
+                <span className="text-muted text-xs tabular-nums">{prices(one)}</span>
+              </span>
+              <span className="block break-all font-mono text-muted text-xs">{one.model}</span>
+              {one.openUntil ? <Badge tone="warn">Set aside, so tried late</Badge> : null}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {found.skipped.length > 0 ? (
+        <details open={found.candidates.length === 0 || found.skipped.length <= 6}>
+          <summary className="rounded text-muted text-xs">Skipped: {found.skipped.length}</summary>
+          <ul aria-label="Skipped" className="mt-2 grid gap-2">
+            {found.skipped.map((one) => (
+              <li key={`${one.provider} ${one.model}`} className="text-xs leading-4">
+                <span className="font-medium">{one.provider === '*' ? 'Every offer' : one.provider}</span>{' '}
+                <span className="break-all font-mono text-muted">{one.model}</span>
+                <span className="block text-muted">{one.why}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+    </div>
+  );
+}
+
+function prices({ input, output }: Explained['candidates'][number]): string {
+  if (input === null && output === null) return '';
+  return `$${input ?? '–'} in, $${output ?? '–'} out`;
+}

@@ -1,0 +1,104 @@
+'use client';
+
+import { useEffect, useState } from 'react';
+import type { OffersHealth, RoutingActions } from '#components/routing/routing-actions';
+import { Badge, type BadgeTone } from '#components/ui/badge';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { showSpan } from '#lib/console/show/time';
+
+interface OfferHealthProps {
+  workspace: string;
+  first: OffersHealth;
+  health: RoutingActions['health'];
+}
+
+const everyMs = 5_000;
+const mostShown = 12;
+const tones: Readonly<Record<OffersHealth['offers'][number]['state'], { tone: BadgeTone; text: string }>> = {
+  'in service': { tone: 'good', text: 'In service' },
+  'set aside': { tone: 'bad', text: 'Set aside' },
+  probing: { tone: 'warn', text: 'Probing' },
+};
+
+/** How the offers stand that this machine has called, read again while somebody looks. */
+export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
+  const [{ offers, processes }, setFound] = useState(first);
+  const [all, setAll] = useState(false);
+
+  useEffect(() => {
+    let over = false;
+    const timer = setInterval(async () => {
+      if (document.visibilityState === 'hidden') return;
+      const answer = await health(workspace, {}).catch(() => null);
+      if (!over && answer?.ok) setFound(answer.value);
+    }, everyMs);
+    return () => {
+      over = true;
+      clearInterval(timer);
+    };
+  }, [workspace, health]);
+
+  if (offers.length === 0) {
+    return (
+      <p className="rounded-lg border border-dashed bg-surface px-4 py-6 text-center text-muted leading-5">
+        {processes === 0
+          ? 'No gateway process of this machine answered.'
+          : 'No offer has been called since the gateway started. Figures come with the first calls.'}
+      </p>
+    );
+  }
+  const shown = all ? offers : offers.slice(0, mostShown);
+  return (
+    <div className="grid gap-2">
+      <Table label="Health of offers">
+        <thead>
+          <tr>
+            <HeadCell>Offer</HeadCell>
+            <HeadCell>State</HeadCell>
+            <HeadCell className="text-right">First byte</HeadCell>
+            <HeadCell className="text-right">Whole answer</HeadCell>
+            <HeadCell className="text-right">Tokens/s</HeadCell>
+            <HeadCell className="text-right">Errors</HeadCell>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((offer) => (
+            <Row key={`${offer.provider} ${offer.model}`}>
+              <Cell className="min-w-44">
+                <span className="font-medium">{offer.provider}</span>
+                <span className="block break-all font-mono text-muted text-xs">{offer.model}</span>
+              </Cell>
+              <Cell>
+                <Badge tone={tones[offer.state].tone} dot>
+                  {tones[offer.state].text}
+                </Badge>
+                {offer.failures > 0 ? (
+                  <span className="mt-1 block whitespace-nowrap text-muted text-xs">
+                    {offer.failures === 1 ? '1 failure' : `${offer.failures} failures in a row`}
+                  </span>
+                ) : null}
+              </Cell>
+              <Cell className="text-right tabular-nums">{span(offer.firstByteMs)}</Cell>
+              <Cell className="text-right tabular-nums">{span(offer.wholeMs)}</Cell>
+              <Cell className="text-right tabular-nums">
+                {offer.tokensPerSecond === null ? '–' : Math.round(offer.tokensPerSecond)}
+              </Cell>
+              <Cell className="text-right tabular-nums">{Math.round(offer.errorRate * 100)} %</Cell>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+      {offers.length > mostShown ? (
+        <button
+          type="button"
+          className="justify-self-start text-accent-ink text-xs hover:underline"
+          onClick={() => setAll(!all)}
+        >
+          {all ? `Show ${mostShown}` : `Show all ${offers.length}`}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+const span = (ms: number | null) => (ms === null ? '–' : showSpan(ms));

@@ -1,0 +1,42 @@
+'use client';
+
+import { createContext, type ReactNode, useContext } from 'react';
+import type { DraftPolicy } from '#lib/routing/policy/read';
+
+/** What stands against publishing a draft, and where in it. */
+export interface PolicyFault {
+  readonly at: readonly string[];
+  readonly message: string;
+}
+
+interface PolicyForm {
+  readonly policy: DraftPolicy;
+  /** Of a model's policy: the default one, whose keys it inherits; null: this is the default. */
+  readonly inherited: DraftPolicy | null;
+  readonly models: readonly string[];
+  readonly providers: readonly string[];
+  /** Nothing may be changed. */
+  readonly locked: boolean;
+  /** undefined removes the key. */
+  set(key: string, value: unknown): void;
+  /** Faults in a part of the policy: its own, and those of what it holds. */
+  faultsAt(...at: readonly string[]): readonly PolicyFault[];
+}
+
+const Context = createContext<PolicyForm | null>(null);
+
+export function PolicyFormProvider({
+  faults,
+  children,
+  ...form
+}: Omit<PolicyForm, 'faultsAt'> & { faults: readonly PolicyFault[]; children: ReactNode }) {
+  const faultsAt = (...at: readonly string[]) =>
+    faults.filter((fault) => at.every((part, index) => fault.at[index] === part));
+  return <Context value={{ ...form, faultsAt }}>{children}</Context>;
+}
+
+export function usePolicyForm(): PolicyForm {
+  const form = useContext(Context);
+  if (form === null) throw new Error('this part of the form stands outside of its policy');
+  return form;
+}

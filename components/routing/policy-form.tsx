@@ -1,0 +1,95 @@
+'use client';
+
+import type { ReactNode } from 'react';
+import { AliasEditor } from '#components/routing/alias-editor';
+import { NameSet, OrderedNames } from '#components/routing/name-lists';
+import { usePolicyForm } from '#components/routing/policy-form-context';
+import { PolicyKey } from '#components/routing/policy-key';
+import { Attempts, HighestPrice, TimeLimits, Weights } from '#components/routing/policy-numbers';
+import { Select } from '#components/ui/select';
+import { textOf } from '#lib/routing/policy/read';
+
+const sorts = [
+  { value: 'order', label: 'As in the catalogue' },
+  { value: 'price', label: 'Cheapest first' },
+  { value: 'latency', label: 'Fastest first byte first' },
+  { value: 'throughput', label: 'Most tokens a second first' },
+] as const;
+
+/** The keys of a policy as a form. @param model the one that it is for; null: the default of the workspace. */
+export function PolicyForm({ model }: { model: string | null }) {
+  const { policy, set, models, providers } = usePolicyForm();
+  return (
+    <div className="grid">
+      <Group title="Fallback chain" about="Tried in this order until one answers.">
+        <PolicyKey name="fallbackModels" label="Fallback models" titled empty={[]}>
+          <p className="flex min-w-0 items-center gap-1.5 rounded-md border border-dashed px-2 py-1.5 text-[0.8125rem]">
+            <span aria-hidden className="w-7 shrink-0" />
+            <span aria-hidden className="w-4 shrink-0 text-muted text-xs tabular-nums">
+              1
+            </span>
+            {model === null ? (
+              <span className="text-muted">The model that the call names</span>
+            ) : (
+              <span className="break-all font-mono">{model}</span>
+            )}
+          </p>
+          <OrderedNames
+            name="fallbackModels"
+            label="Fallback models"
+            add="Add a fallback model"
+            names={models.filter((one) => one !== model)}
+            from={2}
+          />
+        </PolicyKey>
+        <Attempts />
+      </Group>
+      <Group title="Providers" about="Which offers of a model are tried, and in which order.">
+        <PolicyKey name="order" label="Provider order" hint="Tried first, in this order." empty={[]}>
+          <OrderedNames name="order" label="Provider order" add="Add a provider" names={providers} />
+        </PolicyKey>
+        <PolicyKey name="sort" label="Sort the others" empty="order">
+          <Select
+            label="Sort the others"
+            value={textOf(policy.sort) || 'order'}
+            onChange={(value) => set('sort', value)}
+            options={sorts}
+          />
+        </PolicyKey>
+        <div className="grid gap-5 sm:grid-cols-2">
+          <PolicyKey name="only" label="Only" hint="No other provider is tried." empty={[]}>
+            <NameSet name="only" label="Only" add="Allow a provider" names={providers} />
+          </PolicyKey>
+          <PolicyKey name="ignore" label="Ignore" hint="Never tried." empty={[]}>
+            <NameSet name="ignore" label="Ignore" add="Leave a provider out" names={providers} />
+          </PolicyKey>
+        </div>
+        <Weights />
+      </Group>
+      <Group title="Limits" about="Of one call.">
+        <HighestPrice />
+        <TimeLimits />
+      </Group>
+      {model === null ? (
+        <Group title="Aliases" about="Names of your own that calls may use for a model or a chain.">
+          <AliasEditor />
+        </Group>
+      ) : null}
+    </div>
+  );
+}
+
+function Group({ title, about, children }: { title: string; about: string; children: ReactNode }) {
+  return (
+    <section
+      aria-label={title}
+      className="grid gap-x-6 gap-y-3 border-b px-4 py-5 last:border-b-0 md:grid-cols-[9rem_minmax(0,1fr)]"
+    >
+      <header>
+        <h3 className="font-medium text-[0.8125rem] leading-5">{title}</h3>
+        <p className="text-muted text-xs leading-4">{about}</p>
+      </header>
+      <div className="grid min-w-0 gap-5">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,158 @@
+'use client';
+
+import { X } from 'lucide-react';
+import { usePolicyForm } from '#components/routing/policy-form-context';
+import { PolicyKey, sentence } from '#components/routing/policy-key';
+import { buttonStyle } from '#components/ui/button';
+import { Field } from '#components/ui/field';
+import { NamePicker } from '#components/ui/name-picker';
+import { Select } from '#components/ui/select';
+import { numberOf, recordOf, textOf, withEntry } from '#lib/routing/policy/read';
+
+const limits = [
+  ['connectMs', 'Connect', '5000'],
+  ['firstByteMs', 'First byte of a stream', '120000'],
+  ['firstByteWholeMs', 'First byte of a whole answer', '600000'],
+  ['idleMs', 'Pause between bytes', '300000'],
+  ['totalMs', 'Whole call', '3600000'],
+] as const;
+
+/** How many attempts a call may make. */
+export function Attempts() {
+  const { policy, set } = usePolicyForm();
+  return (
+    <PolicyKey
+      name="maxAttempts"
+      label="Attempts"
+      hint="At most, of one call over the whole chain."
+      empty={4}
+    >
+      <Select
+        label="Attempts"
+        className="sm:w-40"
+        value={textOf(policy.maxAttempts) || '4'}
+        onChange={(value) => set('maxAttempts', Number(value))}
+        options={['1', '2', '3', '4'].map((value) => ({ value, label: value }))}
+      />
+    </PolicyKey>
+  );
+}
+
+/** One box of a record of a policy, with its own fault. */
+function useEntry(key: string) {
+  const { policy, set, faultsAt, inherited } = usePolicyForm();
+  const record = recordOf(policy[key]);
+  return (name: string) => {
+    const [fault] = faultsAt(key, name);
+    return {
+      value: textOf(record[name]),
+      put: (value: unknown) =>
+        set(key, withEntry(record, name, value) ?? (inherited === null ? undefined : {})),
+      ...(fault ? { error: sentence(fault.message) } : {}),
+    };
+  };
+}
+
+export function HighestPrice() {
+  const entry = useEntry('maxPrice');
+  return (
+    <PolicyKey name="maxPrice" label="Highest price" hint="Dearer offers are not tried." empty={{}}>
+      <div className="grid gap-3 sm:grid-cols-2">
+        {(['input', 'output'] as const).map((name) => {
+          const { value, put, ...fault } = entry(name);
+          return (
+            <Field
+              key={name}
+              name={`maxPrice.${name}`}
+              label={name === 'input' ? 'Input, per million tokens' : 'Output, per million tokens'}
+              prefix="$"
+              inputMode="decimal"
+              placeholder="any"
+              value={value}
+              onValueChange={(text) => put(text.trim() || undefined)}
+              {...fault}
+            />
+          );
+        })}
+      </div>
+    </PolicyKey>
+  );
+}
+
+export function TimeLimits() {
+  const entry = useEntry('timeouts');
+  return (
+    <PolicyKey
+      name="timeouts"
+      label="Time limits"
+      hint="In milliseconds; empty for the default shown."
+      empty={{}}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        {limits.map(([name, label, usual]) => {
+          const { value, put, ...fault } = entry(name);
+          return (
+            <Field
+              key={name}
+              name={`timeouts.${name}`}
+              label={label}
+              suffix={<span className="pr-1.5">ms</span>}
+              inputMode="numeric"
+              placeholder={usual}
+              value={value}
+              onValueChange={(text) => put(numberOf(text))}
+              {...fault}
+            />
+          );
+        })}
+      </div>
+    </PolicyKey>
+  );
+}
+
+/** Shares by provider, drawn instead of sorted. */
+export function Weights() {
+  const { policy, providers } = usePolicyForm();
+  const entry = useEntry('weights');
+  const named = Object.keys(recordOf(policy.weights));
+  return (
+    <PolicyKey
+      name="weights"
+      label="Weights"
+      hint="With weights, providers outside the order above are drawn in these shares instead of sorted; others weigh 1."
+      empty={{}}
+    >
+      <div className="grid gap-1.5">
+        {named.map((provider) => {
+          const { value, put, ...fault } = entry(provider);
+          return (
+            <div key={provider} className="flex items-start gap-2">
+              <Field
+                name={`weights.${provider}`}
+                label={<span className="font-mono">{provider}</span>}
+                inputMode="decimal"
+                className="flex-1 sm:grid-cols-[minmax(0,1fr)_7rem] sm:items-center"
+                value={value}
+                onValueChange={(text) => put(numberOf(text) ?? '')}
+                {...fault}
+              />
+              <button
+                type="button"
+                aria-label={`Remove the weight of ${provider}`}
+                onClick={() => put(undefined)}
+                className={`${buttonStyle({ tone: 'quiet', size: 'smallIcon' })} mt-1`}
+              >
+                <X />
+              </button>
+            </div>
+          );
+        })}
+        <NamePicker
+          label="Weigh a provider"
+          names={providers.filter((one) => !named.includes(one))}
+          onPick={(provider) => entry(provider).put(1)}
+        />
+      </div>
+    </PolicyKey>
+  );
+}

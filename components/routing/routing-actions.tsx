@@ -1,0 +1,57 @@
+import type { Answer } from '#components/form/answer';
+import type { OpenedPolicy } from '#components/routing/policy-draft';
+import type { PolicyFault } from '#components/routing/policy-form-context';
+
+/** What a draft would do, as the server sees it. */
+export interface Review {
+  readonly faults: readonly PolicyFault[];
+  /** In words, against the version in force. */
+  readonly changes: readonly string[];
+}
+
+/** A plan with its reasons. */
+export interface Explained {
+  readonly model: string;
+  readonly requestedModel: string;
+  readonly family: string;
+  readonly candidates: readonly {
+    readonly provider: string;
+    readonly model: string;
+    readonly input: string | null;
+    readonly output: string | null;
+    readonly openUntil: string | null;
+  }[];
+  readonly skipped: readonly { readonly provider: string; readonly model: string; readonly why: string }[];
+  readonly health: 'live' | 'unknown';
+  readonly failure: { readonly code: string; readonly message: string } | null;
+}
+
+/** How offers stand. */
+export interface OffersHealth {
+  readonly processes: number;
+  readonly offers: readonly {
+    readonly model: string;
+    readonly provider: string;
+    readonly state: 'in service' | 'set aside' | 'probing';
+    readonly until: string | null;
+    readonly firstByteMs: number | null;
+    readonly wholeMs: number | null;
+    readonly tokensPerSecond: number | null;
+    readonly errorRate: number;
+    readonly failures: number;
+  }[];
+}
+
+type Act<Out> = (workspace: string, input: Record<string, unknown>) => Promise<Answer<Out>>;
+
+/** What the page gives to the editor. */
+export interface RoutingActions {
+  readonly open: Act<OpenedPolicy>;
+  readonly review: Act<Review>;
+  readonly save: Act<{ revision: number }>;
+  readonly discard: Act<{ discarded: boolean }>;
+  readonly publish: Act<{ version: number }>;
+  readonly rollBack: Act<{ version: number; restored: number | null }>;
+  readonly explain: Act<Explained>;
+  readonly health: Act<OffersHealth>;
+}

@@ -1,0 +1,80 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { useTransition } from 'react';
+import { ChangeList } from '#components/routing/publish-dialog';
+import type { RoutingActions } from '#components/routing/routing-actions';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { toast } from '#components/ui/toaster';
+
+export interface VersionItem {
+  readonly version: number;
+  readonly by: string;
+  /** "3 h ago", and the moment in the workspace's zone. */
+  readonly ago: string;
+  readonly at: string;
+  readonly changes: readonly string[];
+}
+
+interface VersionListProps {
+  workspace: string;
+  /** "default", or a model. */
+  place: string;
+  /** The newest first. */
+  versions: readonly VersionItem[];
+  /** The one in force. */
+  current: number;
+  rollBack: RoutingActions['rollBack'];
+  locked: boolean;
+}
+
+/** Who changed what, and the way back to it. */
+export function VersionList({ workspace, place, versions, current, rollBack, locked }: VersionListProps) {
+  const router = useRouter();
+  const [pending, startTransition] = useTransition();
+
+  function back(to: number) {
+    startTransition(async () => {
+      const answer = await rollBack(workspace, { model: place, to });
+      if (answer.ok) {
+        toast.success(`Version ${answer.value.version} is in force, as version ${to} was`, {
+          action: { label: 'Undo', onClick: () => back(current) },
+        });
+      } else toast.error(answer.message);
+      router.refresh();
+    });
+  }
+
+  return (
+    <ol className="min-w-0 divide-y rounded-lg border bg-surface">
+      {versions.map((one) => (
+        <li
+          key={one.version}
+          className="grid gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[9rem_minmax(0,1fr)_auto]"
+        >
+          <div className="text-[0.8125rem] leading-5">
+            <span className="flex items-center gap-2 font-medium">
+              Version {one.version}
+              {one.version === current ? <Badge tone="good">In force</Badge> : null}
+            </span>
+            <span className="block break-words text-muted text-xs leading-4" title={one.at}>
+              {one.by}, {one.ago}
+            </span>
+          </div>
+          <ChangeList changes={one.changes} />
+          {one.version === current || locked ? null : (
+            <Button
+              size="small"
+              className="justify-self-start md:justify-self-end"
+              disabled={pending}
+              onClick={() => back(one.version)}
+            >
+              Roll back to {one.version}
+            </Button>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,128 @@
+import { expect, type Page } from '@playwright/test';
+import { addPerson, enter, type Home, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey } from '#tests/console/visit';
+import { setPolicy } from '#tests/support/control/operate';
+
+const openRouting = (page: Page, { slug }: Home) => page.goto(`/${slug}/routing`);
+
+/** Chooses a name in a box that adds, by its keys. */
+async function add(page: Page, label: string, name: string): Promise<void> {
+  const box = page.getByRole('combobox', { name: label });
+  await box.focus();
+  await page.keyboard.type(name);
+  await expect(page.getByRole('option', { name, exact: true })).toBeVisible();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: `Remove ${name}`, exact: true })).toBeVisible();
+}
+
+test('a chain of three is built and published by the keyboard alone, and a call follows it; then back', async ({
+  page,
+  home,
+}) => {
+  await page.goto(`/${home.slug}/keys`);
+  const key = await createKey(page, 'routed');
+  await closeSecret(page);
+  await openRouting(page, home);
+  await add(page, 'Add a fallback model', 'sandbox/mini');
+  await add(page, 'Add a fallback model', 'sandbox/fault-status-529');
+  await page.getByRole('button', { name: 'Move sandbox/fault-status-529, number 3' }).focus();
+  await page.keyboard.press('ArrowUp');
+  await expect(page.getByRole('button', { name: 'Move sandbox/fault-status-529, number 2' })).toBeFocused();
+  await expect(page.getByRole('button', { name: 'Publish…' })).toBeEnabled();
+  await page.getByRole('button', { name: 'Publish…' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Publish version 1?' });
+  await expect(dialog).toContainText('added sandbox/fault-status-529 as number 1');
+  await dialog.getByRole('button', { name: 'Publish' }).press('Enter');
+  await expect(page.getByText('Version 1 is in force', { exact: true })).toBeVisible();
+  const answer = await callGateway(key, 'sandbox/fault-status-500');
+  expect([answer.status, answer.headers.get('x-answered-model'), answer.headers.get('x-attempts')]).toEqual([
+    200,
+    'sandbox/mini',
+    '3',
+  ]);
+  await page.getByRole('button', { name: 'Remove sandbox/mini' }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Publish…' })).toBeEnabled();
+  await page.getByRole('button', { name: 'Publish…' }).press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).press('Enter');
+  await expect(page.getByText('Version 2 in force')).toBeVisible();
+  expect((await callGateway(key, 'sandbox/fault-status-500')).status).toBe(529);
+  await page.getByRole('button', { name: 'Roll back to 1' }).press('Enter');
+  await expect(page.getByText('Version 3 in force')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Move sandbox/mini, number 3' })).toBeVisible();
+  expect((await callGateway(key, 'sandbox/fault-status-500')).status).toBe(200);
+});
+
+test('two editors at once: the second hears of it, and both changes stand', async ({
+  page,
+  browser,
+  home,
+  db,
+}) => {
+  const context = await browser.newContext();
+  await enter(context, await addPerson(db, home.slug, 'developer'));
+  const other = await context.newPage();
+  for (const one of [page, other]) {
+    await openRouting(one, home);
+    await add(one, 'Add a fallback model', 'sandbox/mini');
+  }
+  await add(other, 'Add a provider', 'sandbox');
+  await other.getByRole('button', { name: 'Save draft' }).click();
+  await expect(other.getByText('Draft saved')).toBeVisible();
+  await add(page, 'Add a fallback model', 'sandbox/free');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  const notice = page.getByRole('alert').filter({ hasText: 'Another draft' });
+  await expect(notice).toContainText(`developer@${home.slug}.example`);
+  await expect(notice).toContainText('Both of you changed fallback models: yours are kept below.');
+  await expect(page.getByRole('button', { name: 'Remove sandbox/free' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Move sandbox, number 1' })).toBeVisible();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await expect(page.getByText('Draft saved')).toBeVisible();
+  await context.close();
+});
+
+test('a pasted request is explained by the draft, which survives a reload; faults stand at their fields', async ({
+  page,
+  home,
+}) => {
+  await openRouting(page, home);
+  const panel = page.getByRole('region', { name: 'Explain a request' });
+  await panel
+    .getByRole('textbox')
+    .fill(
+      'POST /v1/messages\n\n{"model":"sandbox/echo","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}',
+    );
+  await panel.getByRole('button', { name: 'Explain' }).click();
+  await expect(panel).toContainText('in the messages family');
+  await add(page, 'Add a fallback model', 'sandbox/mini');
+  await expect(panel.getByRole('list', { name: 'Candidates' })).toContainText('sandbox/mini');
+  await panel.getByRole('button', { name: 'In force' }).click();
+  await expect(panel.getByRole('list', { name: 'Candidates' })).not.toContainText('sandbox/mini');
+  await page.getByRole('textbox', { name: 'Connect' }).fill('5');
+  await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Publish…' })).toBeDisabled();
+  await page.reload();
+  await expect(page.getByText('Changes that you had not saved are back.')).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'Connect' })).toHaveValue('5');
+  await page.getByRole('button', { name: 'JSON' }).click();
+  const json = page.getByRole('textbox', { name: 'Policy as JSON' });
+  await expect(json).toHaveValue(/"connectMs": 5/);
+  await json.fill('{ "sort": "latency", "aliases": { "smart": ["sandbox/echo", "sandbox/mini"] } }');
+  await page.getByRole('button', { name: 'Form' }).click();
+  await expect(page.getByRole('region', { name: 'Alias smart' })).toContainText('sandbox/mini');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await expect(page.getByRole('region', { name: 'Alias smart' })).toHaveCount(0);
+});
+
+test("a model's own policy inherits the default, key by key, and who may only read is told so", async ({
+  page,
+  context,
+  home,
+  db,
+}) => {
+  await setPolicy(db, { workspace: home.slug, policy: { maxAttempts: 2, order: ['sandbox'] } });
+  await enter(context, await addPerson(db, home.slug, 'viewer'));
+  await page.goto(`/${home.slug}/routing?model=sandbox%2Fecho`);
+  await expect(page.getByText('Inherited: sandbox', { exact: true })).toBeVisible();
+  await expect(page.getByText('Your role is viewer.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Publish…' })).toHaveCount(0);
+});
