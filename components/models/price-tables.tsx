@@ -4,11 +4,23 @@ import type { PriceTable } from '#lib/console/models/facts';
 
 /** All prices of each offer. */
 export function PriceTables({ tables }: { tables: readonly PriceTable[] }) {
-  return tables.map(({ provider, since, bands, rows }) => (
+  return tables.map(({ provider, since, source, bands, rows }) => (
     <Section
       key={provider}
       title={`Prices at ${provider}`}
-      note={`In force since ${since}. Dollars per million tokens where not said otherwise.`}
+      note={
+        <>
+          In force since {since}, from{' '}
+          {source ? (
+            <a href={source.href} rel="noreferrer" className="underline underline-offset-2 hover:text-ink">
+              {source.host}
+            </a>
+          ) : (
+            'the catalogue of this gateway'
+          )}
+          . Per million tokens where not said otherwise.
+        </>
+      }
     >
       <ScrollRegion label={`Prices at ${provider}`}>
         <table className="w-full border-separate border-spacing-0 text-sm">

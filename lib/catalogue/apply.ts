@@ -125,6 +125,7 @@ async function write(
     families: provider.families,
     credential: storedCredential(provider, options.sealingKey) ?? Prisma.DbNull,
     onDisconnect: provider.onDisconnect,
+    pricesFrom: provider.pricesFrom ?? null,
   });
   await tx.provider.createMany({
     data: difference.newProviders.map((provider) => ({ id: provider.id, ...providerData(provider) })),

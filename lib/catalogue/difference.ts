@@ -19,6 +19,7 @@ interface StoredProvider {
   /** Opened; null: none, or sealed under another key. */
   readonly credential: FileProvider['credential'] | null;
   readonly onDisconnect: string;
+  readonly pricesFrom: string | null;
 }
 export interface StoredOffer {
   readonly id: string;
@@ -92,7 +93,8 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
       tell(`provider ${provider.id}`, `+ provider ${provider.id}`);
       continue;
     }
-    const after = { ...provider, credential: provider.credential ?? null };
+    const { credential = null, pricesFrom = null } = provider;
+    const after = { ...provider, credential, pricesFrom };
     const changed = changedFields({ ...before }, { ...after });
     if (changed.length === 0) continue;
     changedProviders.push(provider);

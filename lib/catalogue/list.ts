@@ -1,7 +1,7 @@
 import { priceText } from '#lib/catalogue/difference';
 import { listPrice, type PriceBand } from '#lib/catalogue/price-table';
 import { formatUsd } from '#lib/money';
-import type { Catalogue, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
+import type { Catalogue, ModelFacts, OfferFacts, PriceVersion } from '#lib/snapshot/snapshot';
 
 /** A model of the catalogue with its offers, for "catalogue list" and the console; money in dollars. */
 export interface ListedModel {
@@ -38,6 +38,8 @@ export interface ListedPrice {
   text: string;
   /** Since when calls are charged so, ISO 8601. */
   effectiveAt: string;
+  /** The page where the provider publishes it; null: the catalogue names none. */
+  source: string | null;
   bands: PriceBand[];
 }
 
@@ -73,18 +75,19 @@ function listOffer(offer: OfferFacts): ListedOffer {
     providerName: offer.provider.name,
     upstreamModel: offer.upstreamModel,
     families: [...offer.families],
-    price: offer.price && listPriceOf(offer.price),
+    price: offer.price && listPriceOf(offer.price, offer.provider.pricesFrom),
     available: why === null,
     why,
   };
 }
 
-function listPriceOf({ price, effectiveAtMs }: NonNullable<OfferFacts['price']>): ListedPrice {
+function listPriceOf({ price, effectiveAtMs }: PriceVersion, source: string | null): ListedPrice {
   return {
     input: price.base.input === undefined ? null : formatUsd(price.base.input),
     output: price.base.output === undefined ? null : formatUsd(price.base.output),
     text: priceText(price),
     effectiveAt: new Date(effectiveAtMs).toISOString(),
+    source,
     bands: listPrice(price),
   };
 }

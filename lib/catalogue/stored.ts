@@ -24,6 +24,7 @@ export async function readStored(
           families: storedFamiliesShape.parse(provider.families),
           credential: openCredential(provider.id, provider.credential, sealingKey),
           onDisconnect: provider.onDisconnect,
+          pricesFrom: provider.pricesFrom,
         },
       ]),
     ),

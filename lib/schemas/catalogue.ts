@@ -52,6 +52,12 @@ const provider = z.strictObject({
     })
     .optional(),
   onDisconnect: z.enum(['abort', 'drain']).default('drain'),
+  /** The page where it publishes its prices, for people. */
+  pricesFrom: z
+    .string()
+    .max(500)
+    .refine(isAddress, 'is no address of a web page: write an http or https URL without query or fragment')
+    .optional(),
 });
 
 const offer = z.strictObject({

@@ -10,7 +10,8 @@ import type {
   ProviderFacts,
 } from '#lib/snapshot/snapshot';
 
-const providerRows = 'SELECT id, name, families, credential, on_disconnect FROM provider ORDER BY id';
+const providerRows =
+  'SELECT id, name, families, credential, on_disconnect, prices_from FROM provider ORDER BY id';
 const modelRows = `SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, released, created_at FROM model
   ORDER BY created_at, id`;
 /** Each offer in force with the newest price that is effective now. */

@@ -18,6 +18,7 @@ export interface ProviderRow {
   families: unknown;
   credential: unknown;
   on_disconnect: string;
+  prices_from: string | null;
 }
 
 /** A stored provider with its addresses read and its credential resolved. */
@@ -30,6 +31,7 @@ export function providerOf(row: ProviderRow, sources: CatalogueSources): Provide
     families: families.success ? addressesOf(families.data, sources) : new Map(),
     ...credentialOf(row, sources),
     onDisconnect: row.on_disconnect === 'abort' ? 'abort' : 'drain',
+    pricesFrom: row.prices_from,
   };
 }
 

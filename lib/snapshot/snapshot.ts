@@ -101,6 +101,8 @@ export interface ProviderFacts {
   /** The variable that would hold it, for messages; null when the catalogue gave a value or none. */
   readonly credentialEnv: string | null;
   readonly onDisconnect: 'abort' | 'drain';
+  /** The page where it publishes its prices; null: the catalogue names none. */
+  readonly pricesFrom: string | null;
 }
 
 export interface PriceVersion {

@@ -12,6 +12,8 @@ export interface PriceTable {
   readonly provider: string;
   /** "2 Jul 2026". */
   readonly since: string;
+  /** Where the provider publishes it; null: only the operator's own catalogue says so. */
+  readonly source: { readonly href: string; readonly host: string } | null;
   readonly bands: readonly string[];
   readonly rows: readonly { readonly name: string; readonly prices: readonly (string | null)[] }[];
 }
@@ -19,7 +21,7 @@ export interface PriceTable {
 /** @param showDate a day for people: zone and language are the page's. */
 export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => string): PriceTable | null {
   if (offer.price === null) return null;
-  const { bands, effectiveAt } = offer.price;
+  const { bands, effectiveAt, source } = offer.price;
   const rows = new Map<string, (string | null)[]>();
   for (const [at, band] of bands.entries()) {
     for (const rate of band.rates) {
@@ -32,6 +34,7 @@ export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => stri
   return {
     provider: offer.providerName,
     since: showDate(effectiveAt),
+    source: source === null ? null : { href: source, host: new URL(source).host },
     bands: bands.map(bandName),
     rows: [...rows].map(([name, prices]) => ({ name, prices })),
   };

@@ -30,6 +30,7 @@ const price = z.object({
   output: perMillion,
   text: z.string().meta({ description: 'All of its prices in words.' }),
   effectiveAt: z.iso.datetime().meta({ description: 'Calls are charged so since then.' }),
+  source: z.string().nullable().meta({ description: 'Where the provider publishes it; null: unknown.' }),
   bands: z.array(band).meta({ description: 'All of its prices.' }),
 });
 const offer = z.object({

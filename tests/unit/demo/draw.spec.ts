@@ -25,6 +25,7 @@ async function shippedCatalogue(): Promise<Catalogue> {
         credential: null,
         credentialEnv: null,
         onDisconnect: 'drain' as const,
+        pricesFrom: null,
       },
     ]),
   );

@@ -12,6 +12,7 @@ export function makeProvider(part: Partial<ProviderFacts> = {}): ProviderFacts {
     credential: 'secret',
     credentialEnv: null,
     onDisconnect: 'abort',
+    pricesFrom: null,
     ...part,
   };
 }
