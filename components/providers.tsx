@@ -5,16 +5,13 @@ import { ThemeProvider } from 'next-themes';
 import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import type { ReactNode } from 'react';
 import { Toaster } from '#components/ui/toaster';
-import { TooltipProvider } from '#components/ui/tooltip';
 
-/** What every page stands in: theme without a flash, tooltips, toasts. */
+/** What every page stands in: theme without a flash, toasts. Script of every page, so nothing else. */
 export function Providers({ nonce, children }: { nonce: string | undefined; children: ReactNode }) {
   return (
     <CSPProvider {...(nonce ? { nonce } : {})}>
       <ThemeProvider attribute="class" disableTransitionOnChange {...(nonce ? { nonce } : {})}>
-        <TooltipProvider>
-          <NuqsAdapter>{children}</NuqsAdapter>
-        </TooltipProvider>
+        <NuqsAdapter>{children}</NuqsAdapter>
         <Toaster />
       </ThemeProvider>
     </CSPProvider>

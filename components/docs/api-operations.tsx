@@ -1,3 +1,4 @@
+import { ChevronDown } from 'lucide-react';
 import { Badge } from '#components/ui/badge';
 import type { ApiField, ApiGroup, ApiOperation } from '#lib/console/guide/api';
 
@@ -23,10 +24,19 @@ function Operation({
   operation: ApiOperation;
 }) {
   return (
-    <details id={id} className="min-w-0 scroll-mt-20 border-b last:border-b-0">
-      <summary className="grid gap-1 px-4 py-2.5 hover:bg-hover/45">
+    <details id={id} className="group min-w-0 scroll-mt-20 border-b last:border-b-0">
+      <summary className="relative grid gap-1 py-2.5 pr-10 pl-4 hover:bg-hover/45">
+        <ChevronDown
+          aria-hidden
+          className="absolute top-3 right-4 size-4 text-muted transition-transform group-open:rotate-180"
+        />
         <span className="flex min-w-0 items-baseline gap-2">
-          <Badge tone={method === 'GET' ? 'info' : method === 'DELETE' ? 'bad' : 'accent'}>{method}</Badge>
+          <Badge
+            className="w-15 shrink-0 justify-center"
+            tone={method === 'GET' ? 'info' : method === 'DELETE' ? 'bad' : 'accent'}
+          >
+            {method}
+          </Badge>
           <code className="min-w-0 font-mono text-xs [overflow-wrap:anywhere]">{path}</code>
         </span>
         <span className="text-muted leading-5">{summary}</span>

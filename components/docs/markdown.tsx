@@ -20,13 +20,14 @@ export function Markdown({ tokens, generated = {} }: MarkdownProps) {
 
 /** What the page has drawn by itself also stands in the text, for who reads it elsewhere. */
 function withoutReplaced(tokens: readonly Token[], generated: Generated): Token[] {
-  let inside: string | null = null;
-  return tokens.filter((token) => {
-    const [, end, name = ''] = /^<!-- (end of |generated: )([a-z-]+) -->/.exec(token.raw) ?? [];
+  const ended = new Set(tokens.flatMap(({ raw }) => /^<!-- end of ([a-z-]+) -->/.exec(raw)?.[1] ?? []));
+  let inside = false;
+  return tokens.filter(({ raw }) => {
     const before = inside;
-    if (end === 'generated: ' && name in generated) inside = name;
-    if (end === 'end of ') inside = null;
-    return before === null;
+    const name = /^<!-- generated: ([a-z-]+) -->/.exec(raw)?.[1] ?? '';
+    if (name in generated && ended.has(name)) inside = true;
+    if (raw.startsWith('<!-- end of ')) inside = false;
+    return !before;
   });
 }
 

@@ -4,8 +4,8 @@ import { X } from 'lucide-react';
 import { parseAsString, useQueryStates } from 'nuqs';
 import { useMemo, useTransition } from 'react';
 import { Button } from '#components/ui/button';
+import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
-import { Select } from '#components/ui/select';
 
 export interface ModelFilterChoice {
   /** Name in the address. */
@@ -14,9 +14,12 @@ export interface ModelFilterChoice {
   /** What stands there while it does not narrow: "Any provider". */
   readonly any: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
-  /** Below the options. */
   readonly note?: string;
+  /** It stands folded until it narrows. */
+  readonly rare?: boolean;
 }
+
+const row = 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center';
 
 /** Narrows the catalogue; all of it stands in the address. */
 export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoice[] }) {
@@ -33,44 +36,55 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
     void setGiven({ ...change, page: null });
   }
 
-  return (
-    <search aria-busy={pending} className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
-      <SearchBox
-        className="col-span-2 min-w-40 flex-1 basis-64"
-        label="Search models"
-        placeholder="Name or slug"
-        value={given.search ?? null}
-        onSearch={(search) => narrow({ search })}
+  function show({ name, label, any, options, note }: ModelFilterChoice) {
+    const value = given[name] ?? '';
+    const known = value === '' || options.some((option) => option.value === value);
+    return (
+      <NativeSelect
+        key={name}
+        label={label}
+        className="sm:max-w-48"
+        value={value}
+        {...(note ? { note } : {})}
+        options={[
+          { value: '', label: any },
+          ...options,
+          ...(known ? [] : [{ value, label: `${label}: ${value}` }]),
+        ]}
+        onChange={(chosen) => narrow({ [name]: chosen || null })}
       />
-      {choices.map(({ name, label, any, options, note }) => {
-        const value = given[name] ?? '';
-        const known = value === '' || options.some((option) => option.value === value);
-        return (
-          <Select
-            key={name}
-            label={label}
-            className="sm:w-auto sm:min-w-32 sm:max-w-48"
-            value={value}
-            {...(note ? { note } : {})}
-            options={[
-              { value: '', label: any },
-              ...options,
-              ...(known ? [] : [{ value, label: `${label}: ${value}` }]),
-            ]}
-            onChange={(chosen) => narrow({ [name]: chosen || null })}
-          />
-        );
-      })}
-      {names.some((name) => given[name]) ? (
-        <Button
-          tone="quiet"
-          size="small"
-          onClick={() => narrow(Object.fromEntries(names.map((name) => [name, null])))}
-        >
-          <X />
-          Clear
-        </Button>
-      ) : null}
+    );
+  }
+
+  const rare = choices.filter((choice) => choice.rare);
+  return (
+    <search aria-busy={pending} className="grid gap-2">
+      <div className={row}>
+        <SearchBox
+          className="col-span-2 min-w-40 flex-1 basis-64"
+          label="Search models"
+          placeholder="Name or slug"
+          value={given.search ?? null}
+          onSearch={(search) => narrow({ search })}
+        />
+        {choices.filter(({ rare }) => !rare).map(show)}
+        {names.some((name) => given[name]) ? (
+          <Button
+            tone="quiet"
+            size="small"
+            onClick={() => narrow(Object.fromEntries(names.map((name) => [name, null])))}
+          >
+            <X />
+            Clear
+          </Button>
+        ) : null}
+      </div>
+      <details open={rare.some(({ name }) => given[name])}>
+        <summary className="w-fit cursor-pointer rounded-sm text-muted text-xs hover:text-ink">
+          More filters
+        </summary>
+        <div className={`${row} pt-2`}>{rare.map(show)}</div>
+      </details>
     </search>
   );
 }

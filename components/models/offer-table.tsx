@@ -17,33 +17,34 @@ export function OfferTable({ offers, measured }: { offers: readonly OfferRow[]; 
               Provider
             </th>
             <th scope="col" className={head}>
-              Protocols
-            </th>
-            <th scope="col" className={head}>
               State
             </th>
-            {['Input / 1M', 'Output / 1M', ...(measured ? measures.map(({ name }) => name) : [])].map(
-              (name) => (
-                <th key={name} scope="col" className={`${head} text-right`}>
-                  {name}
-                </th>
-              ),
-            )}
+            {['Input · output / 1M', ...(measured ? measures.map(({ name }) => name) : [])].map((name) => (
+              <th key={name} scope="col" className={`${head} text-right`}>
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
           {offers.map((offer) => (
             <tr key={offer.provider}>
-              <td className={cell}>
-                <span className="font-medium">{offer.name}</span>
-                <code className="block font-mono text-muted text-xs">{offer.provider}</code>
+              <td className={`${cell} min-w-40`}>
+                <span className="font-medium" title={offer.provider}>
+                  {offer.name}
+                </span>
+                <span className="block text-muted text-xs leading-4">{offer.families.join(', ')}</span>
               </td>
-              <td className={`${cell} min-w-32 text-muted text-xs leading-4`}>{offer.families.join(', ')}</td>
               <td className={cell}>
                 <State offer={offer} />
               </td>
-              <Figure>{offer.input}</Figure>
-              <Figure>{offer.output}</Figure>
+              <Figure>
+                {offer.input === null && offer.output === null ? null : (
+                  <>
+                    {offer.input ?? '—'} · {offer.output ?? '—'}
+                  </>
+                )}
+              </Figure>
               {measured
                 ? measures.map(({ name, of }) => (
                     <Figure key={name} none="no data yet">
@@ -66,8 +67,7 @@ const measures: readonly {
   { name: 'Latency p50 · p95', of: ({ latency }) => latency },
   { name: 'First byte p50 · p95', of: ({ firstByte }) => firstByte },
   { name: 'Throughput', of: ({ throughput }) => throughput },
-  { name: 'Uptime', of: ({ uptime }) => uptime },
-  { name: 'Calls', of: ({ calls }) => calls },
+  { name: 'Uptime, calls', of: ({ uptime, calls }) => uptime && `${uptime} of ${calls}` },
 ];
 
 function Figure({ children, none = '—' }: { children: ReactNode; none?: string }) {

@@ -24,5 +24,3 @@ export function Tooltip({ content, children }: TooltipProps) {
     </BaseTooltip.Root>
   );
 }
-
-export const TooltipProvider = BaseTooltip.Provider;

@@ -77,7 +77,7 @@ export function describedApi() {
   const { info, paths } = document.parse(openApiOf(operations));
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({
-      tag: one.tags[0] ?? 'openapi',
+      tag: one.tags[0] ?? 'document',
       shown: showOperation(method, path, one),
     })),
   );
@@ -85,6 +85,8 @@ export function describedApi() {
     name,
     operations: all.filter(({ tag }) => tag === name).map(({ shown }) => shown),
   }));
+  // The document itself stands first in it, and last on a page for people.
+  groups.sort((one, other) => Number(one.name === 'document') - Number(other.name === 'document'));
   described = { overview: lexer(info.description), groups };
   return described;
 }

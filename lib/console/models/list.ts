@@ -7,7 +7,7 @@ import { modelFilters } from '#lib/control/catalogue/filters';
 import { parseFields } from '#lib/control/field/field';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
-const pageSize = 100;
+const pageSize = 50;
 /** Side by side on the page. */
 export const mostCompared = 4;
 

@@ -9,8 +9,7 @@ test('a stranger finds a model, keeps the filter over a reload, and copies a lin
   await page.getByRole('searchbox', { name: 'Search models' }).fill('echo');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/models\?search=echo$/);
-  await page.getByRole('combobox', { name: 'Availability' }).click();
-  await page.getByRole('option', { name: 'Available here' }).click();
+  await page.getByRole('combobox', { name: 'Availability' }).selectOption('Available here');
   await expect(page).toHaveURL(/available=on/);
   await page.reload();
   await expect(page.getByRole('searchbox', { name: 'Search models' })).toHaveValue('echo');
@@ -53,12 +52,17 @@ test('a member sees what a key may call, and how an offer has served the workspa
     expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
   }).toPass({ timeout: 60_000 });
   await page.goto(`/${home.slug}/models`);
-  await page.getByRole('combobox', { name: 'Key', exact: true }).click();
-  await page.getByRole('option', { name: 'catalogue may call it' }).click();
+  await page.getByRole('combobox', { name: 'Key', exact: true }).selectOption('catalogue may call it');
   await expect(page).toHaveURL(/key=/);
   await expect(page.getByText('Not available')).toHaveCount(0);
+  const headers = { authorization: `Bearer ${key}` };
+  const listed = (await (await fetch(`${started('URL')}/v1/models`, { headers })).json()) as {
+    data: unknown[];
+  };
+  const count = listed.data.length;
+  await expect(page.getByText(`${count} models, ${count} available here.`)).toBeVisible();
   await page.goto(`/${home.slug}/models/sandbox/mini`);
-  await expect(page.getByRole('row', { name: /Simulated provider/ })).toContainText('100.00 %');
+  await expect(page.getByRole('row', { name: /Simulated provider/ })).toContainText('100.00 % of 1');
   await page.getByRole('link', { name: 'See its calls' }).click();
   await expect(page.getByRole('table').getByRole('link')).not.toHaveCount(0);
 });
@@ -78,6 +82,8 @@ test('every page of the documentation opens for strangers, and each leads to the
     await expect(page.getByRole('heading', { level: 1, name: title, exact: true })).toBeVisible();
   }
   expect(visited.size).toBe(9);
+  await page.goto('/docs/management-api');
+  await expect(page.getByText('/api/v1/workspaces/{workspace}/keys', { exact: true }).first()).toBeVisible();
   await page.goto('/docs/errors#insufficient_balance');
   await expect(page.locator('#insufficient_balance')).toBeInViewport();
 });

@@ -1,12 +1,16 @@
-import { ScrollText } from 'lucide-react';
+import { Route, ScrollText } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { ModelPage } from '#components/models/model-page';
+import { destinationHref, destinations } from '#components/shell/navigation';
 import { buttonStyle } from '#components/ui/button';
 import { requireMember } from '#lib/console/member';
 import { requireModel, viewModel } from '#lib/console/models/page';
 import { readForPage } from '#lib/console/operation';
 import { modelPerformance } from '#lib/control/catalogue/performance';
+
+/** Only pages that exist stand in the navigation. */
+const mayRoute = destinations.some(({ pages }) => pages.some(({ path }) => path === 'routing'));
 
 interface MemberModelPageProps {
   params: Promise<{ workspace: string; slug: string[] }>;
@@ -22,19 +26,25 @@ export default async function MemberModelPage({ params }: MemberModelPageProps) 
   const model = await requireModel(parts);
   const performance = await readForPage(modelPerformance, workspace.slug, { model: model.id });
   const list = `/${workspace.slug}/models`;
+  const about = (page: string) =>
+    `${destinationHref(workspace.slug, page)}?model=${encodeURIComponent(model.id)}`;
   return (
     <ModelPage
       {...(await viewModel(model, { list, zone: workspace.timeZone, performance }))}
       measured="How they served this workspace in the last 7 days."
       actions={
-        <Link
-          href={`/${workspace.slug}/logs?model=${encodeURIComponent(model.id)}`}
-          prefetch={false}
-          className={buttonStyle()}
-        >
-          <ScrollText />
-          See its calls
-        </Link>
+        <>
+          {mayRoute ? (
+            <Link href={about('routing')} prefetch={false} className={buttonStyle()}>
+              <Route />
+              Use in routing
+            </Link>
+          ) : null}
+          <Link href={about('logs')} prefetch={false} className={buttonStyle()}>
+            <ScrollText />
+            See its calls
+          </Link>
+        </>
       }
     />
   );
