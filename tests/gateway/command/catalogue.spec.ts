@@ -299,9 +299,19 @@ describe('catalogue list', () => {
     expect(models.find((model) => model.id === `${own}/model`)?.offers).toEqual([
       {
         provider: own,
+        providerName: expect.any(String),
         upstreamModel: 'm',
         families: ['chat'],
-        price: { input: '2', output: null, text: '2 in' },
+        price: {
+          ...{ input: '2', output: null, text: '2 in', source: null, effectiveAt: expect.any(String) },
+          bands: [
+            {
+              tier: 'default',
+              aboveInputTokens: null,
+              rates: [{ class: 'input', variant: null, unit: 'million tokens', usd: '2' }],
+            },
+          ],
+        },
         available: false,
         why: 'set NO_SUCH_KEY',
       },
