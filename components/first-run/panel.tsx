@@ -43,22 +43,26 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
             </>
           ) : (
             <div className="grid justify-items-start gap-3">
-              Your programs call the gateway with it. It is shown once.
+              <p>Your programs call the gateway with it. It is shown once.</p>
               {createKey}
             </div>
           )}
         </Step>
         <Step number={3} title="Call" done={state.answered}>
-          <div className="grid min-w-0 gap-3">
-            Keep the SDK that you use: only its base address and its key change.
-            <Tabs
-              label="Make a call"
-              tabs={languageSnippets(facts).map(({ value, label, code }) => ({
-                ...{ value, label },
-                content: <CodeBlock code={code} what={`${label} example`} />,
-              }))}
-            />
-          </div>
+          {state.answered ? (
+            'Your other programs call it the same way.'
+          ) : (
+            <div className="grid min-w-0 gap-3">
+              Keep the SDK that you use: only its base address and its key change.
+              <Tabs
+                label="Make a call"
+                tabs={languageSnippets(facts).map(({ value, label, code }) => ({
+                  ...{ value, label },
+                  content: <CodeBlock code={code} what={`${label} example`} />,
+                }))}
+              />
+            </div>
+          )}
         </Step>
         <li className="px-4 py-4" aria-live="polite">
           <Outcome workspace={workspace} state={state} />

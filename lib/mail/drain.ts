@@ -16,6 +16,8 @@ export interface OutboxHost {
   /** Makes the letter now, with a link of its own; null: there is nothing to send to this address. */
   compose(mail: Mail): Promise<Letter | null>;
   report(error: unknown): void;
+  /** How long it waits when it is woken, ms; at once without it. */
+  restMs?(): number;
 }
 
 export interface Outbox {
@@ -54,7 +56,16 @@ export function openOutbox(host: OutboxHost): Outbox {
       await Promise.all(Array.from({ length: lanes }, () => sendAll(host, () => stopped)));
     } while (again && !stopped);
   };
+  let resting: NodeJS.Timeout | undefined;
   const wake = () => {
+    if (stopped || resting) return;
+    resting = setTimeout(() => {
+      resting = undefined;
+      start();
+    }, host.restMs?.() ?? 0);
+    resting.unref();
+  };
+  const start = () => {
     again = true;
     if (stopped || running) return;
     running = run()
@@ -64,16 +75,17 @@ export function openOutbox(host: OutboxHost): Outbox {
       });
   };
   const timer = setInterval(() => {
-    wake();
+    start();
     void forget(host).catch((error: unknown) => host.report(error));
   }, lookMs);
   timer.unref();
-  wake();
+  start();
   return {
     wake,
     stop: async () => {
       stopped = true;
       clearInterval(timer);
+      clearTimeout(resting);
       await running;
       host.transport.close();
     },

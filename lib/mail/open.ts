@@ -1,8 +1,15 @@
+import { randomInt } from 'node:crypto';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { composeMail } from '#lib/mail/compose';
 import { type Outbox, openOutbox } from '#lib/mail/drain';
 import { printedTransport, smtpTransport } from '#lib/mail/transport';
+
+/**
+ * Sending begins when whoever asked for the mail has the answer, some time later: how busy the process is then must not
+ * tell whether there was somebody to write to.
+ */
+const restMs = () => 300 + randomInt(900);
 
 /**
  * The outbox of this process.
@@ -19,5 +26,8 @@ export function openOutboxOf(
   const from = env.mailFrom ?? `Model Gateway <no-reply@${new URL(publicUrl).hostname}>`;
   const transport = env.smtpUrl === null ? printedTransport(print) : smtpTransport(env.smtpUrl, from);
   const compose = { db, keyPepper: env.keyPepper, publicUrl };
-  return openOutbox({ db, transport, compose: (mail) => composeMail(compose, mail), report });
+  return openOutbox({
+    ...{ db, transport, report, restMs },
+    compose: (mail) => composeMail(compose, mail),
+  });
 }

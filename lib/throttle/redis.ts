@@ -10,13 +10,20 @@ export interface OpenRedis {
   close(): void;
 }
 
-/** @param onError told of connections that break; each command fails by itself. */
-export function openRedis(to: NonNullable<Env['redis']>, onError: (error: unknown) => void): OpenRedis {
+/**
+ * @param onError told of connections that break; each command fails by itself.
+ * @param patienceMs how long it may take to connect, and each command.
+ */
+export function openRedis(
+  to: NonNullable<Env['redis']>,
+  onError: (error: unknown) => void,
+  patienceMs: number,
+): OpenRedis {
   if (to.kind === 'rest') return { redis: restRedis(to), close: () => undefined };
   const client = new Redis(to.url, {
     lazyConnect: true,
-    connectTimeout: 1_000,
-    commandTimeout: 1_000,
+    connectTimeout: patienceMs,
+    commandTimeout: patienceMs,
     maxRetriesPerRequest: 0,
     // What cannot be asked now is counted by the process itself.
     enableOfflineQueue: true,

@@ -9,8 +9,6 @@ export type ThrottleRedis = Pick<Redis, 'evalsha' | 'get' | 'set'> & {
   eval(script: string, keys: string[], args: unknown[]): Promise<unknown>;
 };
 
-/** How long Redis may take, ms: beyond it this process counts for itself. */
-const patienceMs = 400;
 const markSeconds = 60 * 24 * 3600;
 
 /**
@@ -21,12 +19,15 @@ export class SharedThrottle implements Throttle {
   readonly #redis: ThrottleRedis;
   readonly #alone: Throttle;
   readonly #report: (error: unknown) => void;
+  readonly #patienceMs: number;
   readonly #limiters = new Map<string, Ratelimit>();
 
-  constructor(redis: ThrottleRedis, alone: Throttle, report: (error: unknown) => void) {
+  /** @param patienceMs how long a claim may take Redis: beyond it this process counts for itself. */
+  constructor(redis: ThrottleRedis, alone: Throttle, report: (error: unknown) => void, patienceMs: number) {
     this.#redis = redis;
     this.#alone = alone;
     this.#report = report;
+    this.#patienceMs = patienceMs;
   }
 
   claim(limits: readonly Limit[]): Promise<number> {
@@ -100,7 +101,7 @@ export class SharedThrottle implements Throttle {
       redis: this.#redis,
       limiter: Ratelimit.slidingWindow(most, `${windowSeconds} s`),
       prefix: `gateway:throttle:${name}`,
-      timeout: patienceMs,
+      timeout: this.#patienceMs,
       // It would refuse for a whole window what was given back in the meantime.
       ephemeralCache: false,
       analytics: false,
@@ -113,7 +114,7 @@ export class SharedThrottle implements Throttle {
   async #or<R>(shared: () => Promise<R>, alone: () => Promise<R>): Promise<R> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('Redis took too long')), 3 * patienceMs);
+      timer = setTimeout(() => reject(new Error('Redis took too long')), this.#patienceMs);
     });
     try {
       return await Promise.race([shared(), late]);

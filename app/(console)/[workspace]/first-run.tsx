@@ -18,11 +18,9 @@ import { KeyPage, readSnippetFacts } from './keys/key-page';
 export async function FirstRun({ workspace: slug }: { workspace: string }) {
   const member = await requireMember(slug, 'workspace:read');
   const { workspace } = member;
-  const [state, snippets] = await Promise.all([
-    readForPage(showFirstRun, workspace.slug, {}),
-    readSnippetFacts(workspace.slug),
-  ]);
+  const state = await readForPage(showFirstRun, workspace.slug, {});
   if (state.over) return null;
+  const snippets = await readSnippetFacts(workspace.slug);
   const { unverified } = await actorOf(member.user);
   const creditNano = getConsoleHost().control.accounts?.creditNano ?? 0n;
   const funds =
@@ -38,7 +36,7 @@ export async function FirstRun({ workspace: slug }: { workspace: string }) {
           read={readFirstRun}
           facts={snippets.facts}
           funds={funds}
-          createKey={unverified ? 'Verify your address first.' : <CreateKeyButton />}
+          createKey={unverified ? <p>Verify your address first.</p> : <CreateKeyButton />}
         />
       </KeyCreation>
     </KeyPage>

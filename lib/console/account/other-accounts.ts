@@ -94,17 +94,23 @@ export function otherProviders(env: Pick<Env, 'github' | 'google'>) {
   return [...(env.github ? [github(env.github)] : []), ...(env.google ? [google(env.google)] : [])];
 }
 
-/** What a provider said, once next-auth has checked that it was the provider. */
+/** OpenID providers write what is verified as a boolean, some as a text. */
+const saidByProvider = z.object({
+  name: z.string().nullish(),
+  email: z.string().optional(),
+  email_verified: z.union([z.boolean(), z.string()]).nullish(),
+});
+
+/** What a provider said, once next-auth has checked that it was the provider; what cannot be read is left out. */
 export function strangerOf(account: Account, profile: Profile | undefined): Stranger {
-  const said = profile as (Profile & { email_verified?: unknown }) | undefined;
-  const name = said?.name?.trim().slice(0, 100) || null;
+  const { data: said } = saidByProvider.safeParse(profile);
+  const name = said?.name?.replace(/\p{C}/gu, ' ').trim().slice(0, 100).toWellFormed();
   return {
     provider: account.provider,
     subject: account.providerAccountId,
     email: said?.email,
-    // OpenID providers write it as a boolean, some as a text.
     emailVerified: said?.email_verified === true || said?.email_verified === 'true',
-    name,
+    name: name || null,
   };
 }
 

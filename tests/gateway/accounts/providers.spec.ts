@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { decode } from 'next-auth/jwt';
+import { decode, encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CookieJar, cookieJar } from '#tests/support/identity/cookie-jar';
 import { client, type IdentityProvider, startIdentityProvider } from '#tests/support/identity/provider';
@@ -106,6 +106,61 @@ describe.each(['github', 'google'])('signing in with %s (contract: control-plane
     const { userId } = (await session(attacker)) ?? {};
     expect(userId).toBeDefined();
     expect((await newJar().fetch(answer)).headers.get('location')).toContain('error=');
+  });
+});
+
+describe('connecting an account', () => {
+  /** What the account page sets when its button is pressed. */
+  const askToConnect = async (jar: CookieJar) => {
+    const { userId = '', sessionId = '' } = (await session(jar)) ?? {};
+    const token = { userId, sessionId, endsAtMs: 0 };
+    const secret = secrets.NEXTAUTH_SECRET;
+    jar.set('connect-account', await encode({ token, secret, salt: 'connect-account' }));
+  };
+  const enterAs = async (jar: CookieJar, name: string, email = newEmail()) => {
+    const identity = { id: newId(), name: 'Ann', email, verified: true };
+    provider.become(identity);
+    await through(jar, await start(jar, name));
+    return identity;
+  };
+
+  it('adds a way in for whoever is signed in, whatever its address, and the session goes on', async () => {
+    const jar = newJar();
+    await enterAs(jar, 'github');
+    const before = await session(jar);
+    await askToConnect(jar);
+    const google = { id: newId(), name: 'Ann', email: newEmail(), verified: false };
+    provider.become(google);
+    expect(await through(jar, await start(jar, 'google', '/account'))).toBe('/account');
+    const after = await session(jar);
+    expect(after?.userId).toBe(before?.userId);
+    const rows = await stack.db.prisma.session.findMany({ where: { userId: after?.userId ?? '' } });
+    expect(rows.map(({ id }) => id)).toEqual([after?.sessionId]);
+    const again = newJar();
+    await through(again, await start(again, 'google'));
+    expect((await session(again))?.userId).toBe(before?.userId);
+  });
+
+  it('of another user is refused, and changes neither', async () => {
+    const [ann, eve] = [newJar(), newJar()];
+    const hers = await enterAs(ann, 'github');
+    await enterAs(eve, 'google');
+    const before = await session(eve);
+    await askToConnect(eve);
+    provider.become(hers);
+    expect(await through(eve, await start(eve, 'github', '/account'))).toBe('/account?connect=taken');
+    expect(await session(eve)).toMatchObject({ userId: before?.userId, sessionId: before?.sessionId });
+    expect((await eve.fetch('/account')).status).toBe(200);
+  });
+
+  it('takes no word of an ended session: it is a sign-in', async () => {
+    const jar = newJar();
+    await enterAs(jar, 'github');
+    await askToConnect(jar);
+    const before = await session(jar);
+    await stack.db.prisma.session.deleteMany({ where: { userId: before?.userId ?? '' } });
+    await enterAs(jar, 'google');
+    expect((await session(jar))?.userId).not.toBe(before?.userId);
   });
 });
 

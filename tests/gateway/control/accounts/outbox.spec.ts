@@ -18,7 +18,8 @@ beforeEach(() => db.prisma.mail.deleteMany());
 
 describe('the outbox (contract: control-plane/mail)', () => {
   it('is shared by several processes, each mail sent by one of them', async () => {
-    const people = await Promise.all(Array.from({ length: 12 }, () => newcomer(db)));
+    const people = [];
+    for (let n = 0; n < 12; n++) people.push(await newcomer(db));
     const boxes = [openTestOutbox(db), openTestOutbox(db), openTestOutbox(db)];
     const sent = () => boxes.flatMap(({ letters }) => letters);
     await expect.poll(() => sent().length).toBe(12);
