@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { noticesOf } from '#lib/console/show/notices';
+import type { Overview } from '#lib/control/overview/operations';
+
+const well: Overview = { called: true, available: '100', perDay: '1', daysLeft: 100, caps: [], offers: [] };
+const notices = (found: Partial<Overview>, limited = 0) =>
+  noticesOf({ ...well, ...found }, 'acme', { limited, limitedHref: '/acme/logs?outcome=limit' });
+
+describe('what needs attention', () => {
+  it('is nothing where all is well', () => {
+    expect(notices({})).toEqual([]);
+    expect(notices({ perDay: '0', daysLeft: null })).toEqual([]);
+  });
+
+  it.each([
+    [{ available: '0', daysLeft: 0 }, 'bad', 'There are no funds left'],
+    [{ available: '-3', daysLeft: null }, 'bad', 'There are no funds left'],
+    [{ available: '2', daysLeft: 2 }, 'warn', '$2.00 lasts 2 days'],
+  ])('is the balance of %j', (found, tone, text) => {
+    expect(notices(found)).toEqual([expect.objectContaining({ tone, text: expect.stringContaining(text) })]);
+  });
+
+  it('is a cap that is nearly used up, and one that refuses calls, with the way to the keys', () => {
+    const cap = { key: 'k', name: 'web', span: 'day' as const, spent: '8', cap: '10', used: 0.8 };
+    const link = { href: '/acme/keys', label: 'API keys' };
+    expect(notices({ caps: [cap] })).toMatchObject([
+      { tone: 'warn', text: 'Key “web” has used $8.00 of its daily cap of $10.00.', link },
+    ]);
+    expect(notices({ caps: [{ ...cap, spent: '11', used: 1.1 }] })).toMatchObject([
+      { tone: 'bad', text: expect.stringContaining('its calls are refused with 402.'), link },
+    ]);
+  });
+
+  it('is what limits refused, with the way to exactly these calls, and offers out of service', () => {
+    const offers = [{ model: 'a/b', provider: 'one', state: 'set aside' as const }];
+    expect(notices({ offers }, 1)).toMatchObject([
+      { text: expect.stringContaining('1 call was refused'), link: { href: '/acme/logs?outcome=limit' } },
+      { text: expect.stringContaining('one is out of service for a/b') },
+    ]);
+  });
+});
