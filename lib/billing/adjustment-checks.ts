@@ -1,4 +1,5 @@
-import { type Check, keptFrom, priced } from '#lib/billing/job-checks';
+import { type Check, priced } from '#lib/billing/job-checks';
+import { kept } from '#lib/billing/kept';
 
 /** The call or job that an adjustment is of, as it was charged before. */
 const charged = `
@@ -23,7 +24,8 @@ export const adjustmentChecks: readonly Check[] = [
     sql: `SELECT l.ref AS call, l.amount_nano::text AS amount
       FROM ledger_line l LEFT JOIN adjustment a ON a.call_id::text = split_part(l.ref, ':', 1)
       LEFT JOIN job j ON j.call_id::text = l.ref AND j.lost_at IS NOT NULL AND j.cost_nano <> 0
-      WHERE l.kind = 'adjustment' AND l.key_id IS NOT NULL AND l.ref >= ${keptFrom}::text
+      JOIN ${kept} AS kept ON kept.workspace_id = l.workspace_id
+      WHERE l.kind = 'adjustment' AND l.key_id IS NOT NULL AND l.ref >= kept.first_id::text
         AND j.call_id IS NULL AND (a.call_id IS NULL OR a.amount_nano = 0)`,
   },
   {

@@ -1,6 +1,7 @@
 import { adjustmentChecks } from '#lib/billing/adjustment-checks';
-import { type Check, jobChecks, keptFrom, priced } from '#lib/billing/job-checks';
-import { quarterChecks, timeOf } from '#lib/billing/quarter-checks';
+import { type Check, jobChecks, priced } from '#lib/billing/job-checks';
+import { kept, timeOf } from '#lib/billing/kept';
+import { quarterChecks } from '#lib/billing/quarter-checks';
 import { usageChecks } from '#lib/billing/usage-checks';
 
 /** Everything about money and logs that the database alone can show. */
@@ -39,8 +40,9 @@ export const checks: readonly Check[] = [
       FROM said FULL JOIN done USING (key_id, minute) LEFT JOIN api_key k ON k.id = key_id
       LEFT JOIN (SELECT workspace_id, max(deleted_to::text) AS id FROM ledger_check GROUP BY 1) AS deleted
         ON deleted.workspace_id = k.workspace_id
+      LEFT JOIN ${kept} AS kept ON kept.workspace_id = k.workspace_id
       WHERE said.spent_nano IS DISTINCT FROM done.spent_nano
-        AND minute > ${timeOf(keptFrom)} + interval '1 hour'
+        AND (kept.since IS NULL OR minute > kept.since)
         AND (deleted.id IS NULL OR minute > ${timeOf('deleted.id')} + interval '1 hour')`,
   },
   {

@@ -3,19 +3,11 @@ import { lineSql } from '#lib/settlement/record/stored-lines';
 /** One invariant of money or logs: a query that must return no row. */
 export interface Check {
   readonly name: string;
+  /** With the parameters of a `Slice` where it is `sliced`. */
   readonly sql: string;
+  /** Asked for one part of the log after the other. */
+  readonly sliced?: true;
 }
-
-/**
- * First call id that retention cannot have deleted, of a week or of a workspace that keeps fewer days; older ledger lines
- * stand without their call or job.
- */
-export const keptFrom = `(
-  SELECT greatest(coalesce(
-      min(substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([0-9a-f-]{36})')),
-      '00000000-0000-0000-0000-000000000000')::uuid,
-    (SELECT max(calls_kept_from::text) FROM workspace)::uuid)
-  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'call'::regclass)`;
 
 /** What the lines of a charge come to: their sum, rounded up once. */
 export const priced = (lines: string) => `

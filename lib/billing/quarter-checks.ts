@@ -1,14 +1,12 @@
-import { type Check, keptFrom } from '#lib/billing/job-checks';
+import type { Check } from '#lib/billing/job-checks';
+import { kept, timeOf } from '#lib/billing/kept';
+import { callsInSlice } from '#lib/billing/slices';
 import { usageClasses } from '#lib/metering/usage';
 import { lineSql } from '#lib/settlement/record/stored-lines';
 import { errorColumns, sumNames, usageColumns } from '#lib/settlement/usage/columns';
 import { countedModelSql } from '#lib/settlement/usage/counted-model';
 import { errorClasses, errorClassSql } from '#lib/settlement/usage/error-class';
 import { histogramPartSql } from '#lib/settlement/usage/histogram-sql';
-
-/** The moment of an id (UUIDv7). */
-export const timeOf = (id: string) =>
-  `to_timestamp(('x' || substring(replace(${id}::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`;
 
 /** Classes of cost lines that a figure is the sum of; see metering/anomaly. */
 const lineClasses: Readonly<Record<keyof typeof usageColumns, string>> = {
@@ -31,22 +29,24 @@ const eachFigure = (write: (name: keyof typeof usageColumns) => string, between 
   usageClasses.map(write).join(between);
 const record = (of: string) => `${of} (${eachFigure((name) => `"${name}" numeric`)})`;
 
+const inSlice = (at: string) => `${at} >= $1::timestamptz AND ${at} < $2::timestamptz`;
+
 /** What calls, settled jobs and settled adjustments add to the sums; columns as in `call` where they mean the same. */
 const parts = `
-  SELECT workspace_id, at, key_id, ${countedModelSql()} AS model, coalesce(provider, '') AS provider, 1 AS calls, status,
-    end_reason, json_array_length(attempts) AS tried, usage, '{}'::json AS more, lines, flags, cost_nano,
+  ${callsInSlice(`workspace_id, at, key_id, ${countedModelSql()} AS model, coalesce(provider, '') AS provider, 1 AS calls,
+    status, end_reason, json_array_length(attempts) AS tried, usage, NULL::json AS more, lines,
+    coalesce('usage_anomaly' = ANY (flags), false) AS bounded, cost_nano,
     CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN latency_ms END AS latency_ms,
-    CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN first_byte_ms END AS first_byte_ms
-  FROM call
+    CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN first_byte_ms END AS first_byte_ms`)}
   UNION ALL
-  SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, '', 0, coalesce(usage, '{}'), '{}', lines, flags,
-    cost_nano, NULL, NULL
-  FROM job WHERE settled_at IS NOT NULL
+  SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, '', 0, coalesce(usage, '{}'), NULL, lines,
+    coalesce('usage_anomaly' = ANY (flags), false), cost_nano, NULL, NULL
+  FROM job WHERE settled_at IS NOT NULL AND ${inSlice('created_at')}
   UNION ALL
   SELECT c.workspace_id, coalesce(j.created_at, c.at), c.key_id, coalesce(j.model_id, c.answering_model, ''),
-    coalesce(j.provider_id, c.provider, ''), 0, 0, '', 0, '{}', a.more::json, '[]', '{}', a.amount_nano, NULL, NULL
+    coalesce(j.provider_id, c.provider, ''), 0, 0, '', 0, '{}', a.more::json, '[]', false, a.amount_nano, NULL, NULL
   FROM adjustment a JOIN call c ON c.id = a.call_id LEFT JOIN job j ON j.call_id = a.call_id
-  WHERE a.settled_at IS NOT NULL`;
+  WHERE a.settled_at IS NOT NULL AND ${inSlice('coalesce(j.created_at, c.at)')}`;
 
 /** Most of each figure: as the provider claimed it. */
 const most = eachFigure(
@@ -75,11 +75,14 @@ const place = 'workspace_id, quarter, key_id, model, provider';
 const names = (of: string) => counts.map(([name]) => `${of}.${name}`).join(', ');
 
 const added = sumNames.map((name) => `sum(${name}) AS ${name}`).join(', ');
+const quartersIn = (table: string) => `
+  SELECT q.* FROM (SELECT id FROM workspace) AS w CROSS JOIN LATERAL (
+    SELECT ${place}, ${sumNames.join(', ')} FROM ${table}
+    WHERE workspace_id = w.id AND ${inSlice('quarter')}) AS q`;
 /** All quarters, whether a day counts them or none. */
 const quarters = `
   SELECT ${place}, ${added} FROM (
-    SELECT ${place}, ${sumNames.join(', ')} FROM usage_quarter
-    UNION ALL SELECT ${place}, ${sumNames.join(', ')} FROM usage_quarter_counted
+    ${quartersIn('usage_quarter')} UNION ALL ${quartersIn('usage_quarter_counted')}
   ) AS part GROUP BY ${place}`;
 const ofDay = 'workspace_id, day, key_id, model, provider';
 
@@ -88,15 +91,20 @@ export const quarterChecks: readonly Check[] = [
   {
     // Sums carried over from hours count a bounded figure anywhere in its hour, as it was claimed.
     name: 'the quarters of usage agree with the calls, jobs and adjustments',
-    sql: `WITH figures AS (
+    sliced: true,
+    sql: `WITH part AS NOT MATERIALIZED (${parts}
+      ), figures AS (
+        SELECT p.*, ${errorClassSql()} AS error, ${eachFigure((name) => `claimed."${name}" AS least_${name}, 0 AS slack_${name}`)}
+        FROM part AS p CROSS JOIN LATERAL (SELECT ${most} FROM json_to_record(p.usage) AS ${record('said')}) AS claimed
+        WHERE NOT bounded AND more IS NULL
+        UNION ALL
         SELECT p.*, ${errorClassSql()} AS error,
-          ${eachFigure((name) => `coalesce(charged."${name}", claimed."${name}") + coalesce(m."${name}", 0) AS least_${name}`)},
-          ${eachFigure((name) => `claimed."${name}" - coalesce(charged."${name}", claimed."${name}") AS slack_${name}`)}
-        FROM (${parts}) AS p
-        CROSS JOIN LATERAL json_to_record(p.more) AS ${record('m')}
+          ${eachFigure((name) => `coalesce(charged."${name}", claimed."${name}") + coalesce(m."${name}", 0), claimed."${name}" - coalesce(charged."${name}", claimed."${name}")`)}
+        FROM part AS p
+        CROSS JOIN LATERAL json_to_record(coalesce(p.more, '{}')) AS ${record('m')}
         CROSS JOIN LATERAL (SELECT ${most} FROM json_to_record(p.usage) AS ${record('said')}) AS claimed
-        LEFT JOIN LATERAL (SELECT ${least} FROM json_array_elements(p.lines) AS l) AS charged
-          ON 'usage_anomaly' = ANY (p.flags)
+        LEFT JOIN LATERAL (SELECT ${least} FROM json_array_elements(p.lines) AS l) AS charged ON bounded
+        WHERE bounded OR more IS NOT NULL
       ), done AS (
         SELECT workspace_id, date_bin('15 minutes', at, '2000-01-01T00:00:00Z') AS quarter, key_id, model, provider,
           ${counts.map(([name, sum]) => `${sum} AS ${name}`).join(', ')},
@@ -111,7 +119,8 @@ export const quarterChecks: readonly Check[] = [
       FROM (${quarters}) AS u FULL JOIN hourly d USING (${place})
       LEFT JOIN (SELECT workspace_id, max(deleted_to::text) AS id FROM ledger_check GROUP BY 1) AS deleted
         USING (workspace_id)
-      WHERE quarter > ${timeOf(keptFrom)} + interval '1 hour'
+      LEFT JOIN ${kept} AS kept USING (workspace_id)
+      WHERE (kept.since IS NULL OR quarter > kept.since)
         AND (deleted.id IS NULL OR quarter > ${timeOf('deleted.id')} + interval '1 hour')
         AND (u.calls IS NOT NULL OR d.calls > 0 OR d.cost_nano > 0)
         AND NOT EXISTS (SELECT FROM usage_span s WHERE s.workspace_id = d.workspace_id AND s.state = 'folded'

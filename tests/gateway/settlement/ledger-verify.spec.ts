@@ -1,7 +1,10 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callsInSlice, slicesOf } from '#lib/billing/slices';
 import { verifyLedger } from '#lib/billing/verify';
 import { makePartitions } from '#lib/data/partitions';
+import type { Query } from '#lib/data/read-snapshot';
+import { idFloor } from '#lib/ids';
 import type { CallRecord } from '#lib/settlement/entry';
 import { settle } from '#lib/settlement/settle';
 import { inScratch } from '#tests/gateway/settlement/scratch';
@@ -102,6 +105,14 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     ({ customer }) => `UPDATE usage_quarter SET latency = first_byte WHERE key_id = '${customer.keyId}'`,
   ],
   [
+    'a quarter that counts too much, beside a workspace that keeps fewer days',
+    'the quarters of usage agree with the calls, jobs and adjustments',
+    ({ customer }) =>
+      `WITH short AS (INSERT INTO workspace (id, slug, name, calls_kept_from)
+         VALUES (gen_random_uuid(), 'short', 'Short', 'ffffffff-ffff-7fff-8fff-ffffffffffff'))
+       UPDATE usage_quarter SET calls = calls + 1 WHERE key_id = '${customer.keyId}'`,
+  ],
+  [
     'a day of usage that its quarters do not add up to',
     'the days of usage are the sums of the quarters that they count, each once',
     ({ customer }) =>
@@ -186,6 +197,34 @@ describe('ledger verify', () => {
     expect(found.checks.filter((check) => check.rows.length > 0)).toEqual([]);
     expect(found.ok).toBe(true);
     expect(found.overHoldNano).toBe(20n);
+  });
+
+  it('looks at every call once, also where it cuts the log, and at those whose time is far from that of their id', async () => {
+    const customer = await createCustomer(pool);
+    const nowMs = Date.now();
+    const calls = Array.from({ length: 40 }, (_, n) => {
+      const atMs = nowMs - n * 1_000_000;
+      return callOf(customer, { id: `${idFloor(atMs).slice(0, -12)}${newId().slice(-12)}`, atMs });
+    });
+    calls.push(
+      callOf(customer, { atMs: nowMs - 20_000_000 }),
+      callOf(customer, { atMs: nowMs - 30 * 86_400_000 }),
+    );
+    await settle(
+      pool,
+      newId(),
+      calls.map((call) => closeOf(call)),
+    );
+    const query: Query = async (text, values = []) => (await pool.query(text, [...values])).rows;
+    const slices = await slicesOf(query, 5);
+    expect(slices.length).toBeGreaterThan(6);
+    const seen: string[] = [];
+    for (const slice of slices) {
+      const rows = await query<{ id: string }>(callsInSlice('id::text AS id, key_id'), slice);
+      seen.push(...rows.map(({ id }) => id));
+    }
+    const all = await query<{ id: string }>('SELECT id::text AS id FROM call ORDER BY id');
+    expect(seen.sort()).toEqual(all.map(({ id }) => id));
   });
 
   it.each(faults)('finds %s', async (_, check, sql) => {
