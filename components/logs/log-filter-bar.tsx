@@ -49,7 +49,7 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
     <search className="grid gap-2" aria-busy={pending}>
       <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
         {fields.filter(({ group }) => group === undefined).map(show)}
-        <div className="flex items-center justify-end gap-2">
+        <div className="flex items-center justify-end gap-2 max-sm:col-span-2">
           {given.length > 0 ? (
             <Button
               tone="quiet"

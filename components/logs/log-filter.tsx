@@ -1,7 +1,7 @@
 import { classNames } from '#components/ui/class-names';
 import { Input } from '#components/ui/input';
+import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
-import { Select } from '#components/ui/select';
 
 /** A filter as its declaration describes it. */
 export interface LogFilterField {
@@ -41,11 +41,11 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
   if (choices) {
     const known = choices.options.some((option) => option.value === value);
     return (
-      <Select
+      <NativeSelect
+        {...(choices.note ? { note: choices.note } : {})}
         label={field.label}
         className="sm:w-36"
         value={value ?? any}
-        {...(choices.note ? { note: choices.note } : {})}
         options={[
           { value: any, label: `Any ${field.label.toLowerCase()}` },
           ...choices.options,

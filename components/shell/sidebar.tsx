@@ -5,8 +5,10 @@ import { usePathname } from 'next/navigation';
 import { Wordmark } from '#components/brand';
 import { PaletteButton } from '#components/palette/palette-button';
 import { destinationHref, destinations } from '#components/shell/navigation';
-import { UserMenu, type UserMenuProps } from '#components/shell/user-menu';
-import { WorkspaceSwitcher, type WorkspaceSwitcherProps } from '#components/shell/workspace-switcher';
+import type { UserMenuProps } from '#components/shell/popups/user-button';
+import type { WorkspaceSwitcherProps } from '#components/shell/popups/workspace-button';
+import { UserMenu } from '#components/shell/user-menu';
+import { WorkspaceSwitcher } from '#components/shell/workspace-switcher';
 import { classNames } from '#components/ui/class-names';
 
 export interface SidebarProps extends WorkspaceSwitcherProps, UserMenuProps {

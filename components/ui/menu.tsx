@@ -19,11 +19,20 @@ interface MenuProps {
   side?: 'top' | 'bottom';
   align?: 'start' | 'end';
   className?: string;
+  /** It is open when it first appears. */
+  startOpen?: boolean;
 }
 
-export function Menu({ trigger, children, side = 'bottom', align = 'end', className }: MenuProps) {
+export function Menu({
+  trigger,
+  children,
+  side = 'bottom',
+  align = 'end',
+  className,
+  startOpen = false,
+}: MenuProps) {
   return (
-    <BaseMenu.Root>
+    <BaseMenu.Root defaultOpen={startOpen}>
       <BaseMenu.Trigger render={trigger} />
       <BaseMenu.Portal>
         <BaseMenu.Positioner side={side} align={align} sideOffset={6} className="z-50 outline-none">

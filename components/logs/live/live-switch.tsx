@@ -13,8 +13,12 @@ export function useLive() {
 export function LiveSwitch() {
   const [live, setLive] = useLive();
   return (
-    <Button aria-pressed={live} onClick={() => void setLive(live ? null : true)}>
-      <Radio className={classNames(live ? 'text-good' : 'text-muted')} />
+    <Button
+      aria-pressed={live}
+      className={classNames(live && 'border-accent bg-accent-soft text-accent-ink hover:bg-accent-soft')}
+      onClick={() => void setLive(live ? null : true)}
+    >
+      <Radio className={classNames(live ? 'text-accent-ink' : 'text-muted')} />
       Live
     </Button>
   );

@@ -1,0 +1,27 @@
+'use client';
+
+import { type ComponentProps, type ComponentType, lazy, type ReactElement, Suspense, useState } from 'react';
+
+interface OnDemandProps {
+  /** The button that is there at once. */
+  button(props: Pick<ComponentProps<'button'>, 'aria-haspopup' | 'aria-expanded' | 'onClick'>): ReactElement;
+  /** Stands in the button's place from its first press on, opened. */
+  opened: ReactElement;
+  popup: 'menu' | 'dialog';
+}
+
+/** What pops up behind a button, loaded when the button is pressed for the first time. */
+export function OnDemand({ button, opened, popup }: OnDemandProps) {
+  const [wanted, setWanted] = useState(false);
+  const waiting = button({
+    'aria-haspopup': popup,
+    'aria-expanded': false,
+    onClick: () => setWanted(true),
+  });
+  return wanted ? <Suspense fallback={waiting}>{opened}</Suspense> : waiting;
+}
+
+/** A component of a module that is loaded when it is first shown. */
+export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  return lazy(async () => ({ default: await load() }));
+}

@@ -1,0 +1,24 @@
+'use client';
+
+import { Check } from 'lucide-react';
+import Link from 'next/link';
+import {
+  Initial,
+  WorkspaceButton,
+  type WorkspaceSwitcherProps,
+} from '#components/shell/popups/workspace-button';
+import { Menu, MenuItem } from '#components/ui/menu';
+
+export function OpenWorkspaceSwitcher({ current, workspaces }: WorkspaceSwitcherProps) {
+  return (
+    <Menu align="start" className="w-58" startOpen trigger={<WorkspaceButton name={current.name} />}>
+      {workspaces.map((workspace) => (
+        <MenuItem key={workspace.slug} link={<Link href={`/${workspace.slug}`} />}>
+          <Initial name={workspace.name} />
+          <span className="min-w-0 flex-1 truncate">{workspace.name}</span>
+          {workspace.slug === current.slug ? <Check aria-label="current" /> : null}
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}
