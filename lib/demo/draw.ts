@@ -18,7 +18,8 @@ export interface Stage {
   readonly timeZone: string;
   /** ms since the epoch; no call ends after it. */
   readonly untilMs: number;
-  readonly days: number;
+  /** No call is before it. */
+  readonly fromMs: number;
   readonly seed: number;
   /** How many times as many calls as usual. */
   readonly scale: number;
@@ -35,7 +36,7 @@ type Priced = OfferFacts & { readonly price: PriceVersion };
  */
 export function drawCalls(app: App, stage: Stage): CallRecord[] {
   const dice = new Dice(stage.seed);
-  const { untilMs, days, timeZone } = stage;
+  const { untilMs, timeZone } = stage;
   const trouble = troubles(untilMs);
   const targets = app.models.flatMap(([slugs, share]) => {
     const offers = offersOf(stage.catalogue, app, slugs);
@@ -44,7 +45,7 @@ export function drawCalls(app: App, stage: Stage): CallRecord[] {
   if (targets.length === 0) return [];
   const rescue = app.fallback === undefined ? [] : offersOf(stage.catalogue, app, [app.fallback]);
   const dayMs = 24 * hourMs;
-  const fromMs = untilMs - Math.min(days, app.fromDay ?? days) * dayMs;
+  const fromMs = Math.max(stage.fromMs, app.fromDay === undefined ? 0 : untilMs - app.fromDay * dayMs);
   const toMs = untilMs - (app.untilDay ?? 0) * dayMs;
   let left = app.limits?.quotaUsd === undefined ? null : parseUsd(app.limits.quotaUsd);
   const calls: CallRecord[] = [];
@@ -78,9 +79,10 @@ function momentsOf(
   const all: number[] = [];
   for (let startMs = fromMs; startMs < toMs; startMs += hourMs) {
     const growth = 0.75 + (0.35 * (startMs - fromMs)) / (toMs - fromMs);
-    const expected = app.perDay * scale * growth * shareOf(app.rhythm, startMs, timeZone);
-    const count = Math.floor(dice.around(expected, 0.25) + dice.next());
     const lengthMs = Math.min(hourMs, toMs - startMs);
+    const expected =
+      app.perDay * scale * growth * shareOf(app.rhythm, startMs, timeZone) * (lengthMs / hourMs);
+    const count = Math.floor(dice.around(expected, 0.25) + dice.next());
     for (let n = 0; n < count; n++) all.push(startMs + Math.floor(dice.next() * lengthMs));
   }
   return all.sort((one, other) => one - other);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
+import { dayStart, daysLater } from '#lib/charts/zone';
 import { publish } from '#lib/data/change';
 import { makeWeek } from '#lib/data/retention/change-weeks';
 import { within } from '#lib/data/retention/transaction';
@@ -40,7 +41,6 @@ export interface Filled {
 
 const names = callColumns.map(([name]) => name).join(', ');
 const limits = { lockMs: 10_000, statementMs: 60_000 };
-const dayMs = 24 * 3_600_000;
 
 /** As settlement inserts them, but settled in the past. $1: rows of type `call_record`. */
 const insertCalls = `INSERT INTO call (${names}, over_hold_nano, settled_at)
@@ -60,8 +60,9 @@ const insertLines = `INSERT INTO ledger_line (id, workspace_id, at, amount_nano,
  * @throws Error of the database; RangeError when the catalogue has none of the models.
  */
 export async function fillDemo(pool: Pool, filling: Filling): Promise<Filled> {
-  const { nowMs, days } = filling;
-  const fromMs = nowMs - days * dayMs;
+  const { nowMs, days, timeZone } = filling;
+  // Whole days, so that the period before them is empty.
+  const fromMs = daysLater(dayStart(nowMs, timeZone), timeZone, 1 - days);
   for (let at = weekStart(fromMs); at <= nowMs; at += weekMs) await makeWeek(pool, weekAt(at));
   const removed = await within(pool, limits, async (client) => {
     const before = await removeDemo(demoStoreOf(client));
@@ -76,6 +77,7 @@ export async function fillDemo(pool: Pool, filling: Filling): Promise<Filled> {
       workspaceId: made.workspaceId,
       keyId: made.keyIds[at] ?? '',
       untilMs: nowMs,
+      fromMs,
     }),
   );
   if (calls.length === 0) throw new RangeError('the catalogue has none of the models that the demo calls');

@@ -111,7 +111,9 @@ async function takeAll({ url, email, password }) {
 async function take(page, { name, path, follow, wait }, theme, width) {
   await page.goto(path.startsWith('/') ? path : `/demo-data/${path}`, { waitUntil: 'networkidle' });
   if (follow) {
+    const before = page.url();
     await page.locator(follow).click();
+    await page.waitForURL((url) => url.href !== before);
     await page.waitForLoadState('networkidle');
   }
   if (wait) await page.locator(wait).first().waitFor();

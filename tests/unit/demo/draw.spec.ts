@@ -9,7 +9,14 @@ import type { Catalogue, ModelFacts } from '#lib/snapshot/snapshot';
 const untilMs = Date.UTC(2026, 10, 22, 17, 30);
 const days = 18;
 const catalogue = await shippedCatalogue();
-const stage = { catalogue, workspaceId: 'w', timeZone: 'Asia/Kathmandu', untilMs, days, scale: 1 };
+const stage = {
+  catalogue,
+  workspaceId: 'w',
+  timeZone: 'Asia/Kathmandu',
+  untilMs,
+  fromMs: untilMs - days * 86_400_000,
+  scale: 1,
+};
 const drawAll = () => cast.flatMap((app, at) => drawCalls(app, { ...stage, keyId: `k${at}`, seed: 7 + at }));
 
 /** As the database would give it. */
