@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
+import { findPayments } from '#lib/billing/payments/find';
 import { meetCatalogue } from '#lib/catalogue/at-start';
 import { loadEnv, publicUrl } from '#lib/env';
 import { pendingSettings } from '#lib/env-pending';
@@ -53,7 +54,8 @@ const outbox = openOutboxOf(
   (error) => log.error({ reason: reasonOf(error) }, 'mail'),
   (fields, message) => log.warn(fields, message),
 );
-const control = controlOf(env, store.db, running, outbox);
+const payments = await findPayments(env.stripe, publicUrl(env, env.port));
+const control = controlOf(env, store.db, running, outbox, payments);
 const management = openManagement(control, log);
 const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
 const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();

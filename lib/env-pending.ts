@@ -7,7 +7,7 @@ export interface Pending {
   readonly instead: string;
 }
 
-type Given = Pick<Env, 'workers' | 'redis' | 'stripe'>;
+type Given = Pick<Env, 'workers' | 'redis'>;
 
 /** The given settings that have no effect in this version: the start warns about them. */
 export function pendingSettings(env: Given): readonly Pending[] {
@@ -17,10 +17,6 @@ export function pendingSettings(env: Given): readonly Pending[] {
       setting: env.redis.kind === 'tcp' ? 'REDIS_URL' : 'UPSTASH_REDIS_REST_URL',
       instead:
         'limits are not shared yet: RPM, TPM and concurrency count in each process alone, so that N processes admit up to N times as much; balances and spend caps hold for all together',
-    },
-    env.stripe !== null && {
-      setting: 'STRIPE_SECRET_KEY',
-      instead: 'nobody can top up; post credit with "gateway credit add"',
     },
   ];
   return found.filter((one) => one !== false);

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { PaymentSettings } from '#lib/billing/payments/client';
 import { encryptionKeyOf, readOrMakeSecrets, type Secrets, secretNames } from '#lib/env-secrets';
 import { type Settings, settingsSchema } from '#lib/schemas/settings';
 import { readTelemetry, type TelemetrySettings } from '#lib/telemetry/settings';
@@ -46,7 +47,7 @@ export interface Env {
   readonly smtpUrl: string | null;
   /** Sender of mail: an address, or a name and one; null: no-reply at the public address. */
   readonly mailFrom: string | null;
-  readonly stripe: { secretKey: string; webhookSecret: string | null; apiBase: string | null } | null;
+  readonly stripe: PaymentSettings | null;
   readonly sandbox: boolean;
   readonly metricsToken: string | null;
   readonly logLevel: Settings['LOG_LEVEL'];
@@ -112,6 +113,7 @@ export function readEnv(source: Source): Env {
           secretKey: settings.STRIPE_SECRET_KEY,
           webhookSecret: settings.STRIPE_WEBHOOK_SECRET ?? null,
           apiBase: settings.STRIPE_API_BASE ?? null,
+          feeBasisPoints: settings.TOP_UP_FEE_PERCENT,
         }
       : null,
     sandbox: settings.SANDBOX ?? embedded,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findPayments } from '#lib/billing/payments/find';
 import { readTexts } from '#lib/catalogue/files';
 import { type Command, CommandRefused, type Input, type Output } from '#lib/command/command';
 import type { Context } from '#lib/command/context';
@@ -10,6 +11,7 @@ import { type Field, flagOf } from '#lib/control/field/field';
 import { ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
 import { fieldLines, tableLines } from '#lib/control/text';
+import { publicUrl } from '#lib/env';
 import { readDocument } from '#lib/schemas/document';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { readLimitUse } from '#lib/snapshot/limit-use';
@@ -57,11 +59,13 @@ function commandOf(operation: Operation): Command {
 /** The operations of a command's process: the gateway processes beside it hear of each change. */
 export async function hostOf(context: Context): Promise<ControlHost> {
   const db = await context.db();
-  const { keyPepper, dataDir } = context.env();
+  const env = context.env();
+  const { keyPepper, dataDir } = env;
   const sources = context.catalogueSources();
   return {
     db,
     keyPepper,
+    payments: await findPayments(env.stripe, publicUrl(env, env.port)),
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
     catalogue: () => loadCatalogue(db.pool, sources),

@@ -1,3 +1,4 @@
+import { openPayments } from '#lib/billing/payments/client';
 import type { ControlHost } from '#lib/control/run';
 import { accountsOf } from '#lib/control/user/account-rules';
 import { openDb } from '#lib/data/db';
@@ -58,6 +59,7 @@ export function getConsoleHost(): ConsoleHost {
       db,
       keyPepper: env.keyPepper,
       sealingKey,
+      payments: env.stripe === null ? null : openPayments(env.stripe, publicUrl(env, env.port)),
       catalogue: () =>
         loadCatalogue(db.pool, { envSecret: (name) => envSecret(name) ?? undefined, sealingKey }),
       // Processes that serve calls poll the change feed once a second.

@@ -1,5 +1,7 @@
+import type { Pool } from 'pg';
 import type { z } from 'zod';
 import type { LimitUse } from '#lib/admission/limit-book';
+import type { Payments } from '#lib/billing/payments/client';
 import type { Actor } from '#lib/control/actor';
 import type { Fields, ValuesOf } from '#lib/control/field/field';
 import type { ActingRole, Permission } from '#lib/control/role';
@@ -44,6 +46,10 @@ export interface Context<R extends Reach = Reach> {
   catalogue(): Catalogue | Promise<Catalogue>;
   /** What the gateway processes know of their offers. */
   health(): Promise<LiveHealth>;
+  /** The database outside of any transaction, for `follow`. */
+  readonly pool: Pool;
+  /** Payments by card; null: the gateway is not set up for them. */
+  readonly payments: Payments | null;
   /** What counts against the limits of a key, by gateway process of this machine; none: no process answered. */
   limitUse(keyId: string): Promise<readonly LimitUse[]>;
   /**
@@ -139,6 +145,12 @@ export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Re
   /** What its transaction needs beyond that of others. */
   readonly transaction?: Transaction;
   run(context: Context<R>, input: ValuesOf<F>): Promise<Done<Out>>;
+  /**
+   * What follows the commit, where another service takes part: it must not hold a transaction open, nor learn of what is
+   * rolled back. Also runs for the stored answer of a repeated request, so it must be repeatable.
+   * @throws ControlRefused; what was committed stays.
+   */
+  follow?(context: Context<R>, result: Out): Promise<Out>;
 }
 
 export interface Transaction {

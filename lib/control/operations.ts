@@ -10,6 +10,7 @@ import { memberOperations } from '#lib/control/member/operations';
 import { overviewOperations } from '#lib/control/overview/operations';
 import { policyOperations } from '#lib/control/policy/operations';
 import { routeOperations } from '#lib/control/route/operations';
+import { topUpOperations } from '#lib/control/top-up/operations';
 import { auditOperations } from '#lib/control/trail/operations';
 import { usageOperations } from '#lib/control/usage/operations';
 import { userOperations } from '#lib/control/user/operations';
@@ -38,5 +39,6 @@ export const operations: readonly Operation[] = [
   ...overviewOperations,
   ...usageOperations,
   ...ledgerOperations,
+  ...topUpOperations,
   ...demoOperations,
 ];

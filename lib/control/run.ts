@@ -1,4 +1,5 @@
 import type { LimitUse } from '#lib/admission/limit-book';
+import type { Payments } from '#lib/billing/payments/client';
 import type { Actor } from '#lib/control/actor';
 import { audit } from '#lib/control/audit';
 import type { Context, Mutation, Operation, Reach, Read, State } from '#lib/control/declare';
@@ -27,6 +28,8 @@ export interface ControlHost {
   health?(): Promise<LiveHealth>;
   /** What counts against the limits of a key in the gateway processes of this machine, one entry a process. */
   limitUse?(keyId: string): Promise<readonly LimitUse[]>;
+  /** Payments by card; absent or null: not set up. */
+  readonly payments?: Payments | null;
   /** Where it keeps its journal, if it has one. */
   readonly journalDir?: string;
   /** What people may do by themselves; without it nobody signs up. */
@@ -76,7 +79,10 @@ async function run<F extends Fields, Out, R extends Reach>(
   const ran = await transact(host.db, work, operation.transaction);
   // It is committed: its answer, perhaps a key that is shown once, stands whatever becomes of the announcement.
   await Promise.resolve(host.changed()).catch(() => undefined);
-  return ran;
+  if (!operation.follow) return ran;
+  const store = storeOf(host.db);
+  const { reached } = await admit(store, operation, ask);
+  return { ...ran, output: await operation.follow(contextOf<R>(host, store, ask, reached), ran.output) };
 }
 
 /**
@@ -148,6 +154,8 @@ function contextOf<R extends Reach>(
     keyPepper: host.keyPepper,
     catalogue: () => host.catalogue(),
     sealingKey: host.sealingKey ?? null,
+    pool: host.db.pool,
+    payments: host.payments ?? null,
     journalDir: host.journalDir ?? null,
     limitUse: async (keyId) => (await host.limitUse?.(keyId)) ?? [],
     health: async () => (await host.health?.()) ?? noHealth,

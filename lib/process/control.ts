@@ -1,3 +1,4 @@
+import type { Payments } from '#lib/billing/payments/client';
 import { readHealth } from '#lib/command/live/offers';
 import type { ControlHost } from '#lib/control/run';
 import { accountsOf } from '#lib/control/user/account-rules';
@@ -18,12 +19,14 @@ export function controlOf(
   db: Db,
   running: Pick<GatewayProcess, 'pollNow' | 'runtime'>,
   outbox: Pick<Outbox, 'wake'>,
+  payments: Payments | null,
 ): ControlHost {
   return {
     db,
     keyPepper: env.keyPepper,
     sealingKey: readSealingKey(env.encryptionKey),
     accounts: accountsOf(env),
+    payments,
     catalogue: () => running.runtime.catalogue(),
     limitUse: (keyId) => readLimitUse(env.dataDir, keyId),
     health: () => readHealth(env.dataDir),

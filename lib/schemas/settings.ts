@@ -18,6 +18,13 @@ const integer = (least: number, most: number, otherwise: number) =>
 
 const bytes = (otherwise: number) => integer(1024, 1024 ** 4, otherwise);
 
+/** In hundredths of a per cent. */
+const percent = z
+  .string()
+  .regex(/^\d{1,2}(\.\d{1,2})?$/, 'not a percentage. Set a number from 0 to 99.99, such as 2.5.')
+  .transform((value) => Math.round(Number(value) * 100))
+  .default(0);
+
 const url = (schemes: readonly string[]) =>
   z
     .string()
@@ -77,6 +84,7 @@ export const settingsSchema = z.object({
   STRIPE_SECRET_KEY: text,
   STRIPE_WEBHOOK_SECRET: text,
   STRIPE_API_BASE: url(['https', 'http']),
+  TOP_UP_FEE_PERCENT: percent,
   SANDBOX: toggle.optional(),
   METRICS_TOKEN: text,
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

@@ -1,0 +1,47 @@
+import type { Payments } from '#lib/billing/payments/client';
+
+/** An order as its page at Stripe needs it. */
+export interface CheckoutOrder {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly slug: string;
+  readonly cents: number;
+  readonly feeCents: number;
+  /** Stripe's id of who paid the workspace's last top-up; null: none did. */
+  readonly customer: string | null;
+}
+
+/**
+ * Makes the page at Stripe on which an order is paid. However often it is asked for an order, Stripe makes one.
+ * @throws Error of Stripe's client.
+ */
+export async function openCheckout(
+  { stripe, publicUrl }: Payments,
+  order: CheckoutOrder,
+): Promise<{ id: string; url: string }> {
+  const { id, workspaceId, slug, cents, feeCents, customer } = order;
+  const metadata = { order: id, workspace: workspaceId, cents: String(cents) };
+  const back = `${publicUrl}/${slug}/billing?top-up=${id}`;
+  const session = await stripe.checkout.sessions.create(
+    {
+      mode: 'payment',
+      client_reference_id: id,
+      metadata,
+      payment_intent_data: { metadata },
+      line_items: [
+        item('Model Gateway credit', cents),
+        ...(feeCents > 0 ? [item('Processing fee', feeCents)] : []),
+      ],
+      ...(customer === null ? { customer_creation: 'always' } : { customer }),
+      success_url: back,
+      cancel_url: back,
+    },
+    { idempotencyKey: `top-up:${id}` },
+  );
+  if (!session.url) throw new Error(`Stripe gave no page for order ${id}`);
+  return { id: session.id, url: session.url };
+}
+
+function item(name: string, cents: number) {
+  return { quantity: 1, price_data: { currency: 'usd', unit_amount: cents, product_data: { name } } };
+}

@@ -1,0 +1,54 @@
+import Stripe from 'stripe';
+
+/** What top-ups need of the settings (contract: operations/settings). */
+export interface PaymentSettings {
+  readonly secretKey: string;
+  readonly webhookSecret: string | null;
+  /** A stand-in's address; null: Stripe's own. */
+  readonly apiBase: string | null;
+  /** `TOP_UP_FEE_PERCENT` in hundredths of a per cent. */
+  readonly feeBasisPoints: number;
+}
+
+/** Payments by card, as operations and the webhook use them. */
+export interface Payments {
+  readonly stripe: Stripe;
+  /** null: no webhook is served. */
+  readonly webhookSecret: string | null;
+  /** Whether the key moves real money. */
+  readonly livemode: boolean;
+  readonly feeBasisPoints: number;
+  /** Where the console is reached, without a slash at the end: people come back to it from Stripe's page. */
+  readonly publicUrl: string;
+}
+
+/** Requests are tried again with the same idempotency key, so that none takes effect twice. */
+const RETRIES = 2;
+const TIMEOUT_MS = 20_000;
+
+export function openPayments(settings: PaymentSettings, publicUrl: string): Payments {
+  return {
+    stripe: new Stripe(settings.secretKey, {
+      ...addressOf(settings.apiBase),
+      maxNetworkRetries: RETRIES,
+      timeout: TIMEOUT_MS,
+      telemetry: false,
+      appInfo: { name: 'model-gateway' },
+    }),
+    webhookSecret: settings.webhookSecret,
+    livemode: /^[rs]k_live_/.test(settings.secretKey),
+    feeBasisPoints: settings.feeBasisPoints,
+    publicUrl,
+  };
+}
+
+function addressOf(apiBase: string | null): { host?: string; port?: number; protocol?: 'http' | 'https' } {
+  if (apiBase === null) return {};
+  const { hostname, port, protocol } = new URL(apiBase);
+  const plain = protocol === 'http:';
+  return {
+    host: hostname,
+    port: port === '' ? (plain ? 80 : 443) : Number(port),
+    protocol: plain ? 'http' : 'https',
+  };
+}

@@ -1,0 +1,152 @@
+import type Stripe from 'stripe';
+
+/** What an event says of a payment, in cents of US dollars unless `currency` says otherwise. */
+export type Fact = Paid | Ended | Returned | Disputed;
+
+/** Money has arrived for an order. */
+export interface Paid {
+  readonly kind: 'paid';
+  readonly orderId: string;
+  /** null: it names none, or its parts name different orders. */
+  readonly workspaceId: string | null;
+  readonly paymentIntent: string;
+  readonly paidCents: number;
+  readonly currency: string;
+  readonly customer: string | null;
+  readonly receiptUrl: string | null;
+}
+
+/** An order ended without money. */
+export interface Ended {
+  readonly kind: 'ended';
+  readonly orderId: string | null;
+  readonly status: 'expired' | 'failed';
+}
+
+/** Money went back: `returnedCents` is all that ever did. */
+export interface Returned {
+  readonly kind: 'returned';
+  readonly paymentIntent: string | null;
+  readonly returnedCents: number;
+  readonly currency: string;
+}
+
+/** The card's holder disputes a payment. */
+export interface Disputed {
+  readonly kind: 'disputed';
+  readonly paymentIntent: string | null;
+  readonly disputeId: string;
+  readonly disputedCents: number;
+  readonly currency: string;
+  /** Stripe has taken the money. */
+  readonly withdrawn: boolean;
+  /** And has given it back. */
+  readonly reinstated: boolean;
+}
+
+/** Types of events that the webhook takes, for the settings of the endpoint at Stripe (contract: money/payment-events). */
+export const eventTypes = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'charge.refunded',
+  'charge.dispute.created',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
+  'charge.dispute.closed',
+] as const satisfies readonly Stripe.Event.Type[];
+
+/** @returns null for an event that changes nothing here. Pure. */
+export function factOf(event: Stripe.Event): Fact | null {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+      return paidBySession(event.data.object);
+    case 'checkout.session.async_payment_failed':
+      return { kind: 'ended', orderId: orderOf(event.data.object), status: 'failed' };
+    case 'checkout.session.expired':
+      return { kind: 'ended', orderId: orderOf(event.data.object), status: 'expired' };
+    case 'payment_intent.succeeded':
+      return paidByIntent(event.data.object);
+    case 'charge.refunded': {
+      const { payment_intent, amount_refunded, currency } = event.data.object;
+      return {
+        kind: 'returned',
+        paymentIntent: idOf(payment_intent),
+        returnedCents: amount_refunded,
+        currency,
+      };
+    }
+    case 'charge.dispute.created':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.funds_reinstated':
+    case 'charge.dispute.closed':
+      return disputed(event.type, event.data.object);
+    default:
+      return null;
+  }
+}
+
+/**
+ * A session is complete before the money of a slow method arrives: only a paid one counts. What else the account sells
+ * names no order.
+ */
+function paidBySession(session: Stripe.Checkout.Session): Paid | null {
+  const paymentIntent = idOf(session.payment_intent);
+  const orderId = orderOf(session);
+  if (session.payment_status !== 'paid' || paymentIntent === null || orderId === null) return null;
+  const reference = session.client_reference_id ?? orderId;
+  return {
+    kind: 'paid',
+    orderId,
+    workspaceId: reference === orderId ? (session.metadata?.workspace ?? null) : null,
+    paymentIntent,
+    paidCents: session.amount_total ?? 0,
+    currency: session.currency ?? '',
+    customer: idOf(session.customer),
+    receiptUrl: null,
+  };
+}
+
+/** @returns null for a payment that has not succeeded, or is of no order of this gateway. */
+export function paidByIntent(intent: Stripe.PaymentIntent): Paid | null {
+  const { metadata, latest_charge: charge } = intent;
+  if (intent.status !== 'succeeded' || !metadata.order) return null;
+  return {
+    kind: 'paid',
+    orderId: metadata.order,
+    workspaceId: metadata.workspace ?? null,
+    paymentIntent: intent.id,
+    paidCents: intent.amount_received,
+    currency: intent.currency,
+    customer: idOf(intent.customer),
+    receiptUrl: typeof charge === 'object' ? (charge?.receipt_url ?? null) : null,
+  };
+}
+
+function disputed(type: Stripe.Event.Type, dispute: Stripe.Dispute): Disputed {
+  const over = type === 'charge.dispute.closed';
+  const reinstated = type === 'charge.dispute.funds_reinstated' || (over && dispute.status === 'won');
+  // An inquiry takes no money, and may never become a dispute.
+  const inquiry = dispute.status.startsWith('warning_');
+  return {
+    kind: 'disputed',
+    paymentIntent: idOf(dispute.payment_intent),
+    disputeId: dispute.id,
+    disputedCents: dispute.amount,
+    currency: dispute.currency,
+    withdrawn: reinstated || !inquiry || type === 'charge.dispute.funds_withdrawn',
+    reinstated,
+  };
+}
+
+function orderOf({ metadata }: Stripe.Checkout.Session): string | null {
+  return metadata?.order ?? null;
+}
+
+function idOf(named: string | { id: string } | null | undefined): string | null {
+  return typeof named === 'string' ? named : (named?.id ?? null);
+}

@@ -1,0 +1,81 @@
+import type { Pool, PoolClient } from 'pg';
+import type Stripe from 'stripe';
+import { type Applied, applyFact, type PaymentStore } from '#lib/billing/payments/apply';
+import { type Fact, factOf, paidByIntent } from '#lib/billing/payments/fact';
+import { publish } from '#lib/data/change';
+import { within } from '#lib/data/retention/transaction';
+
+/** How an event was taken. `known`: it was handled before. */
+export interface Handled {
+  readonly outcome: Applied['outcome'] | 'known';
+  readonly why: string | null;
+  /** Whether money was credited or debited now. */
+  readonly moved: boolean;
+}
+
+const limits = { lockMs: 5_000, statementMs: 10_000 };
+
+/**
+ * Handles an event of Stripe's once, however often and in which order it comes (contract: money/payment-events): the
+ * row that marks it as handled and its effect are one transaction.
+ * @returns `later`: it needs what has not come yet; nothing was kept, so it must be sent again.
+ * @throws Error of the database; nothing was kept.
+ */
+export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Event): Promise<Handled> {
+  const fact = factOf(event);
+  const handled = await once(pool, event, fact === null ? [] : [fact]);
+  if (handled.outcome !== 'later' || fact === null) return handled;
+  // Its payment's own event has not come: Stripe itself says what the payment is.
+  const paid = await lookUp(stripe, fact);
+  return paid === null ? handled : once(pool, event, [paid, fact]);
+}
+
+async function lookUp(stripe: Stripe, fact: Fact): Promise<Fact | null> {
+  if (fact.kind !== 'returned' && fact.kind !== 'disputed') return null;
+  if (fact.paymentIntent === null) return null;
+  return paidByIntent(await stripe.paymentIntents.retrieve(fact.paymentIntent));
+}
+
+/** What must be repeated: nothing of its transaction stays. */
+class Later extends Error {}
+
+async function once(pool: Pool, event: Stripe.Event, facts: readonly Fact[]): Promise<Handled> {
+  try {
+    return await within(pool, limits, (client) => take(client, event, facts));
+  } catch (error) {
+    if (error instanceof Later) return { outcome: 'later', why: error.message, moved: false };
+    throw error;
+  }
+}
+
+async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fact[]): Promise<Handled> {
+  const { rowCount } = await client.query(
+    `INSERT INTO stripe_event (id, type, created_at, outcome) VALUES ($1, $2, to_timestamp($3), 'ignored')
+     ON CONFLICT (id) DO NOTHING`,
+    [event.id, event.type, event.created],
+  );
+  if (rowCount === 0) return { outcome: 'known', why: null, moved: false };
+  const store: PaymentStore = {
+    query: (text, values) => client.query(text, values),
+    rows: async (text, values) => (await client.query(text, [...values])).rows,
+  };
+  let last: Applied = { outcome: 'ignored', why: 'it changes nothing here', topUpId: null };
+  const changes = [];
+  for (const fact of facts) {
+    last = await applyFact(store, fact, event.livemode);
+    if (last.outcome === 'later') throw new Later(last.why);
+    if (last.outcome === 'applied') changes.push(...last.changes);
+  }
+  const why = last.outcome === 'applied' ? null : last.why;
+  await client.query(
+    'UPDATE stripe_event SET outcome = $2, why = $3, top_up_id = $4::uuid, payment_intent = $5 WHERE id = $1',
+    [event.id, last.outcome, why, last.topUpId, paymentOf(facts)],
+  );
+  await publish(store, changes);
+  return { outcome: last.outcome, why, moved: changes.length > 0 };
+}
+
+function paymentOf(facts: readonly Fact[]): string | null {
+  for (const fact of facts) if (fact.kind !== 'ended') return fact.paymentIntent;
+  return null;
+}

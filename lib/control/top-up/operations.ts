@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { centsOf, feeOf } from '#lib/billing/payments/money';
+import { reconcile } from '#lib/billing/payments/reconcile';
+import { change, create, read } from '#lib/control/declare';
+import { amount, id } from '#lib/control/field/kinds';
+import { limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
+import { badInput } from '#lib/control/refusal';
+import { newRowId } from '#lib/control/row-id';
+import { listTopUpRows, readTopUp, topUp } from '#lib/control/top-up/find';
+import { checkoutOf, paymentsOf } from '#lib/control/top-up/page';
+import { formatUsd } from '#lib/money';
+
+/** Cents (contract: money/top-up-order). */
+const LEAST = 500;
+const MOST = 1_000_000;
+
+export const createTopUp = create({
+  name: 'top-up.create',
+  summary: 'Orders credit to be paid by card; its url is the page to pay on.',
+  reach: 'workspace',
+  permission: 'billing:write',
+  fields: {
+    amount: amount({ label: 'Amount', help: 'Dollars, 5 to 10000, in whole cents.', example: '20' }),
+  },
+  output: topUp,
+  http: [{ method: 'POST', path: '/workspaces/{workspace}/top-ups' }],
+  line: { arguments: ['workspace', 'amount'] },
+  text: ({ id, url }) => `top-up ${id}; pay at ${url}`,
+  run: async ({ store, scope, payments, nowMs }, { amount: nano }) => {
+    const { livemode, feeBasisPoints } = paymentsOf(payments);
+    const cents = centsOf(nano);
+    if (cents === null || cents < LEAST || cents > MOST) {
+      throw badInput('amount', 'a top-up is of 5 to 10000 dollars, in whole cents');
+    }
+    if (scope.demo) throw badInput(null, 'a demo workspace has made-up money alone; top up another one');
+    const order = { id: newRowId(), cents, feeCents: feeOf(cents, feeBasisPoints), livemode };
+    await store.prisma.topUp.create({ data: { ...order, workspaceId: scope.workspaceId } });
+    const shown = { amount: formatUsd(nano), status: 'open' as const };
+    return {
+      result: {
+        ...shown,
+        id: order.id,
+        fee: formatUsd(BigInt(order.feeCents) * 10_000_000n),
+        url: null,
+        refunded: '0',
+        createdAt: new Date(nowMs).toISOString(),
+        paidAt: null,
+        receiptUrl: null,
+      },
+      subject: order.id,
+      workspaceId: scope.workspaceId,
+      before: null,
+      after: shown,
+      changes: [],
+    };
+  },
+  follow: async ({ store, scope, payments }, { id }) => {
+    await checkoutOf(store, scope, paymentsOf(payments), id);
+    return readTopUp(store, scope, id);
+  },
+});
+
+export const showTopUp = read({
+  name: 'top-up.show',
+  summary: 'How a top-up stands: open, paid, expired, failed or refunded.',
+  reach: 'workspace',
+  permission: 'billing:read',
+  fields: { id: id({ label: 'Top-up', help: 'Its id.' }) },
+  output: topUp,
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/top-ups/{id}' }],
+  line: { arguments: ['id'] },
+  run: ({ store, scope }, input) => readTopUp(store, scope, input.id),
+});
+
+export const listTopUps = read({
+  name: 'top-up.list',
+  summary: 'The top-ups of a workspace, the newest first.',
+  reach: 'workspace',
+  permission: 'billing:read',
+  fields: paging,
+  output: pageOf(topUp),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/top-ups' }],
+  line: { columns: ['id', 'createdAt', 'amount', 'status', 'refunded'] },
+  run: ({ store, scope }, input) =>
+    listTopUpRows(
+      store,
+      scope,
+      limitOf(input),
+      input.after === undefined ? null : placeOf(input.after, 'a page of top-ups').id,
+    ),
+});
+
+export const reconcileBilling = change({
+  name: 'billing.reconcile',
+  summary: 'Takes from Stripe what the ledger lacks, each payment once, and tells what still differs.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  fields: {},
+  output: z.object({
+    checked: z.int().meta({ description: 'Events looked at.' }),
+    credited: z.int().meta({ description: 'How many of them moved money now.' }),
+    drift: z.string().meta({ description: 'What ledger and Stripe still differ by, dollars.' }),
+  }),
+  http: [],
+  line: {},
+  text: ({ checked, credited, drift }) =>
+    `${checked} events looked at, ${credited} credited or debited now; drift ${drift} USD`,
+  failed: ({ drift }) => (drift === '0' ? null : 'the ledger differs from what Stripe says'),
+  run: async ({ payments }) => {
+    paymentsOf(payments);
+    return {
+      result: { checked: 0, credited: 0, drift: '0' },
+      subject: 'stripe',
+      workspaceId: null,
+      before: null,
+      after: null,
+      detail: {},
+      changes: [],
+    };
+  },
+  follow: async ({ pool, payments, nowMs }) => {
+    const { checked, credited, driftNano } = await reconcile(pool, paymentsOf(payments), nowMs);
+    return { checked, credited, drift: formatUsd(driftNano) };
+  },
+});
+
+export const topUpOperations = [createTopUp, showTopUp, listTopUps, reconcileBilling];

@@ -1,0 +1,48 @@
+import { openCheckout } from '#lib/billing/payments/checkout';
+import type { Payments } from '#lib/billing/payments/client';
+import { ControlRefused, notFound } from '#lib/control/refusal';
+import type { WorkspaceScope } from '#lib/control/scope';
+import type { Store } from '#lib/control/store';
+
+/** @throws ControlRefused (billing_not_configured) where the gateway takes no payments. */
+export function paymentsOf(payments: Payments | null): Payments {
+  if (payments) return payments;
+  throw new ControlRefused(
+    'billing_not_configured',
+    'payments are not set up; whoever runs the gateway sets STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET',
+  );
+}
+
+/**
+ * Makes the page on which an order is paid, unless it has one (contract: money/top-up-order).
+ * @throws ControlRefused (billing_not_configured) when Stripe did not make one; the order stays open.
+ */
+export async function checkoutOf(
+  store: Store,
+  scope: WorkspaceScope,
+  payments: Payments,
+  id: string,
+): Promise<void> {
+  const where = { id, workspaceId: scope.workspaceId };
+  const order = await store.prisma.topUp.findFirst({ where });
+  if (!order) throw notFound('this workspace has no such top-up', 'id');
+  if (order.sessionId !== null || order.status !== 'open') return;
+  const last = await store.prisma.topUp.findFirst({
+    where: { workspaceId: scope.workspaceId, livemode: payments.livemode, customer: { not: null } },
+    orderBy: { createdAt: 'desc' },
+  });
+  const session = await openCheckout(payments, {
+    ...order,
+    slug: scope.slug,
+    customer: last?.customer ?? null,
+  }).catch(() => {
+    throw new ControlRefused(
+      'billing_not_configured',
+      'Stripe did not take the order just now, and nothing was charged; try again, and if it stays so check STRIPE_SECRET_KEY',
+    );
+  });
+  await store.prisma.topUp.updateMany({
+    where: { ...where, sessionId: null },
+    data: { sessionId: session.id, sessionUrl: session.url },
+  });
+}

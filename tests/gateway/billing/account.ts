@@ -1,0 +1,73 @@
+import type Stripe from 'stripe';
+import { openPayments, type Payments } from '#lib/billing/payments/client';
+import { handleEvent } from '#lib/billing/payments/handle';
+import type { Actor } from '#lib/control/actor';
+import { ask, type ControlHost } from '#lib/control/run';
+import { createTopUp } from '#lib/control/top-up/operations';
+import { type Db, openDb } from '#lib/data/db';
+import { controlHost, createWorkspace } from '#tests/support/control/operate';
+import { createDatabase } from '#tests/support/database';
+import { type StripeServer, startStripe } from '#tests/support/stripe/server';
+import type { Session } from '#tests/support/stripe/state';
+
+export const webhookSecret = 'whsec_test';
+export const operator: Actor = { kind: 'operator', name: 'test', address: null };
+
+/** A gateway's database beside an account at the stand-in. */
+export interface Shop {
+  readonly db: Db;
+  readonly server: StripeServer;
+  readonly payments: Payments;
+  readonly host: ControlHost;
+  close(): Promise<void>;
+}
+
+/** @param server one that other databases have, too. */
+export async function openShop(given?: StripeServer, feeBasisPoints = 0): Promise<Shop> {
+  const database = await createDatabase();
+  const db = openDb(database.url);
+  const server = given ?? (await startStripe());
+  const settings = { secretKey: 'sk_test_shop', webhookSecret, apiBase: server.url, feeBasisPoints };
+  const payments = openPayments(settings, 'http://console.test');
+  return {
+    db,
+    server,
+    payments,
+    host: { ...controlHost(db), payments },
+    close: async () => {
+      await db.close();
+      await database.drop();
+      if (!given) await server.close();
+    },
+  };
+}
+
+let named = 0;
+
+/** A workspace without money. */
+export async function newWorkspace({ db }: Shop): Promise<{ id: string; slug: string }> {
+  named += 1;
+  return createWorkspace(db, { name: `Customer ${named}` });
+}
+
+/** Orders a top-up. @returns it, and its page at Stripe. */
+export async function order({ host, server }: Shop, workspace: string, amount: string) {
+  const topUp = await ask(host, createTopUp, { actor: operator, workspace, input: { amount } });
+  const session = sessionOf(server, topUp.id);
+  return { topUp, session };
+}
+
+export function sessionOf(server: StripeServer, orderId: string): Session {
+  const found = [...server.account.sessions.values()].find((one) => one.metadata.order === orderId);
+  if (!found) throw new Error(`Stripe has no session of order ${orderId}`);
+  return found;
+}
+
+/** Hands an event of the stand-in's to the gateway. */
+export function take({ db, payments }: Shop, event: object) {
+  return handleEvent(db.pool, payments.stripe, event as Stripe.Event);
+}
+
+export async function balanceOf({ db }: Shop, workspaceId: string): Promise<bigint> {
+  return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;
+}

@@ -1,0 +1,31 @@
+export type Form = { [name: string]: Form | string };
+
+/** Reads a body as Stripe's clients send it: "line_items[0][price_data][currency]=usd". */
+export function readForm(body: string): Form {
+  const form: Form = {};
+  for (const [name, value] of new URLSearchParams(body)) {
+    const path = name.replaceAll(']', '').split('[');
+    let at: Form = form;
+    for (const part of path.slice(0, -1)) {
+      const inner = at[part];
+      const next: Form = typeof inner === 'object' ? inner : {};
+      at[part] = next;
+      at = next;
+    }
+    at[path.at(-1) ?? ''] = value;
+  }
+  return form;
+}
+
+/** A part of a form by its names; "" when it is not there. */
+export function textIn(form: Form, ...path: readonly string[]): string {
+  let at: Form | string | undefined = form;
+  for (const name of path) at = typeof at === 'object' ? at[name] : undefined;
+  return typeof at === 'string' ? at : '';
+}
+
+/** The inner forms of a list: "items[0][x]=1&items[1][x]=2". */
+export function listIn(form: Form, name: string): Form[] {
+  const inner = form[name];
+  return typeof inner === 'object' ? Object.values(inner).filter((one) => typeof one === 'object') : [];
+}
