@@ -12,7 +12,10 @@ const days = 7;
 const dayMs = 86_400_000;
 
 const quantiles = z
-  .object({ p50: z.number(), p95: z.number() })
+  .object({
+    p50: z.number().meta({ description: 'Half of the calls took at most this, ms.' }),
+    p95: z.number().meta({ description: '95 % of the calls took at most this, ms.' }),
+  })
   .nullable()
   .meta({ description: 'In ms, at most 5 % off; null: no call has it.' });
 

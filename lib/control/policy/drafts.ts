@@ -60,7 +60,7 @@ export const openPolicy = read({
       .object({
         policy: storedPolicy,
         base: z.int().meta({ description: 'The version that it was begun from.' }),
-        revision: z.int(),
+        revision: z.int().meta({ description: 'Counts the saves of this draft.' }),
         savedAt: z.iso.datetime(),
         savedBy: author,
       })
@@ -96,7 +96,7 @@ export const saveDraft = change({
   reach: 'workspace',
   permission: 'policies:write',
   fields: { model: modelField, policy: draftField, base: baseField, revision: revisionField },
-  output: z.object({ revision: z.int() }),
+  output: z.object({ revision: z.int().meta({ description: 'Counts the saves of this draft.' }) }),
   http: [{ method: 'PUT', path: draftPath }],
   line: null,
   run: async (context, { model, policy, base, revision: seen }) => {

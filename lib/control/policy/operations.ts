@@ -55,7 +55,11 @@ export const rollBackPolicy = change({
     model,
     to: optional(
       count(
-        { label: 'Version', help: 'The version that comes back; the one before without it.' },
+        {
+          label: 'Version',
+          help: 'The version that comes back; the one before without it.',
+          unit: 'version',
+        },
         { min: 1, max: 2_147_483_647 },
       ),
     ),

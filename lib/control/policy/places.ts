@@ -26,6 +26,7 @@ export const baseField = optional(
   count(
     {
       label: 'Base version',
+      unit: 'version',
       help: 'The version that was in force when the change was begun, 0 for none: refused when it is another one.',
     },
     { min: 0, max: 2_147_483_647 },
@@ -36,6 +37,7 @@ export const revisionField = optional(
   count(
     {
       label: 'Revision',
+      unit: 'revision',
       help: 'The revision of the draft that was read, 0 for none: refused when it is another one.',
     },
     { min: 0, max: 2_147_483_647 },

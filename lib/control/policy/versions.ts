@@ -60,7 +60,7 @@ export const listVersions = read({
     limit: pagingBy(20).limit,
     before: optional(
       count(
-        { label: 'Before', help: 'Versions before this one.', example: 4 },
+        { label: 'Before', help: 'Versions before this one.', unit: 'version', example: 4 },
         { min: 1, max: 2_147_483_647 },
       ),
     ),

@@ -12,7 +12,7 @@ const shownOffer = z.object({
     .nullable()
     .meta({ description: 'Time to the first byte of streams, smoothed; ms.' }),
   wholeMs: z.number().nullable().meta({ description: 'Time of whole answers, smoothed; ms.' }),
-  tokensPerSecond: z.number().nullable(),
+  tokensPerSecond: z.number().nullable().meta({ description: 'Output tokens a second, smoothed.' }),
   errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, 0 to 1.' }),
   failures: z.int().meta({ description: 'In a row.' }),
 });

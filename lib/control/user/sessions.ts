@@ -16,7 +16,7 @@ export const startSession = create({
   fields: {
     id: idField({ label: 'Session', help: 'Its id.' }),
     version: count(
-      { label: 'Version', help: 'Of the user, as read with the password.' },
+      { label: 'Version', help: 'Of the user, as read with the password.', unit: 'version' },
       { min: 1, max: 2 ** 31 - 1 },
     ),
     method: words({ label: 'Method', help: 'How they signed in.', example: 'password' }, 20),
