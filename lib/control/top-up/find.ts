@@ -31,7 +31,7 @@ export async function readTopUp(
   id: string,
 ): Promise<ShownTopUp> {
   const found = isUuid(id) ? await store.prisma.topUp.findFirst({ where: { id, workspaceId } }) : null;
-  if (!found) throw notFound('this workspace has no such top-up', 'id');
+  if (!found) throw notFound('there is no top-up with this id in the workspace', 'id');
   return shown(found);
 }
 

@@ -90,7 +90,7 @@ export const listTopUps = read({
     ),
 });
 
-export const reconcileBilling = change({
+const reconcileBilling = change({
   name: 'billing.reconcile',
   summary: 'Takes from Stripe what the ledger lacks, each payment once, and tells what still differs.',
   reach: 'gateway',

@@ -25,7 +25,7 @@ export async function checkoutOf(
 ): Promise<void> {
   const where = { id, workspaceId: scope.workspaceId };
   const order = await store.prisma.topUp.findFirst({ where });
-  if (!order) throw notFound('this workspace has no such top-up', 'id');
+  if (!order) throw notFound('there is no top-up with this id in the workspace', 'id');
   if (order.sessionId !== null || order.status !== 'open') return;
   const last = await store.prisma.topUp.findFirst({
     where: { workspaceId: scope.workspaceId, livemode: payments.livemode, customer: { not: null } },

@@ -14,6 +14,7 @@ import { createIds } from '#lib/ids';
 import { createPace } from '#lib/management/pace';
 import { serveManagement } from '#lib/management/serve';
 import { wordOf } from '#tests/support/control/sample';
+import type { TestPayments } from '#tests/support/stripe/payments';
 
 /** How an adapter answered, in words that all of them share. */
 export type Verdict =
@@ -114,7 +115,7 @@ function argumentOf({ kind }: Field, value: unknown): string {
 
 /** Runs the operation's command line in this process, which acts for the operator. */
 export async function verdictOfLine(
-  control: ControlHost,
+  control: ControlHost & Partial<TestPayments>,
   operation: Operation,
   workspace: string,
   input: Input,
@@ -137,7 +138,14 @@ export async function verdictOfLine(
   const parsed = parse(argv, commands);
   const context = {
     db: async () => control.db,
-    env: () => ({ keyPepper: control.keyPepper, dataDir: folder }),
+    env: () => ({
+      keyPepper: control.keyPepper,
+      dataDir: folder,
+      stripe: control.paymentSettings ?? null,
+      host: '127.0.0.1',
+      port: 0,
+      nextAuthUrl: 'http://console.test',
+    }),
     announce: async () => {},
     catalogueSources: () => ({ envSecret: () => undefined, sealingKey: null }),
   };

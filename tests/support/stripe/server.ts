@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readForm } from '#tests/support/stripe/form';
-import { Account, type Session, type StripeEvent } from '#tests/support/stripe/state';
+import { Account, type Session } from '#tests/support/stripe/state';
 
 /** The stand-in as a test drives it. */
 export interface StripeServer {
@@ -138,18 +138,6 @@ function page(account: Account, method: string, id: string, body: string, respon
   response.end(`<!doctype html><html lang="en"><title>Test payment</title><h1>Test payment of $${dollars}</h1>
 <form method="post"><button name="how" value="pay">Pay</button><button name="how" value="decline">Decline</button>
 <button name="how" value="cancel">Cancel</button></form>`);
-}
-
-/** Sends each event to a webhook as it happens, signed by `sign`. */
-export function deliverTo(account: Account, webhookUrl: string, sign: (body: string) => string): void {
-  account.onEvent = (event: StripeEvent) => {
-    const body = JSON.stringify(event);
-    void fetch(webhookUrl, {
-      method: 'POST',
-      body,
-      headers: { 'content-type': 'application/json', 'stripe-signature': sign(body) },
-    }).catch(() => undefined);
-  };
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -63,7 +63,6 @@ export class Account {
   readonly events: StripeEvent[] = [];
   readonly #origin: string;
   readonly #nowSeconds: () => number;
-  onEvent: (event: StripeEvent) => void = () => {};
 
   constructor(origin: string, nowSeconds: () => number) {
     this.#origin = origin;
@@ -194,7 +193,6 @@ export class Account {
       data: { object: structuredClone(object) },
     };
     this.events.push(event);
-    this.onEvent(event);
   }
 
   #intentOf(session: Session): Intent {

@@ -11,20 +11,24 @@ import { apiOf } from '#tests/support/control/adapters';
 import { controlHost, createWorkspace, operate } from '#tests/support/control/operate';
 import { sampleOf, wordOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { startPayments } from '#tests/support/stripe/payments';
 
 let database: TestDatabase;
 let db: Db;
+let stripe: Awaited<ReturnType<typeof startPayments>>;
 let slug: string;
 let token: string;
 beforeAll(async () => {
   database = await createDatabase();
   db = openDb(database.url);
+  stripe = await startPayments();
   const id = 'openai/gpt-4.1';
   await db.prisma.model.create({ data: { id, name: id, contextTokens: 1000, maxOutputTokens: 100 } });
   slug = (await createWorkspace(db, { name: 'Bad input', credit: '10' })).slug;
   token = (await operate(db, createManagementKey, { name: 'ops', operator: true })).key;
 });
 afterAll(async () => {
+  await stripe.close();
   await db.close();
   await database.drop();
 });
@@ -94,7 +98,7 @@ describe.each(operations)('bad input of $name', (operation) => {
     Object.hasOwn(operation.fields, name) ? operation.fields[name] : undefined;
 
   it('is refused with the name of its field, and changes nothing', async () => {
-    const host = controlHost(db);
+    const host = { ...controlHost(db), ...stripe };
     const actor = { kind: 'operator', name: 'test', address: null } as const;
     const { input } = await sampleOf(host, operation, slug);
     const check = async ([name, value]: [string, unknown]) => {
@@ -120,7 +124,7 @@ describe.each(operations)('bad input of $name', (operation) => {
   });
 
   it.each(operation.http)('is never a fault of $method $path', async (address) => {
-    const host = controlHost(db);
+    const host = { ...controlHost(db), ...stripe };
     const api = apiOf(host);
     const { input } = await sampleOf(host, operation, slug);
     const check = async ([name, value]: [string, unknown]) => {

@@ -20,6 +20,7 @@ import { controlHost, createKey, createWorkspace, operate } from '#tests/support
 import { sampleOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
+import { startPayments } from '#tests/support/stripe/payments';
 
 // What a server action knows of its request: Next gives it only while it serves one.
 const session = vi.hoisted((): { user: SessionUser | null } => ({ user: null }));
@@ -38,6 +39,7 @@ interface Place {
 
 let database: TestDatabase;
 let db: Db;
+let stripe: Awaited<ReturnType<typeof startPayments>>;
 let own: Place;
 let other: Place;
 let suspended: Place;
@@ -45,7 +47,7 @@ let operatorToken: string;
 let inferenceKey: string;
 let operatorUser: SessionUser;
 
-const host = () => controlHost(db);
+const host = () => ({ ...controlHost(db), ...stripe });
 
 async function user(operator = false): Promise<SessionUser> {
   const id = randomUUID();
@@ -89,6 +91,7 @@ async function place(): Promise<Place> {
 beforeAll(async () => {
   database = await createDatabase();
   db = openDb(database.url);
+  stripe = await startPayments();
   await applySet(db, checkCatalogue([{ name: 'matrix.yaml', text: catalogue }]));
   [own, other, suspended] = [await place(), await place(), await place()];
   await db.prisma.workspace.update({ where: { id: suspended.id }, data: { suspendedAt: new Date() } });
@@ -103,6 +106,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  await stripe.close();
   setConsoleHost(null);
   await db.close();
   await database.drop();

@@ -9,6 +9,7 @@ import { controlHost, createWorkspace } from '#tests/support/control/operate';
 import { sampleOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
+import { startPayments } from '#tests/support/stripe/payments';
 
 const catalogue = `
 providers: [{ id: one, name: One, families: { chat: "https://one.test/v1" }, credential: { env: ONE_KEY } }]
@@ -19,22 +20,25 @@ models:
 
 let database: TestDatabase;
 let db: Db;
+let stripe: Awaited<ReturnType<typeof startPayments>>;
 let workspace: string;
 let workspaceId: string;
 beforeAll(async () => {
   database = await createDatabase();
   db = openDb(database.url);
+  stripe = await startPayments();
   await applySet(db, checkCatalogue([{ name: 'trail.yaml', text: catalogue }]));
   ({ slug: workspace, id: workspaceId } = await createWorkspace(db, { name: 'Trail', credit: '10' }));
 });
 afterAll(async () => {
+  await stripe.close();
   await db.close();
   await database.drop();
 });
 
 const actor = { kind: 'operator', name: 'test', address: '192.0.2.7' } as const;
 const run = (operation: Operation, input: Record<string, unknown>) =>
-  runAny(controlHost(db), operation, { actor, workspace, input });
+  runAny({ ...controlHost(db), ...stripe }, operation, { actor, workspace, input });
 const named = (name: string) => operations.find((one) => one.name === name);
 
 /** What must have happened to a thing before, so that the operation changes something of it. */
@@ -75,7 +79,7 @@ const announced: Readonly<Record<string, string>> = {
 
 /** An operation that changes something, its answer, and every text in both that is a secret. */
 async function changed(operation: Operation): Promise<{ secrets: string[] }> {
-  const { input } = await sampleOf(controlHost(db), operation, workspace);
+  const { input } = await sampleOf({ ...controlHost(db), ...stripe }, operation, workspace);
   const before = named(earlier[operation.name] ?? '');
   if (operation.name === 'demo.remove') {
     await db.prisma.workspace.create({
