@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { centsOf, feeOf } from '#lib/billing/payments/money';
 import { reconcile } from '#lib/billing/payments/reconcile';
-import { change, create, read } from '#lib/control/declare';
+import { create, read } from '#lib/control/declare';
 import { amount, id } from '#lib/control/field/kinds';
 import { limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
 import { badInput } from '#lib/control/refusal';
@@ -90,7 +90,7 @@ export const listTopUps = read({
     ),
 });
 
-const reconcileBilling = change({
+const reconcileBilling = create({
   name: 'billing.reconcile',
   summary: 'Takes from Stripe what the ledger lacks, each payment once, and tells what still differs.',
   reach: 'gateway',
@@ -113,8 +113,7 @@ const reconcileBilling = change({
       subject: 'stripe',
       workspaceId: null,
       before: null,
-      after: null,
-      detail: {},
+      after: { asked: 'by hand' },
       changes: [],
     };
   },
