@@ -76,10 +76,10 @@ const names = (of: string) => counts.map(([name]) => `${of}.${name}`).join(', ')
 
 const added = sumNames.map((name) => `sum(${name}) AS ${name}`).join(', ');
 const quartersIn = (table: string) => `
-  SELECT q.* FROM (SELECT id FROM workspace) AS w CROSS JOIN LATERAL (
+  SELECT q.* FROM (SELECT id FROM workspace UNION SELECT workspace_id FROM done) AS w CROSS JOIN LATERAL (
     SELECT ${place}, ${sumNames.join(', ')} FROM ${table}
     WHERE workspace_id = w.id AND ${inSlice('quarter')}) AS q`;
-/** All quarters, whether a day counts them or none. */
+/** All quarters, whether a day counts them or none; also those of workspaces that are gone. */
 const quarters = `
   SELECT ${place}, ${added} FROM (
     ${quartersIn('usage_quarter')} UNION ALL ${quartersIn('usage_quarter_counted')}
