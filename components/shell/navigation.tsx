@@ -1,4 +1,4 @@
-import { Boxes, ChartColumn, KeyRound, LayoutDashboard, Route, ScrollText } from 'lucide-react';
+import { Boxes, ChartColumn, CreditCard, KeyRound, LayoutDashboard, Route, ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
 
 export interface Destination {
@@ -32,7 +32,7 @@ export const destinations: readonly DestinationGroup[] = [
       { path: 'usage', label: 'Usage', icon: <ChartColumn /> },
     ],
   },
-  { label: 'Account', pages: [] },
+  { label: 'Account', pages: [{ path: 'billing', label: 'Billing', icon: <CreditCard /> }] },
 ];
 
 /** The address of a page: `destinationHref('acme', 'keys')` is "/acme/keys". */

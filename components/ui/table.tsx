@@ -1,15 +1,16 @@
 import type { ComponentProps } from 'react';
 import { classNames } from '#components/ui/class-names';
+import { ScrollRegion } from '#components/ui/scroll-region';
 
 /** A table in its own frame; when it is wider than the page, the frame scrolls and nothing else. */
 export function Table({ className, label, ...props }: ComponentProps<'table'> & { label: string }) {
   return (
-    <section aria-label={label} className="relative overflow-x-auto rounded-lg border bg-surface">
+    <ScrollRegion label={label} className="relative rounded-lg border bg-surface">
       <table
         className={classNames('w-full border-separate border-spacing-0 text-sm', className)}
         {...props}
       />
-    </section>
+    </ScrollRegion>
   );
 }
 

@@ -5,9 +5,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { deliverTo } from '#tests/support/stripe/deliver';
+import { startStripe } from '#tests/support/stripe/server';
 import { prepare } from '../../scripts/bootstrap.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const webhookSecret = 'whsec_console';
 const longestStartMs = 90_000;
 
 /**
@@ -19,12 +22,17 @@ export default async function startGateway(): Promise<() => Promise<void>> {
   const node = await prepare({ build: true });
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-console-'));
   const port = await freePort();
+  const stripe = await startStripe();
+  deliverTo(stripe.account, `http://localhost:${port}/api/stripe/webhook`, webhookSecret);
   const env = {
     ...process.env,
     NODE_ENV: 'production' as const,
     DATA_DIR: dataDir,
     PORT: String(port),
     SIGN_UP_CREDIT_USD: '5',
+    STRIPE_SECRET_KEY: 'sk_test_console',
+    STRIPE_WEBHOOK_SECRET: webhookSecret,
+    STRIPE_API_BASE: stripe.url,
   };
   const server = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   // Links of mail are printed there.
@@ -35,6 +43,7 @@ export default async function startGateway(): Promise<() => Promise<void>> {
       server.kill('SIGTERM');
       await once(server, 'exit');
     }
+    await stripe.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {

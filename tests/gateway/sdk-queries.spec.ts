@@ -89,19 +89,26 @@ describe('the query of each method that official SDKs have one for', () => {
     ],
   };
 
+  /** What the provider saw of requests with these ids; other specs call it at the same time. */
+  async function queriesOf(ids: readonly string[]): Promise<string[]> {
+    const lines = await stack.sandbox.lines();
+    return lines.flatMap((line) => (line.event === 'begin' && ids.includes(line.id) ? [line.query] : []));
+  }
+
   it.each(Object.entries(calls))('%s reaches the provider as it was sent', async (_, [call, query]) => {
-    const before = (await stack.sandbox.lines()).length;
     const sent: string[] = [];
+    const ids: string[] = [];
     const send = globalThis.fetch;
-    vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
       sent.push(new URL(input instanceof Request ? input.url : input).search.slice(1));
-      return send(input, init);
+      const answer = await send(input, init);
+      ids.push(answer.headers.get('x-upstream-request-id') ?? '');
+      return answer;
     });
     await readOut(await call());
     vi.restoreAllMocks();
     expect(sent.map(decodeURIComponent)).toEqual([query]);
-    const lines = (await stack.sandbox.lines()).slice(before);
-    const seen = lines.flatMap((line) => (line.event === 'begin' ? [line.query] : []));
+    const seen = await queriesOf(ids);
     expect(seen.map((text) => [...new URLSearchParams(text)])).toEqual([[...new URLSearchParams(query)]]);
   });
 
@@ -110,15 +117,13 @@ describe('the query of each method that official SDKs have one for', () => {
     ['/v1/responses', { model, input: 'Hello' }],
     ['/v1/images/generations', { model: 'sandbox/picture', prompt: 'Hello' }],
   ])('POST %s has no query that would choose what of the answer is told', async (path, body) => {
-    const before = (await stack.sandbox.lines()).length;
     const answer = await fetch(`${stack.url}${path}?%24fields=choices&fields=choices&alt=proto&include[]=x`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
       body: JSON.stringify(body),
     });
     expect(answer.status).toBe(200);
-    const seen = (await stack.sandbox.lines()).slice(before);
-    expect(seen.flatMap((line) => (line.event === 'begin' ? [line.query] : []))).toEqual(['']);
+    expect(await queriesOf([answer.headers.get('x-upstream-request-id') ?? ''])).toEqual(['']);
     const call = await stack.call(answer.headers.get('x-request-id') ?? '');
     expect(call.usageSource).toBe('reported');
     await answer.text();

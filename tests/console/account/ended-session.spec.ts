@@ -18,7 +18,7 @@ test('a form outlives its session: sign in beside it, press again, nothing typed
   await form.getByRole('link', { name: 'Sign in in a new tab' }).click();
   const second = await opening;
   await fillSignIn(second, home.owner.email);
-  await second.waitForURL(new RegExp(`/${home.slug}(/keys)?$`));
+  await second.waitForURL(new RegExp(`/${home.slug}(/keys(\\?new=key)?)?$`));
   await form.getByRole('button', { name: 'Create key' }).click();
   await expect(page.getByTestId('secret')).toBeVisible();
   await closeSecret(page);

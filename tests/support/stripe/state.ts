@@ -61,6 +61,8 @@ export class Account {
   readonly intents = new Map<string, Intent>();
   readonly charges = new Map<string, Charge>();
   readonly events: StripeEvent[] = [];
+  /** Called with each event as it happens. */
+  onEvent: (event: StripeEvent) => void = () => {};
   readonly #origin: string;
   readonly #nowSeconds: () => number;
 
@@ -193,6 +195,7 @@ export class Account {
       data: { object: structuredClone(object) },
     };
     this.events.push(event);
+    this.onEvent(event);
   }
 
   #intentOf(session: Session): Intent {

@@ -1,0 +1,95 @@
+import type { Metadata } from 'next';
+import { BalanceFacts } from '#components/billing/balance-facts';
+import { LedgerTable } from '#components/billing/ledger-table';
+import { TopUpForm } from '#components/billing/top-up-form';
+import { TopUpReturn } from '#components/billing/top-up-return';
+import { TopUpTable } from '#components/billing/top-up-table';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { Section } from '#components/section';
+import { getConsoleHost } from '#lib/console/db';
+import { listAddress } from '#lib/console/list-address';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { listLedger } from '#lib/control/ledger/operations';
+import { may } from '#lib/control/role';
+import { listTopUps, showTopUp } from '#lib/control/top-up/operations';
+import { showWorkspace } from '#lib/control/workspace/operations';
+import { createTopUpAction } from './actions';
+
+export const metadata: Metadata = { title: 'Billing' };
+
+const rowsOfPage = 50;
+
+interface BillingPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function BillingPage({ params, searchParams }: BillingPageProps) {
+  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const query = await searchParams;
+  const one = (name: string) => [query[name]].flat()[0];
+  const [after, returned] = [one('after'), one('top-up')];
+  const pays = may(role, 'billing:read');
+  const { slug, timeZone } = workspace;
+  const [funds, ledger, topUps, back] = await Promise.all([
+    readForPage(showWorkspace, slug, {}),
+    readForPage(listLedger, slug, { after, limit: rowsOfPage }),
+    pays ? readForPage(listTopUps, slug, { limit: 10 }) : null,
+    pays && returned ? readForPage(showTopUp, slug, { id: returned }) : null,
+  ]);
+  const configured = Boolean(getConsoleHost().control.payments);
+  const path = `/${slug}/billing`;
+  return (
+    <>
+      <PageHead title="Billing">Funds of the workspace, and every line that moved its balance.</PageHead>
+      {back ? <TopUpReturn topUp={back} billing={path} /> : null}
+      <div className="grid gap-4 lg:grid-cols-2">
+        <BalanceFacts
+          balance={funds.balance}
+          credit={funds.credit}
+          held={funds.held}
+          available={funds.available}
+        />
+        <Section title="Add funds" note="US dollars, by card">
+          <div className="p-4">
+            {may(role, 'billing:write') && !workspace.demo ? (
+              configured ? (
+                <TopUpForm workspace={slug} send={createTopUpAction} />
+              ) : (
+                <p className="text-muted leading-6">
+                  Payments are not set up. Whoever runs this gateway sets <code>STRIPE_SECRET_KEY</code> and{' '}
+                  <code>STRIPE_WEBHOOK_SECRET</code> and restarts it; until then, an operator can add credit
+                  by hand.
+                </p>
+              )
+            ) : (
+              <p className="text-muted leading-6">
+                {workspace.demo
+                  ? 'The money of a demo workspace is made up; top up another workspace.'
+                  : 'Owners, admins and billing members add funds.'}
+              </p>
+            )}
+          </div>
+        </Section>
+      </div>
+      {topUps && topUps.data.length > 0 ? (
+        <Section title="Top-ups" note={topUps.next ? 'The newest ten' : undefined}>
+          <TopUpTable topUps={topUps.data} zone={timeZone} />
+        </Section>
+      ) : null}
+      <Section title="Ledger" note={`The oldest line first; times in ${timeZone}`}>
+        <LedgerTable lines={ledger.data} zone={timeZone} workspace={slug} />
+      </Section>
+      <PagesNav
+        label="Pages of the ledger"
+        first={after ? path : null}
+        next={ledger.next ? listAddress(path, { after: ledger.next }) : null}
+        words={{ first: 'Oldest', next: 'Newer' }}
+      >
+        A usage line is what all calls of a quarter of an hour cost together.
+      </PagesNav>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+'use client';
+
+import { type FormEvent, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Field } from '#components/ui/field';
+import { ToggleGroup } from '#components/ui/toggle-group';
+import type { ShownTopUp } from '#lib/control/top-up/find';
+
+const presets = ['10', '25', '50', '100', '250'] as const;
+const options = presets.map((value) => ({ value, label: `$${value}` }));
+
+interface TopUpFormProps {
+  workspace: string;
+  send(workspace: string, input: unknown): Promise<Answer<ShownTopUp>>;
+}
+
+/** An amount, and the way to the page where it is paid. */
+export function TopUpForm({ workspace, send }: TopUpFormProps) {
+  const [amount, setAmount] = useState('25');
+  const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
+  const [pending, startTransition] = useTransition();
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    startTransition(async () => {
+      const answer = await send(workspace, { amount: amount.trim() });
+      if (!answer.ok) setFault(answer);
+      else if (answer.value.url) window.location.assign(answer.value.url);
+    });
+  }
+
+  return (
+    <form onSubmit={submit} noValidate className="grid gap-4">
+      <ToggleGroup
+        label="Amounts"
+        value={presets.find((preset) => preset === amount) ?? ''}
+        options={options as readonly { value: string; label: string }[]}
+        onChange={(value) => setAmount(value)}
+      />
+      <Field
+        label="Amount"
+        name="amount"
+        prefix="$"
+        inputMode="decimal"
+        autoComplete="off"
+        value={amount}
+        onValueChange={(value) => setAmount(String(value))}
+        hint="5 to 10,000 dollars. A processing fee, if there is one, is shown before you pay."
+        error={fault?.message}
+      />
+      {fault?.signedOut ? <SignInAgain /> : null}
+      <div>
+        <Button type="submit" tone="primary" disabled={pending}>
+          {pending ? 'Opening the payment page…' : 'Continue to payment'}
+        </Button>
+      </div>
+    </form>
+  );
+}

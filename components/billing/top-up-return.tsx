@@ -1,0 +1,62 @@
+'use client';
+
+import { CircleCheck, Clock } from 'lucide-react';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { useEffect } from 'react';
+import { classNames } from '#components/ui/class-names';
+import { showMoney } from '#lib/console/show/money';
+import type { ShownTopUp } from '#lib/control/top-up/find';
+
+const everyMs = 1_500;
+
+/**
+ * What became of the top-up that somebody comes back from. The way back proves nothing: the page waits until the
+ * gateway itself has heard from Stripe.
+ */
+export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: string }) {
+  const router = useRouter();
+  const waits = topUp.status === 'open';
+  useEffect(() => {
+    if (!waits) return;
+    const timer = setInterval(() => router.refresh(), everyMs);
+    return () => clearInterval(timer);
+  }, [waits, router]);
+  const paid = topUp.status === 'paid';
+  return (
+    <div
+      role="status"
+      className={classNames(
+        'flex flex-wrap items-center gap-x-3 gap-y-1 rounded-lg px-4 py-2.5 leading-5',
+        paid ? 'bg-good-soft text-good' : waits ? 'bg-info-soft text-info' : 'bg-warn-soft text-warn',
+      )}
+    >
+      {paid ? <CircleCheck aria-hidden className="size-4" /> : <Clock aria-hidden className="size-4" />}
+      <p className="min-w-0 flex-1 basis-64">{said(topUp)}</p>
+      {waits && topUp.url ? (
+        <a href={topUp.url} className="font-medium underline underline-offset-2">
+          Back to the payment
+        </a>
+      ) : null}
+      <Link href={billing} className="font-medium underline underline-offset-2">
+        Dismiss
+      </Link>
+    </div>
+  );
+}
+
+function said({ status, amount }: ShownTopUp): string {
+  const much = showMoney(amount);
+  switch (status) {
+    case 'paid':
+      return `${much} was added to the balance. Calls can spend it now.`;
+    case 'open':
+      return `Waiting for word of the payment of ${much}. This page shows it by itself; if you did not pay, nothing is charged.`;
+    case 'expired':
+      return `The payment page of ${much} has expired; nothing was charged.`;
+    case 'failed':
+      return `The payment of ${much} failed; nothing was charged. Try another card.`;
+    case 'refunded':
+      return `The payment of ${much} was refunded.`;
+  }
+}

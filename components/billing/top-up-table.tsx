@@ -1,0 +1,62 @@
+import { Badge, type BadgeTone } from '#components/ui/badge';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { showMoney } from '#lib/console/show/money';
+import { showMoment } from '#lib/console/show/time';
+import type { ShownTopUp } from '#lib/control/top-up/find';
+
+const states: Record<ShownTopUp['status'], { tone: BadgeTone; text: string }> = {
+  open: { tone: 'info', text: 'Waiting for payment' },
+  paid: { tone: 'good', text: 'Paid' },
+  expired: { tone: 'neutral', text: 'Expired' },
+  failed: { tone: 'bad', text: 'Failed' },
+  refunded: { tone: 'warn', text: 'Refunded' },
+};
+
+export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zone: string }) {
+  return (
+    <Table label="Top-ups">
+      <thead>
+        <tr>
+          <HeadCell>Ordered</HeadCell>
+          <HeadCell>Status</HeadCell>
+          <HeadCell className="text-right">Amount</HeadCell>
+          <HeadCell className="text-right">Fee</HeadCell>
+          <HeadCell className="text-right">Refunded</HeadCell>
+          <HeadCell>
+            <span className="sr-only">Next step</span>
+          </HeadCell>
+        </tr>
+      </thead>
+      <tbody>
+        {topUps.map((one) => (
+          <Row key={one.id}>
+            <Cell className="whitespace-nowrap" title={one.createdAt}>
+              {showMoment(Date.parse(one.createdAt), zone)}
+            </Cell>
+            <Cell>
+              <Badge dot tone={states[one.status].tone}>
+                {states[one.status].text}
+              </Badge>
+            </Cell>
+            <Cell className="text-right tabular-nums">{showMoney(one.amount)}</Cell>
+            <Cell className="text-right text-muted tabular-nums">{showMoney(one.fee)}</Cell>
+            <Cell className="text-right text-muted tabular-nums">
+              {one.refunded === '0' ? '–' : showMoney(one.refunded)}
+            </Cell>
+            <Cell className="whitespace-nowrap text-right">
+              {one.url ? (
+                <a className="underline underline-offset-2" href={one.url}>
+                  Pay now
+                </a>
+              ) : one.receiptUrl ? (
+                <a className="underline underline-offset-2" href={one.receiptUrl} rel="noreferrer">
+                  Receipt
+                </a>
+              ) : null}
+            </Cell>
+          </Row>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
