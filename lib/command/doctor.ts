@@ -39,11 +39,6 @@ export const doctor: readonly Command[] = [
   },
 ];
 
-/** Parts that no setting switches on yet. */
-const toCome: readonly Check[] = [
-  { name: 'stripe', state: 'off', detail: 'not there yet: post credit with "gateway credit add"' },
-];
-
 async function examine(context: Context): Promise<Check[]> {
   let env: Env;
   try {
@@ -62,7 +57,14 @@ async function examine(context: Context): Promise<Check[]> {
     optional('github sign-in', env.github !== null, 'on', 'set GITHUB_ID and GITHUB_SECRET'),
     optional('google sign-in', env.google !== null, 'on', 'set GOOGLE_ID and GOOGLE_SECRET'),
     optional('simulated provider', env.sandbox, 'started by the server', 'set SANDBOX=on to try things out'),
-    ...toCome,
+    optional(
+      'stripe',
+      env.stripe !== null,
+      env.stripe?.webhookSecret
+        ? 'top-ups by card'
+        : 'top-ups by card; set STRIPE_WEBHOOK_SECRET, or they are credited by "gateway billing reconcile" alone',
+      'set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET for top-ups by card',
+    ),
     ...pendingSettings(env).map(
       ({ setting, instead }): Check => ({
         name: setting,
