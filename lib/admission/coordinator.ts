@@ -49,7 +49,7 @@ export interface RunningCoordinator extends Coordinator {
   maintain(): Promise<void>;
 }
 
-const TEND_MS = 1_000;
+const MAINTAIN_MS = 1_000;
 
 /** The coordinator of this process over `parts.money` (contract: admission/coordinator). */
 export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
@@ -238,7 +238,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
     async start() {
       await owner.register(true);
-      timer = setInterval(() => void this.maintain(), TEND_MS);
+      timer = setInterval(() => void this.maintain(), MAINTAIN_MS);
       timer.unref();
     },
 

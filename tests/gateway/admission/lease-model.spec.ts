@@ -45,7 +45,7 @@ const step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('post'), node: nodeIndex }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('recall'), node: nodeIndex }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('tend'), node: nodeIndex }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('maintain'), node: nodeIndex }) },
 );
 type Step = {
   readonly kind: string;
