@@ -41,7 +41,7 @@ const store = await orExplain(() => openStore(env, log));
 await orExplain(() => checkPort(env));
 const sayHello = process.stdout.write.bind(process.stdout);
 if (!process.argv.includes('--dev')) logWhatIsPrinted(log);
-const firstRun = store.embedded ? await seedFirstRun(store.db, env) : null;
+const firstRun = store.embedded ? await seedFirstRun(store.operationsDb, env) : null;
 const upstreams = await openUpstreams(env, log);
 const running = await assemble(env, store.db, upstreams, log);
 const dev = process.argv.includes('--dev');
@@ -49,13 +49,13 @@ const metrics = await openMetrics(env, store.db.pool, running);
 const throttle = openThrottle(env, (error) => log.warn({ reason: reasonOf(error) }, 'throttle'));
 const outbox = openOutboxOf(
   env,
-  store.db,
+  store.operationsDb,
   publicUrl(env, env.port),
   (error) => log.error({ reason: reasonOf(error) }, 'mail'),
   (fields, message) => log.warn(fields, message),
 );
 const payments = await findPayments(env.stripe, publicUrl(env, env.port));
-const control = controlOf(env, store.db, running, outbox, payments);
+const control = controlOf(env, store.operationsDb, running, outbox, payments);
 const management = openManagement(control, log);
 const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
 const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();

@@ -7,7 +7,10 @@ import { migrate } from '#lib/data/migrate';
 import type { Env } from '#lib/env';
 
 export interface Store {
+  /** For calls: look-ups, leases, settlement, jobs. */
   readonly db: Db;
+  /** For operations and pages: connections of their own, so that slow ones hold up no call. */
+  readonly operationsDb: Db;
   readonly embedded: boolean;
   close(): Promise<void>;
 }
@@ -26,13 +29,15 @@ export async function openStore(env: Env, log: Logger): Promise<Store> {
     throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
   });
   if (applied.length > 0) log.info({ applied }, 'migrated');
-  const db = openDb(url, {
-    onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
-  });
+  const onError = (error: Error) => log.warn({ reason: error.message }, 'a database connection was lost');
+  const db = openDb(url, { onError });
+  const operationsDb = openDb(url, { onError });
   return {
     db,
+    operationsDb,
     embedded: embedded !== null,
     close: async () => {
+      await operationsDb.close();
       await db.close();
       await embedded?.close();
       letGo();

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createManagementKey } from '#lib/control/management-key/operations';
+import { askChat } from '#tests/support/chat-call';
+import { operate } from '#tests/support/control/operate';
+import { insist } from '#tests/support/eventually';
+import { joinStack } from '#tests/support/shared/join';
+import { type Stack, secrets } from '#tests/support/stack';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await joinStack();
+});
+afterAll(() => stack.close());
+
+/** More than either pool of the process has connections. */
+const changes = 24;
+
+describe('calls while operations wait (contract: durability/connections)', () => {
+  it('a first call is funded although every connection of the operations waits for a lock', async () => {
+    const locked = await stack.workspace();
+    const given = { workspace: locked.slug, name: 'ci', role: 'owner' } as const;
+    const { key: token } = await operate(stack.db, createManagementKey, given, secrets.KEY_PEPPER);
+    const calling = await stack.workspace();
+    const { key } = await stack.key(calling.slug);
+    const lock = await stack.db.pool.connect();
+    try {
+      await lock.query('BEGIN');
+      await lock.query('SELECT 1 FROM workspace WHERE id = $1 FOR UPDATE', [locked.id]);
+      const changing = Array.from({ length: changes }, (_, number) =>
+        fetch(`${stack.url}/api/v1/workspaces/${locked.slug}`, {
+          method: 'PATCH',
+          headers: { authorization: `Bearer ${token}` },
+          body: JSON.stringify({ name: `Name ${number}` }),
+        }).then((answer) => answer.text()),
+      );
+      await insist(async () => {
+        const { rows } = await stack.db.pool.query<{ waiting: number }>(
+          `SELECT count(*)::integer AS waiting FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        expect(rows[0]?.waiting).toBeGreaterThan(4);
+      });
+      const { answer } = await askChat(stack.url, key, {});
+      expect([answer.status, answer.body.toString()]).toEqual([200, expect.any(String)]);
+      await lock.query('COMMIT');
+      await Promise.all(changing);
+    } finally {
+      lock.release(true);
+    }
+  });
+});
