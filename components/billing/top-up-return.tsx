@@ -9,6 +9,8 @@ import { showMoney } from '#lib/console/show/money';
 import type { ShownTopUp } from '#lib/control/top-up/find';
 
 const everyMs = 1_500;
+/** A page that nobody comes back to asks no longer; a reload asks again. */
+const mostTimes = 200;
 
 /**
  * What became of the top-up that somebody comes back from. The way back proves nothing: the page waits until the
@@ -19,7 +21,13 @@ export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: st
   const waits = topUp.status === 'open';
   useEffect(() => {
     if (!waits) return;
-    const timer = setInterval(() => router.refresh(), everyMs);
+    let asked = 0;
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      asked += 1;
+      if (asked >= mostTimes) clearInterval(timer);
+      router.refresh();
+    }, everyMs);
     return () => clearInterval(timer);
   }, [waits, router]);
   const paid = topUp.status === 'paid';

@@ -1,21 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operations } from '#lib/control/operations';
 import { runAny } from '#lib/control/run';
-import { type Db, openDb } from '#lib/data/db';
 import { controlHost, createKey, createWorkspace, setKey } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 const lists = operations.filter(({ kind, fields }) => kind === 'read' && 'after' in fields);
 const actor = { kind: 'operator', name: 'test', address: null } as const;

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ControlRefused } from '#lib/control/refusal';
-import { type Db, openDb } from '#lib/data/db';
 import { hashKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
 import type { Policy } from '#lib/snapshot/snapshot';
@@ -11,19 +10,9 @@ import {
   findWorkspace,
   setPolicy,
 } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 function newWorkspace(settings: Record<string, unknown> = {}) {
   return createWorkspace(db, { name: 'Labs', ...settings });

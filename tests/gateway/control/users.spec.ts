@@ -1,24 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ControlRefused } from '#lib/control/refusal';
 import { findUserByPassword, findUserOfSession } from '#lib/control/user/authenticate';
 import { endSession, startSession } from '#lib/control/user/sessions';
-import { type Db, openDb } from '#lib/data/db';
 import { createUser, createWorkspace, operate } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 function refusalOf(work: Promise<unknown>): Promise<string> {
   return work.then(

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ControlRefused } from '#lib/control/refusal';
 import { listAudit } from '#lib/control/trail/operations';
 import { visitWorkspace } from '#lib/control/user/own';
 import * as operations from '#lib/control/workspace/operations';
-import { type Db, openDb } from '#lib/data/db';
 import {
   createUser,
   createWorkspace,
@@ -12,19 +11,9 @@ import {
   operate,
   setWorkspace,
 } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 function newWorkspace(settings: Record<string, unknown> = {}) {
   return createWorkspace(db, { name: 'Labs', ...settings });

@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Posting, postLine } from '#lib/billing/ledger';
 import { publish, sqlOf } from '#lib/data/change';
-import { type Db, openDb } from '#lib/data/db';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { eventually } from '#tests/support/eventually';
+import { openOwnDatabase } from '#tests/support/own-database';
 import { createCustomer, newId } from '#tests/support/settlement';
 
-let database: TestDatabase;
-let db: Db;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 const posting = (workspaceId: string, given: Partial<Posting> = {}): Posting => ({
   workspaceId,

@@ -1,20 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { showFirstRun } from '#lib/control/workspace/first-run';
-import { type Db, openDb } from '#lib/data/db';
 import { addCredit, createKey, createWorkspace, operate } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 /** A call with its sum, as settlement writes both. */
 async function settle(workspaceId: string, status: number, minutesAgo = 0): Promise<string> {

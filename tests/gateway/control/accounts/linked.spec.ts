@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { enterByProvider, linkAccount, unlinkAccount } from '#lib/control/user/linked';
 import { showAccount } from '#lib/control/user/profile';
-import { type Db, openDb } from '#lib/data/db';
 import { asks, enter, newcomer, newEmail, refusalOf, rules } from '#tests/gateway/control/accounts/people';
 import { createUser } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 const account = () => ({ provider: 'github', subject: randomUUID() });
 

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { requestReset } from '#lib/control/user/reset';
-import { type Db, openDb } from '#lib/data/db';
 import { asks, newcomer, newEmail, openTestOutbox, tokensIn } from '#tests/gateway/control/accounts/people';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 beforeEach(() => db.prisma.mail.deleteMany());
 
 describe('the outbox (contract: control-plane/mail)', () => {

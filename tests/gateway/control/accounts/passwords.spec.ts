@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findUserByPassword } from '#lib/control/user/authenticate';
 import { changePassword } from '#lib/control/user/profile';
 import { requestReset, resetPassword } from '#lib/control/user/reset';
 import { endAllSessions, endSession, listSessions } from '#lib/control/user/sessions';
-import { type Db, openDb } from '#lib/data/db';
 import {
   asks,
   enter,
@@ -17,18 +16,9 @@ import {
   tokensIn,
 } from '#tests/gateway/control/accounts/people';
 import { createKeyAs } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 const wanted = 'another four random words';
 

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createKey } from '#lib/control/key/operations';
 import { ask } from '#lib/control/run';
 import { findUserByPassword } from '#lib/control/user/authenticate';
 import { signUp } from '#lib/control/user/sign-up';
 import { requestVerification, verifyAddress } from '#lib/control/user/verify';
-import { type Db, openDb } from '#lib/data/db';
 import {
   asks,
   enter,
@@ -17,18 +16,9 @@ import {
   tokensIn,
 } from '#tests/gateway/control/accounts/people';
 import { controlHost } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 const balanceOf = async (slug: string) =>
   (await db.prisma.workspace.findUniqueOrThrow({ where: { slug } })).balanceNano;

@@ -1,24 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { UserActor } from '#lib/control/actor';
 import { operations } from '#lib/control/operations';
 import { runAny } from '#lib/control/run';
 import { mintToken, type TokenPurpose } from '#lib/control/user/token';
-import { type Db, openDb } from '#lib/data/db';
 import { enter, newcomer, newEmail, password, rules } from '#tests/gateway/control/accounts/people';
 import { controlHost } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 interface Person {
   readonly id: string;

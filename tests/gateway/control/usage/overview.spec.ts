@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { showOverview } from '#lib/control/overview/operations';
-import { type Db, openDb } from '#lib/data/db';
 import { settle } from '#lib/settlement/settle';
 import { createKey, createWorkspace, operate } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/own-database';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 const overview = (workspace: string) => operate(db, showOverview, { workspace });
 

@@ -1,0 +1,14 @@
+import { afterAll } from 'vitest';
+import { type Db, openDb } from '#lib/data/db';
+import { createDatabase } from '#tests/support/database';
+
+/** A database of the spec file's own, with all migrations applied; it goes when the file's tests have ended. */
+export async function openOwnDatabase(): Promise<Db> {
+  const database = await createDatabase();
+  const db = openDb(database.url);
+  afterAll(async () => {
+    await db.close();
+    await database.drop();
+  });
+  return db;
+}
