@@ -4,7 +4,8 @@ import {
   callGateway,
   closeSecret,
   createKey,
-  expectAccessible,
+  expectAccessibleInEachLook,
+  expectNothingWider,
   fillSignIn,
   inDatabase,
 } from '#tests/console/visit';
@@ -15,9 +16,9 @@ test.describe('320 px wide', () => {
   test('no page scrolls sideways, whatever strangers wrote', async ({ page, home }) => {
     await openKeys(page, home);
     const key = await createKey(page, 'n'.repeat(100));
-    await expectAccessible(page);
+    await expectNothingWider(page);
     await closeSecret(page);
-    await expectAccessible(page);
+    await expectNothingWider(page);
     const answer = await callGateway(key, 'm'.repeat(1000));
     const id = answer.headers.get('x-request-id') ?? '';
     await expect(async () => {
@@ -31,130 +32,121 @@ test.describe('320 px wide', () => {
        WHERE id = '${id}'`,
     );
     await page.reload();
-    await expectAccessible(page);
+    await expectNothingWider(page);
     await page.goto(`/${home.slug}/logs`);
     await expect(page.getByRole('table')).toBeVisible();
-    await expectAccessible(page);
+    await expectNothingWider(page);
   });
 });
 
-// Contrast depends on the scheme, and what fits on the width: each of them once.
-for (const { colorScheme, width } of [
-  { colorScheme: 'light', width: 1280 },
-  { colorScheme: 'dark', width: 360 },
-] as const) {
-  test.describe(`${colorScheme}, ${width} px wide`, () => {
-    test.use({ colorScheme, viewport: { width, height: 800 } });
-
-    test('the sign-in page is accessible, its refusal too', async ({ page }) => {
-      await page.goto('/sign-in');
-      await expectAccessible(page);
-      await fillSignIn(page, 'nobody@example.com', 'not it');
-      await expect(page.getByRole('alert').filter({ hasText: 'not right' })).toBeVisible();
-      await expectAccessible(page);
-    });
-
-    test('signing up, forgotten passwords, the first run and one’s account are accessible', async ({
-      page,
-      home,
-      browser,
-    }) => {
-      await page.goto('/account');
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'Sign out everywhere' }).click();
-      await expectAccessible(page);
-      await page.goto(`/${home.slug}`);
-      await expect(page.getByText('Waiting for your first call')).toBeVisible();
-      await expectAccessible(page);
-      const strangers = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
-      const stranger = await strangers.newPage();
-      for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/verify?token=x']) {
-        await stranger.goto(new URL(path, page.url()).href);
-        await expectAccessible(stranger);
-      }
-      await stranger.getByRole('button', { name: 'Verify my address' }).click();
-      await expect(stranger.getByRole('alert').filter({ hasText: 'link' })).toBeVisible();
-      await expectAccessible(stranger);
-      await strangers.close();
-    });
-
-    test('keys and their dialogs are accessible', async ({ page, home }) => {
-      await openKeys(page, home);
-      await expect(page.locator('html')).toHaveClass(new RegExp(`\\b${colorScheme}\\b`));
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'Create key' }).click();
-      await expectAccessible(page);
-      await page.keyboard.press('Escape');
-      await expect(page.getByRole('dialog')).toHaveCount(0);
-      const name = `axe ${colorScheme} ${width}`;
-      await createKey(page, name);
-      await expectAccessible(page);
-      await closeSecret(page);
-      await page.getByRole('button', { name: `Actions for ${name}` }).click();
-      await page.getByRole('menuitem', { name: 'Revoke' }).click();
-      await expect(page.getByRole('dialog', { name: `Revoke ${name}?` })).toBeVisible();
-      await expectAccessible(page);
-    });
-
-    test('the models and the documentation are accessible', async ({ page, home }) => {
-      await page.goto('/models?compare=sandbox/mini,sandbox/echo');
-      await expect(page.getByRole('heading', { name: 'Comparison of 2' })).toBeVisible();
-      await expectAccessible(page);
-      await page.goto(`/${home.slug}/models/sandbox/tiers`);
-      await expect(page.getByRole('heading', { name: 'Offers' })).toBeVisible();
-      await expectAccessible(page);
-      for (const path of ['errors', 'management-api']) {
-        await page.goto(`/docs/${path}`);
-        await expectAccessible(page);
-      }
-    });
-
-    test('routing is accessible', async ({ page, home }) => {
-      await page.goto(`/${home.slug}/routing`);
-      await page.getByRole('combobox', { name: 'Add a fallback model' }).fill('mini');
-      await page.getByRole('option', { name: 'sandbox/mini' }).click();
-      await expect(page.getByRole('list', { name: 'Candidates' })).toBeVisible();
-      await expectAccessible(page);
-      await page.getByRole('textbox', { name: 'Connect' }).fill('5');
-      await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
-      await expectAccessible(page);
-    });
-
-    test('the log and a call are accessible', async ({ page, home }) => {
-      await openKeys(page, home);
-      const key = await createKey(page, `calls ${colorScheme} ${width}`);
-      const id = (await callGateway(key)).headers.get('x-request-id') ?? '';
-      await closeSecret(page);
-      await expect(async () => {
-        expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
-      }).toPass({ timeout: 60_000 });
-      await expectAccessible(page);
-      await page.goto(`/${home.slug}/logs`);
-      await expect(page.getByRole('table')).toBeVisible();
-      await expectAccessible(page);
-      await page.goto(`/${home.slug}/logs?id=ffff`);
-      await expect(page.getByRole('heading', { name: 'No call matches' })).toBeVisible();
-      await expectAccessible(page);
-      await page.goto(`/${home.slug}/nothing/here`);
-      await expectAccessible(page);
-    });
-
-    test('the overview and usage are accessible', async ({ page, home, db }) => {
-      const key = await makeKey(db, home, `usage ${colorScheme} ${width}`);
-      await page.goto(`/${home.slug}`);
-      await expectAccessible(page);
-      await callGateway(key);
-      await expect(async () => {
-        await page.goto(`/${home.slug}`);
-        await expect(page.getByRole('region', { name: 'Calls' }).getByRole('row')).toHaveCount(2, {
-          timeout: 1_500,
-        });
-      }).toPass({ timeout: 60_000 });
-      await expect(page.locator('.recharts-surface').first()).toBeVisible();
-      await expectAccessible(page);
-      await page.goto(`/${home.slug}/usage?metric=requests&by=outcome&range=24h&table=time`);
-      await expect(page.locator('.recharts-surface').first()).toBeVisible();
-      await expectAccessible(page);
-    });
+test.describe('light on a desk and dark on a phone', () => {
+  test('the sign-in page is accessible, its refusal too', async ({ page }) => {
+    await page.goto('/sign-in');
+    await expectAccessibleInEachLook(page);
+    await fillSignIn(page, 'nobody@example.com', 'not it');
+    await expect(page.getByRole('alert').filter({ hasText: 'not right' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
   });
-}
+
+  test('signing up, forgotten passwords, the first run and one’s account are accessible', async ({
+    page,
+    home,
+    browser,
+  }) => {
+    await page.goto('/account');
+    await expectAccessibleInEachLook(page);
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await expectAccessibleInEachLook(page);
+    await page.goto(`/${home.slug}`);
+    await expect(page.getByText('Waiting for your first call')).toBeVisible();
+    await expectAccessibleInEachLook(page);
+    const strangers = await browser.newContext();
+    const stranger = await strangers.newPage();
+    for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/verify?token=x']) {
+      await stranger.goto(new URL(path, page.url()).href);
+      await expectAccessibleInEachLook(stranger);
+    }
+    await stranger.getByRole('button', { name: 'Verify my address' }).click();
+    await expect(stranger.getByRole('alert').filter({ hasText: 'link' })).toBeVisible();
+    await expectAccessibleInEachLook(stranger);
+    await strangers.close();
+  });
+
+  test('keys and their dialogs are accessible', async ({ page, home }) => {
+    await openKeys(page, home);
+    await expectAccessibleInEachLook(page);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await expectAccessibleInEachLook(page);
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    const name = 'axe';
+    await createKey(page, name);
+    await expectAccessibleInEachLook(page);
+    await closeSecret(page);
+    await page.getByRole('button', { name: `Actions for ${name}` }).click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    await expect(page.getByRole('dialog', { name: `Revoke ${name}?` })).toBeVisible();
+    await expectAccessibleInEachLook(page);
+  });
+
+  test('the models and the documentation are accessible', async ({ page, home }) => {
+    await page.goto('/models?compare=sandbox/mini,sandbox/echo');
+    await expect(page.getByRole('heading', { name: 'Comparison of 2' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
+    await page.goto(`/${home.slug}/models/sandbox/tiers`);
+    await expect(page.getByRole('heading', { name: 'Offers' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
+    for (const path of ['errors', 'management-api']) {
+      await page.goto(`/docs/${path}`);
+      await expectAccessibleInEachLook(page);
+    }
+  });
+
+  test('routing is accessible', async ({ page, home }) => {
+    await page.goto(`/${home.slug}/routing`);
+    await page.getByRole('combobox', { name: 'Add a fallback model' }).fill('mini');
+    await page.getByRole('option', { name: 'sandbox/mini' }).click();
+    await expect(page.getByRole('list', { name: 'Candidates' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
+    await page.getByRole('textbox', { name: 'Connect' }).fill('5');
+    await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
+    await expectAccessibleInEachLook(page);
+  });
+
+  test('the log and a call are accessible', async ({ page, home }) => {
+    await openKeys(page, home);
+    const key = await createKey(page, 'calls');
+    const id = (await callGateway(key)).headers.get('x-request-id') ?? '';
+    await closeSecret(page);
+    await expect(async () => {
+      expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
+    }).toPass({ timeout: 60_000 });
+    await expectAccessibleInEachLook(page);
+    await page.goto(`/${home.slug}/logs`);
+    await expect(page.getByRole('table')).toBeVisible();
+    await expectAccessibleInEachLook(page);
+    await page.goto(`/${home.slug}/logs?id=ffff`);
+    await expect(page.getByRole('heading', { name: 'No call matches' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
+    await page.goto(`/${home.slug}/nothing/here`);
+    await expectAccessibleInEachLook(page);
+  });
+
+  test('the overview and usage are accessible', async ({ page, home, db }) => {
+    const key = await makeKey(db, home, 'usage');
+    await page.goto(`/${home.slug}`);
+    await expectAccessibleInEachLook(page);
+    await callGateway(key);
+    await expect(async () => {
+      await page.goto(`/${home.slug}`);
+      await expect(page.getByRole('region', { name: 'Calls' }).getByRole('row')).toHaveCount(2, {
+        timeout: 1_500,
+      });
+    }).toPass({ timeout: 60_000 });
+    await expect(page.locator('.recharts-surface').first()).toBeVisible();
+    await expectAccessibleInEachLook(page);
+    await page.goto(`/${home.slug}/usage?metric=requests&by=outcome&range=24h&table=time`);
+    await expect(page.locator('.recharts-surface').first()).toBeVisible();
+    await expectAccessibleInEachLook(page);
+  });
+});
