@@ -1,39 +1,40 @@
 import { Section } from '#components/section';
+import { type FundsShown, type FundsWord, wordOnFunds } from '#lib/console/billing/funds';
 import { showMoney } from '#lib/console/show/money';
 
-interface BalanceFactsProps {
-  /** Dollars as decimal strings. */
-  balance: string;
-  credit: string;
-  held: string;
-  available: string;
-}
-
 /** What the workspace can spend, and of what it is made. */
-export function BalanceFacts({ balance, credit, held, available }: BalanceFactsProps) {
-  const short = balance.startsWith('-');
+export function BalanceFacts({ funds, ledger }: { funds: FundsShown; ledger: string }) {
+  const word = wordOnFunds(funds);
   return (
     <Section title="Balance">
       <div className="grid gap-4 p-4">
         <p>
           <span className="block text-muted text-xs">Available now</span>
-          <span className="font-semibold text-2xl tabular-nums tracking-tight" title={`$${available}`}>
-            {showMoney(available)}
+          <span className="font-semibold text-2xl tabular-nums tracking-tight" title={`$${funds.available}`}>
+            {showMoney(funds.available)}
           </span>
         </p>
-        <dl className="grid grid-cols-3 gap-3 border-t pt-3">
-          <Fact name="Balance" usd={balance} />
-          <Fact name="Credit" usd={credit} />
-          <Fact name="Held by running calls" usd={held} />
+        <dl className="grid grid-cols-2 gap-3 border-t pt-3 sm:grid-cols-3">
+          <Fact name="Balance" usd={funds.balance} />
+          {funds.credit === '0' ? null : <Fact name="Credit beyond it" usd={funds.credit} />}
+          <Fact name="Held by running calls" usd={funds.held} />
         </dl>
-        {short ? (
-          <p className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-            The balance is below zero: a refund, a dispute or a call took more than was left. Calls are
-            refused with 402 until it is covered; add at least {showMoney(balance.slice(1))}.
-          </p>
-        ) : null}
+        {word ? <Word {...word} ledger={ledger} /> : null}
       </div>
     </Section>
+  );
+}
+
+function Word({ tone, text, ledger }: FundsWord & { ledger: string }) {
+  const colour = tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn';
+  return (
+    <p className={`rounded-md px-3 py-2 leading-5 ${colour}`}>
+      {text}{' '}
+      <a className="font-medium underline underline-offset-2" href={ledger}>
+        The ledger
+      </a>{' '}
+      shows which line it was.
+    </p>
   );
 }
 

@@ -1,86 +1,75 @@
+import { ArrowUpRight } from 'lucide-react';
 import Link from 'next/link';
+import { classNames } from '#components/ui/class-names';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { showCount, showMoney } from '#lib/console/show/money';
-import { showMoment } from '#lib/console/show/time';
+import type { LedgerRow } from '#lib/console/billing/ledger-rows';
 
-interface LedgerTableProps {
-  lines: readonly {
-    readonly id: string;
-    readonly at: string;
-    readonly kind: 'usage' | 'top_up' | 'promo' | 'refund' | 'dispute' | 'adjustment';
-    readonly amount: string;
-    readonly balance: string;
-    readonly calls: number | null;
-    readonly reason: string | null;
-  }[];
-  /** IANA zone. */
-  zone: string;
-  workspace: string;
-}
-
-const kinds = {
-  usage: 'Usage',
-  top_up: 'Top-up',
-  promo: 'Promo credit',
-  refund: 'Refund',
-  dispute: 'Dispute',
-  adjustment: 'Adjustment',
-} as const;
-const quarterMs = 900_000;
-
-/** Lines of the ledger, each with the balance after it. */
-export function LedgerTable({ lines, zone, workspace }: LedgerTableProps) {
-  if (lines.length === 0) {
-    return <p className="px-4 py-8 text-center text-muted">Nothing has moved the balance yet.</p>;
-  }
+/** Lines of the ledger, each with its cause and the balance after it. */
+export function LedgerTable({ rows, framed = true }: { rows: readonly LedgerRow[]; framed?: boolean }) {
   return (
-    <Table label="Ledger" className="[&_section]:border-0">
-      <thead>
-        <tr>
-          <HeadCell>When</HeadCell>
-          <HeadCell>Line</HeadCell>
-          <HeadCell className="text-right">Amount</HeadCell>
-          <HeadCell className="text-right">Balance after it</HeadCell>
-        </tr>
-      </thead>
-      <tbody>
-        {lines.map((line) => (
-          <Row key={line.id}>
-            <Cell className="whitespace-nowrap" title={line.at}>
-              {showMoment(Date.parse(line.at), zone)}
-            </Cell>
-            <Cell className="min-w-48 [overflow-wrap:anywhere]">
-              {kinds[line.kind]}
-              {line.calls === null ? null : (
-                <>
-                  {' · '}
-                  <Link
-                    prefetch={false}
-                    className="underline underline-offset-2"
-                    href={callsOf(workspace, line.at)}
-                  >
-                    {showCount(line.calls)} {line.calls === 1 ? 'call' : 'calls'}
-                  </Link>
-                </>
-              )}
-              {line.reason ? <span className="block text-muted text-xs">{line.reason}</span> : null}
-            </Cell>
-            <Cell className="text-right tabular-nums" title={`$${line.amount}`}>
-              {line.amount.startsWith('-') ? '' : '+'}
-              {showMoney(line.amount)}
-            </Cell>
-            <Cell className="text-right tabular-nums" title={`$${line.balance}`}>
-              {showMoney(line.balance)}
-            </Cell>
-          </Row>
-        ))}
-      </tbody>
-    </Table>
+    <div className={framed ? '' : '[&_section]:rounded-none [&_section]:border-0'}>
+      <Table label="Ledger">
+        <thead>
+          <tr>
+            <HeadCell>When</HeadCell>
+            <HeadCell>Line</HeadCell>
+            <HeadCell className="text-right">Amount</HeadCell>
+            <HeadCell className="text-right">Balance</HeadCell>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.id}>
+              <Cell className="whitespace-nowrap text-muted tabular-nums" title={row.at}>
+                {row.when}
+              </Cell>
+              <Cell className="min-w-44 [overflow-wrap:anywhere]">
+                <span className="font-medium">{row.name}</span>
+                {row.link ? (
+                  <>
+                    {' · '}
+                    <CauseLink {...row.link} />
+                  </>
+                ) : null}
+                {row.why ? <span className="block text-muted text-xs leading-5">{row.why}</span> : null}
+              </Cell>
+              <Cell
+                className={classNames(
+                  'whitespace-nowrap text-right tabular-nums',
+                  row.amount.startsWith('+') && 'text-good',
+                )}
+                title={row.exactAmount}
+              >
+                {row.amount}
+              </Cell>
+              <Cell
+                className={classNames('whitespace-nowrap text-right tabular-nums', row.below && 'text-bad')}
+                title={row.exactBalance}
+              >
+                {row.balance}
+              </Cell>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+    </div>
   );
 }
 
-/** Calls admitted in that quarter of an hour: nearly those that were settled in it. */
-function callsOf(workspace: string, at: string): string {
-  const to = new Date(Date.parse(at) + quarterMs).toISOString();
-  return `/${workspace}/logs?${new URLSearchParams({ from: at, to })}`;
+/** To what caused a line: a page of the console, or a receipt elsewhere. */
+function CauseLink({ href, text, away }: NonNullable<LedgerRow['link']>) {
+  const style = 'underline decoration-line-strong underline-offset-2 hover:decoration-current';
+  if (!away) {
+    return (
+      <Link prefetch={false} className={style} href={href}>
+        {text}
+      </Link>
+    );
+  }
+  return (
+    <a className={classNames(style, 'inline-flex items-center gap-0.5')} href={href} rel="noreferrer">
+      {text}
+      <ArrowUpRight aria-hidden className="size-3.5" />
+    </a>
+  );
 }

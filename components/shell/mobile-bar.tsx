@@ -10,7 +10,7 @@ const OpenSheet = later(() => import('#components/shell/popups/open-sheet').then
 /** On a narrow screen: the mark, and the sidebar as a sheet. */
 export function MobileBar(sidebar: SidebarProps) {
   return (
-    <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b bg-sunken px-4 lg:hidden">
+    <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b bg-sunken px-4 lg:hidden print:hidden">
       <Wordmark />
       <OnDemand
         popup="dialog"

@@ -14,6 +14,17 @@ export function showMoney(usd: string): string {
   return `${negative ? '−' : ''}$${grouped(units)}.${trimmed}`;
 }
 
+/** The most decimals that any of the amounts has; two at least. */
+export function placesOf(amounts: readonly string[]): number {
+  return amounts.reduce((most, usd) => Math.max(most, usd.split('.')[1]?.length ?? 0), 2);
+}
+
+/** The whole amount, nothing rounded: "−$1,234.500000000". @param places as `placesOf` gives it. */
+export function exactMoney(usd: string, places = 2): string {
+  const [whole = '0', fraction = ''] = usd.replace('-', '').split('.');
+  return `${usd.startsWith('-') ? '−' : ''}$${grouped(whole)}.${fraction.padEnd(places, '0')}`;
+}
+
 /** Rounds half up to `places` decimals. */
 function round(whole: string, fraction: string, places: number): { units: string; decimals: string } {
   const kept = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));

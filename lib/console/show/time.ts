@@ -54,6 +54,16 @@ export function showDay(atMs: number, zone: string): string {
   return `${read('day')} ${read('month')} ${read('year')}`;
 }
 
+/** "November 2026". @param month "2026-11". */
+export function showMonth(month: string): string {
+  const read = parts(Date.parse(`${month}-01T00:00:00Z`), {
+    timeZone: 'UTC',
+    month: 'long',
+    year: 'numeric',
+  });
+  return `${read('month')} ${read('year')}`;
+}
+
 /** The day that a calendar of the zone shows, as forms write it: "2027-01-31". */
 export function wallDay(atMs: number, zone: string): string {
   const read = parts(atMs, {

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { isUuid } from '#lib/control/field/kinds';
-import { badInput } from '#lib/control/refusal';
+import { placeOf, placeText } from '#lib/control/field/paging';
+import { rangeOf } from '#lib/control/ledger/month';
 import { type WorkspaceScope, within } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import { formatUsd } from '#lib/money';
 
 const dollars = (description: string) => z.string().meta({ description });
+
+/** Kinds of lines, in the order in which people look for them. */
+export const lineKinds = ['usage', 'top_up', 'promo', 'expiry', 'refund', 'dispute', 'adjustment'] as const;
 
 /** A line as "ledger list" shows it (contract: operations/ledger-list). */
 export const ledgerLine = z.object({
@@ -13,7 +16,7 @@ export const ledgerLine = z.object({
   at: z.iso
     .datetime()
     .meta({ description: 'When it was posted; of usage, the start of its quarter of an hour.' }),
-  kind: z.enum(['usage', 'top_up', 'promo', 'refund', 'dispute', 'adjustment']),
+  kind: z.enum(lineKinds),
   amount: dollars('Dollars as a signed decimal string: a charge is negative.'),
   balance: dollars('The balance after this line.'),
   calls: z.int().nullable().meta({ description: 'Of usage: how many calls and jobs cost it.' }),
@@ -21,104 +24,92 @@ export const ledgerLine = z.object({
   ref: z
     .string()
     .meta({ description: 'What it stands for: a quarter of an hour, a call, a payment, a posting.' }),
+  call: z.uuid().nullable().meta({ description: 'Of the adjustment of a call: that call.' }),
+  topUp: z.uuid().nullable().meta({ description: 'Of a top-up or its refund: the order.' }),
+  receiptUrl: z
+    .string()
+    .nullable()
+    .meta({ description: 'The receipt of that order, for those who may see payments.' }),
 });
-type LedgerLine = z.output<typeof ledgerLine>;
+export type LedgerLine = z.output<typeof ledgerLine>;
 
-/** Where a page ended: its last line. */
-interface Place {
+interface StoredLine extends Omit<LedgerLine, 'at'> {
   readonly at: Date;
-  readonly id: string;
 }
 
-interface StoredLine {
-  id: string;
-  at: Date;
-  kind: LedgerLine['kind'];
-  ref: string;
-  amount: string;
-  balance: string;
-  calls: number | null;
-  reason: string | null;
+/** Which lines are asked for, and in which order. */
+export interface LedgerQuestion {
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  readonly month?: string | undefined;
+  readonly kind?: LedgerLine['kind'] | undefined;
+  readonly order?: 'oldest' | 'newest' | undefined;
+  readonly after?: string | undefined;
 }
 
 /**
- * A page of a workspace's ledger, the oldest line first, each with the balance after it. The balance before the page
- * is the sum of the days before, and of the lines of its own day: exact, and never a scan of all lines.
- * @param page `from` and `to`: [from, to).
- * @throws ControlRefused (invalid_body) for an `after` that is no place.
+ * A page of a workspace's ledger, each line with the balance after it, whatever lines are left out. A balance is the
+ * sum of the days before and of the lines of its own day: exact, and never a scan of all lines.
+ * @param receipts whether receipts may be shown.
+ * @throws ControlRefused (invalid_body) for an `after` that is no place, or a month with another range.
  */
 export async function pageOfLedger(
   store: Store,
   scope: WorkspaceScope,
-  page: {
-    readonly from?: Date | undefined;
-    readonly to?: Date | undefined;
-    readonly after?: string | undefined;
-    readonly limit: number;
-  },
+  question: LedgerQuestion,
+  { limit, receipts }: { readonly limit: number; readonly receipts: boolean },
 ): Promise<{ data: LedgerLine[]; next: string | null }> {
-  const { from, to, limit } = page;
-  const place = page.after === undefined ? null : placeOf(page.after);
+  const { from, to } = rangeOf(question, scope.timeZone);
+  const newest = question.order === 'newest';
+  const place = question.after === undefined ? null : placeOf(question.after, 'a page of the ledger');
   const values: unknown[] = [limit + 1];
   const workspace = within(scope, 'workspace_id', values);
   const given = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
   const where = [workspace];
-  let before: Before | null = null;
-  if (from) {
-    const start = given(from, 'timestamptz');
-    where.push(`at >= ${start}`);
-    before = { at: start, lines: `at < ${start}` };
-  }
+  if (question.kind) where.push(`kind = ${given(question.kind, 'text')}`);
+  if (from) where.push(`at >= ${given(from, 'timestamptz')}`);
   if (to) where.push(`at < ${given(to, 'timestamptz')}`);
   if (place) {
     const [at, id] = [given(place.at, 'timestamptz'), given(place.id, 'uuid')];
-    where.push(`(at, id) > (${at}, ${id})`);
-    if (!from || place.at >= from) before = { at, lines: `(at, id) <= (${at}, ${id})` };
+    where.push(`(at, id) ${newest ? '<' : '>'} (${at}, ${id})`);
   }
-  const opening = before === null ? '0' : openingOf(workspace, before);
+  const order = newest ? 'at DESC, id DESC' : 'at, id';
   // One statement sees one state: a usage line may grow between two.
   const found = await store.query<StoredLine>(
-    `SELECT id::text AS id, at, kind, ref, amount_nano::text AS amount, calls, reason,
-       (${opening} + sum(amount_nano) OVER (ORDER BY at, id ROWS UNBOUNDED PRECEDING))::text AS balance
-     FROM (SELECT * FROM ledger_line WHERE ${where.join(' AND ')} ORDER BY at, id LIMIT $1) AS page ORDER BY at, id`,
+    `WITH page AS (
+       SELECT * FROM ledger_line WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1
+     ), touched AS (
+       SELECT DISTINCT date_trunc('day', at, 'UTC') AS day FROM page
+     ), before AS (
+       SELECT day, sum(amount_nano) OVER (ORDER BY day) - amount_nano AS nano FROM ledger_day WHERE ${workspace}
+     ), within_day AS (
+       SELECT l.id, t.day, sum(l.amount_nano) OVER (PARTITION BY t.day ORDER BY l.at, l.id) AS nano
+       FROM touched t JOIN ledger_line l
+         ON l.${workspace} AND l.at >= t.day AND l.at < t.day + interval '24 hours'
+     )
+     SELECT p.id::text AS id, p.at, p.kind, p.ref, p.amount_nano::text AS amount, p.calls, p.reason,
+       (before.nano + within_day.nano)::text AS balance,
+       CASE WHEN p.kind = 'adjustment' AND p.key_id IS NOT NULL THEN split_part(p.ref, ':', 1) END AS call,
+       t.id::text AS "topUp", t.receipt_url AS "receiptUrl"
+     FROM page p JOIN within_day USING (id) JOIN before ON before.day = within_day.day
+     LEFT JOIN top_up t ON p.kind IN ('top_up', 'refund') AND t.workspace_id = p.workspace_id
+       AND t.payment_intent = split_part(p.ref, ':', 1)
+     ORDER BY p.at ${newest ? 'DESC' : ''}, p.id ${newest ? 'DESC' : ''}`,
     values,
   );
   const last = found.length > limit ? found[limit - 1] : undefined;
   return {
-    data: found.slice(0, limit).map(shown),
-    next: last ? `${last.at.getTime()}.${last.id}` : null,
+    data: found.slice(0, limit).map((line) => shown(line, receipts)),
+    next: last ? placeText(last) : null,
   };
 }
 
-/** Which lines stand before a page, and (SQL) a moment of the day in which it begins. */
-interface Before {
-  readonly at: string;
-  readonly lines: string;
-}
-
-/** The sum of the whole days before a page, and of those lines of its day that stand before it. */
-function openingOf(workspace: string, { at, lines }: Before): string {
-  const day = `date_trunc('day', ${at}, 'UTC')`;
-  return `(SELECT coalesce(sum(amount_nano), 0) FROM ledger_day WHERE ${workspace} AND day < ${day})
-    + (SELECT coalesce(sum(amount_nano), 0) FROM ledger_line WHERE ${workspace} AND at >= ${day} AND ${lines})`;
-}
-
-function placeOf(text: string): Place {
-  const [, at = '', id = ''] = /^(\d{1,14})\.([0-9a-f-]{36})$/.exec(text) ?? [];
-  if (!isUuid(id)) throw badInput('after', 'this is not the "next" of a page of the ledger');
-  return { at: new Date(Number(at)), id };
-}
-
-function shown(line: StoredLine): LedgerLine {
-  const { id, at, kind, calls, reason, ref } = line;
+function shown(line: StoredLine, receipts: boolean): LedgerLine {
   return {
-    id,
-    at: at.toISOString(),
-    kind,
+    ...line,
+    at: line.at.toISOString(),
     amount: formatUsd(BigInt(line.amount)),
     balance: formatUsd(BigInt(line.balance)),
-    calls,
-    reason,
-    ref,
+    receiptUrl: receipts ? line.receiptUrl : null,
   };
 }

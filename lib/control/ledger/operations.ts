@@ -2,15 +2,19 @@ import { z } from 'zod';
 import { checkLedger } from '#lib/billing/verify';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
-import { time } from '#lib/control/field/kinds';
+import { choice, time } from '#lib/control/field/kinds';
 import { limitOf, pageOf, paging } from '#lib/control/field/paging';
-import { ledgerLine, pageOfLedger } from '#lib/control/ledger/list';
+import { ledgerLine, lineKinds, pageOfLedger } from '#lib/control/ledger/list';
+import { monthField } from '#lib/control/ledger/month';
+import { monthsOf, readStatement, statement } from '#lib/control/ledger/statement';
+import { may } from '#lib/control/role';
 import { formatUsd } from '#lib/money';
 import { listSetAside, type SetAside } from '#lib/settlement/set-aside';
 
 export const listLedger = read({
   name: 'ledger.list',
-  summary: 'The ledger of a workspace: every line that moved its balance, the oldest first.',
+  summary:
+    'The ledger of a workspace: every line that moved its balance, the oldest first unless asked otherwise.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {
@@ -18,12 +22,47 @@ export const listLedger = read({
     to: optional(
       time({ label: 'To', help: 'The first moment behind them.', example: '2026-12-01T00:00:00Z' }),
     ),
+    month: optional(monthField),
+    kind: optional(choice({ label: 'Kind', help: 'Lines of one kind.', example: 'top_up' }, lineKinds)),
+    order: optional(
+      choice({ label: 'Order', help: 'Which line stands first; the oldest when it is not given.' }, [
+        'oldest',
+        'newest',
+      ]),
+    ),
     ...paging,
   },
   output: pageOf(ledgerLine),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/ledger' }],
   line: {},
-  run: ({ store, scope }, input) => pageOfLedger(store, scope, { ...input, limit: limitOf(input) }),
+  run: ({ store, scope, role }, input) => {
+    const receipts = role !== null && may(role, 'billing:read');
+    return pageOfLedger(store, scope, input, { limit: limitOf(input), receipts });
+  },
+});
+
+export const listMonths = read({
+  name: 'ledger.months',
+  summary: 'The months of which there is a statement, the latest first.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: {},
+  output: z.object({ data: z.array(z.string()), next: z.null() }),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/statements' }],
+  line: {},
+  run: async ({ store, scope, nowMs }) => ({ data: await monthsOf(store, scope, nowMs), next: null }),
+});
+
+export const showStatement = read({
+  name: 'ledger.statement',
+  summary: 'What moved the balance in a month, from the opening to the closing balance.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: { month: monthField },
+  output: statement,
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/statements/{month}' }],
+  line: { arguments: ['month'] },
+  run: ({ store, scope, nowMs }, { month }) => readStatement(store, scope, month, nowMs),
 });
 
 const verification = z.object({
@@ -97,4 +136,4 @@ function setAsideLine({ kind, file, callId, record }: SetAside): string {
     : `SET ASIDE ${what}: could not be posted; journal/${file} is tried again at the next start`;
 }
 
-export const ledgerOperations = [listLedger, verifyLedger];
+export const ledgerOperations = [listLedger, listMonths, showStatement, verifyLedger];

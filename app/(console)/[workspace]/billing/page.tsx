@@ -1,14 +1,12 @@
 import type { Metadata } from 'next';
 import { BalanceFacts } from '#components/billing/balance-facts';
-import { LedgerTable } from '#components/billing/ledger-table';
+import { LatestLines } from '#components/billing/latest-lines';
 import { TopUpForm } from '#components/billing/top-up-form';
 import { TopUpReturn } from '#components/billing/top-up-return';
 import { TopUpTable } from '#components/billing/top-up-table';
 import { PageHead } from '#components/page-head';
-import { PagesNav } from '#components/pages-nav';
 import { Section } from '#components/section';
 import { getConsoleHost } from '#lib/console/db';
-import { listAddress } from '#lib/console/list-address';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { listLedger } from '#lib/control/ledger/operations';
@@ -19,7 +17,8 @@ import { createTopUpAction } from './actions';
 
 export const metadata: Metadata = { title: 'Billing' };
 
-const rowsOfPage = 50;
+/** The newest lines; the ledger has a page of its own. */
+const latestLines = 6;
 
 interface BillingPageProps {
   params: Promise<{ workspace: string }>;
@@ -30,12 +29,12 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
   const query = await searchParams;
   const one = (name: string) => [query[name]].flat()[0];
-  const [after, returned] = [one('after'), one('top-up')];
+  const returned = one('top-up');
   const pays = may(role, 'billing:read');
   const { slug, timeZone } = workspace;
   const [funds, ledger, topUps, back] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
-    readForPage(listLedger, slug, { after, limit: rowsOfPage }),
+    readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
     pays ? readForPage(listTopUps, slug, { limit: 10 }) : null,
     pays && returned ? readForPage(showTopUp, slug, { id: returned }) : null,
   ]);
@@ -46,12 +45,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       <PageHead title="Billing">Funds of the workspace, and every line that moved its balance.</PageHead>
       {back ? <TopUpReturn topUp={back} billing={path} /> : null}
       <div className="grid gap-4 lg:grid-cols-2">
-        <BalanceFacts
-          balance={funds.balance}
-          credit={funds.credit}
-          held={funds.held}
-          available={funds.available}
-        />
+        <BalanceFacts funds={funds} ledger={`${path}/ledger`} />
         <Section title="Add funds" note="US dollars, by card">
           <div className="p-4">
             {may(role, 'billing:write') && !workspace.demo ? (
@@ -79,17 +73,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           <TopUpTable topUps={topUps.data} zone={timeZone} />
         </Section>
       ) : null}
-      <Section title="Ledger" note={`The oldest line first; times in ${timeZone}`}>
-        <LedgerTable lines={ledger.data} zone={timeZone} workspace={slug} />
-      </Section>
-      <PagesNav
-        label="Pages of the ledger"
-        first={after ? path : null}
-        next={ledger.next ? listAddress(path, { after: ledger.next }) : null}
-        words={{ first: 'Oldest', next: 'Newer' }}
-      >
-        A usage line is what all calls of a quarter of an hour cost together.
-      </PagesNav>
+      <LatestLines lines={ledger.data} workspace={slug} zone={timeZone} />
     </>
   );
 }

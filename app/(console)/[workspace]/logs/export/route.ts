@@ -1,5 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { NextRequest } from 'next/server';
+import { fileHeaders } from '#lib/console/csv-file';
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { readLogAddress } from '#lib/console/log/address';
 import { logFile } from '#lib/console/log/file';
@@ -38,14 +39,7 @@ export async function GET(request: NextRequest, { params }: ExportRoute): Promis
   };
   return new Response(
     logFile(first.value, timeZone, more, (ms) => rest(ms)),
-    {
-      headers: {
-        'content-type': 'text/csv; charset=utf-8',
-        'content-disposition': `attachment; filename="calls-${slug}-${wallDay(Date.now(), timeZone)}.csv"`,
-        'cache-control': 'private, no-store',
-        'x-accel-buffering': 'no',
-      },
-    },
+    { headers: fileHeaders(`calls-${slug}-${wallDay(Date.now(), timeZone)}.csv`) },
   );
 }
 

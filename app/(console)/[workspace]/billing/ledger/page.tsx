@@ -1,0 +1,93 @@
+import { Download, FileText, Receipt, SearchX } from 'lucide-react';
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { LedgerBar } from '#components/billing/ledger-bar';
+import { LedgerTable } from '#components/billing/ledger-table';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { buttonStyle } from '#components/ui/button';
+import { EmptyState } from '#components/ui/empty-state';
+import { readLedgerAddress } from '#lib/console/billing/ledger-address';
+import { kindChoices, ledgerRowOf, monthChoices } from '#lib/console/billing/ledger-rows';
+import { listAddress } from '#lib/console/list-address';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showZone } from '#lib/console/show/time';
+import { listLedger, listMonths } from '#lib/control/ledger/operations';
+
+export const metadata: Metadata = { title: 'Ledger' };
+
+const rowsOfPage = 50;
+
+interface LedgerPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+/** Every line that moved the balance, by month and kind. */
+export default async function LedgerPage({ params, searchParams }: LedgerPageProps) {
+  const { workspace } = await requireMember((await params).workspace, 'workspace:read');
+  const { slug, timeZone: zone } = workspace;
+  const { input, texts, faults } = readLedgerAddress(await searchParams, zone);
+  const [page, months] = await Promise.all([
+    readForPage(listLedger, slug, { order: 'newest', limit: rowsOfPage, ...input }),
+    readForPage(listMonths, slug, {}),
+  ]);
+  const path = `/${slug}/billing/ledger`;
+  const filters = { ...texts, after: null };
+  const month = texts.month ?? months.data[0] ?? '';
+  return (
+    <>
+      <PageHead
+        title="Ledger"
+        action={
+          <div className="flex flex-wrap gap-2">
+            <Link className={buttonStyle()} href={`/${slug}/billing/statement/${month}`} prefetch={false}>
+              <FileText />
+              Statement
+            </Link>
+            <a
+              className={buttonStyle()}
+              href={listAddress(`${path}/export`, filters)}
+              title="Every line that the filters find, the oldest first, as CSV"
+              download
+            >
+              <Download />
+              Export CSV
+            </a>
+          </div>
+        }
+      >
+        Every line that moved the balance, with its cause. Usage is one line for each quarter of an hour.
+      </PageHead>
+      <LedgerBar months={monthChoices(months.data)} kinds={kindChoices} />
+      {page.data.length > 0 ? (
+        <LedgerTable rows={page.data.map((line) => ledgerRowOf(line, { workspace: slug, zone }))} />
+      ) : Object.keys(texts).length > 0 ? (
+        <EmptyState
+          icon={<SearchX />}
+          title="No line matches"
+          action={
+            <Link href={path} className={buttonStyle()}>
+              Clear filters
+            </Link>
+          }
+        >
+          {faults.length > 0 ? `${faults.join('; ')}.` : 'No line of the ledger fits these filters.'}
+        </EmptyState>
+      ) : (
+        <EmptyState icon={<Receipt />} title="Nothing has moved the balance yet">
+          Top-ups, usage and corrections appear here within seconds.
+        </EmptyState>
+      )}
+      <PagesNav
+        label="Pages of the ledger"
+        first={texts.after ? listAddress(path, filters) : null}
+        next={page.next ? listAddress(path, { ...texts, after: page.next }) : null}
+      >
+        The newest line first; times in {showZone(zone, Date.now())}. A line is never changed: corrections are
+        lines of their own.
+      </PagesNav>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import Link from 'next/link';
+import { LedgerTable } from '#components/billing/ledger-table';
+import { Section } from '#components/section';
+import { ledgerRowOf } from '#lib/console/billing/ledger-rows';
+import type { LedgerLine } from '#lib/control/ledger/list';
+
+interface LatestLinesProps {
+  lines: readonly LedgerLine[];
+  /** Slug. */
+  workspace: string;
+  /** IANA zone. */
+  zone: string;
+}
+
+/** The end of the ledger, and the way to all of it. */
+export function LatestLines({ lines, workspace, zone }: LatestLinesProps) {
+  const ledger = `/${workspace}/billing/ledger`;
+  return (
+    <Section
+      title="Ledger"
+      note={
+        <Link href={ledger} className="hover:text-ink hover:underline">
+          All lines and statements
+        </Link>
+      }
+    >
+      {lines.length > 0 ? (
+        <LedgerTable framed={false} rows={lines.map((line) => ledgerRowOf(line, { workspace, zone }))} />
+      ) : (
+        <p className="px-4 py-8 text-center text-muted">Nothing has moved the balance yet.</p>
+      )}
+    </Section>
+  );
+}

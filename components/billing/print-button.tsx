@@ -1,0 +1,14 @@
+'use client';
+
+import { Printer } from 'lucide-react';
+import { Button } from '#components/ui/button';
+
+/** Opens the browser's own dialog to print, or to save as PDF. */
+export function PrintButton() {
+  return (
+    <Button size="small" tone="primary" onClick={() => window.print()}>
+      <Printer />
+      Print or save as PDF
+    </Button>
+  );
+}

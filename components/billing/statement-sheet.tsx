@@ -1,0 +1,90 @@
+import Link from 'next/link';
+import { Wordmark } from '#components/brand';
+import { classNames } from '#components/ui/class-names';
+import type { AmountRow, AmountTable } from '#lib/console/billing/statement';
+
+interface StatementSheetProps {
+  title: string;
+  /** Whose it is, of which days, in which money. */
+  facts: readonly string[];
+  /** What somebody who reads it must know; null: nothing. */
+  warning: string | null;
+  tables: readonly AmountTable[];
+}
+
+/** A month of the ledger on one sheet; exact amounts, so that anybody can add them up. */
+export function StatementSheet({ title, facts, warning, tables }: StatementSheetProps) {
+  return (
+    <article
+      aria-labelledby="statement"
+      className="mx-auto grid w-full max-w-3xl gap-8 rounded-lg border bg-surface px-5 py-6 sm:px-10 sm:py-9 print:max-w-none print:gap-6 print:border-0 print:p-0"
+    >
+      <header className="flex flex-wrap-reverse items-start justify-between gap-x-6 gap-y-4">
+        <div className="grid min-w-0 gap-1">
+          <h1 id="statement" className="font-semibold text-xl tracking-tight">
+            {title}
+          </h1>
+          {facts.map((fact) => (
+            <p key={fact} className="text-muted text-xs leading-5 [overflow-wrap:anywhere]">
+              {fact}
+            </p>
+          ))}
+          {warning ? <p className="text-warn text-xs leading-5">{warning}</p> : null}
+        </div>
+        <Wordmark />
+      </header>
+      {tables.map((table) => (
+        <Amounts key={table.caption} {...table} />
+      ))}
+    </article>
+  );
+}
+
+function Amounts({ caption, rows }: AmountTable) {
+  return (
+    <table className="w-full text-sm">
+      <caption className="border-b pb-2 text-left font-semibold text-[0.8125rem]">{caption}</caption>
+      <thead className="sr-only">
+        <tr>
+          <th scope="col">What</th>
+          <th scope="col">Note</th>
+          <th scope="col">US dollars</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.id} className={classNames('break-inside-avoid', row.strong && 'font-medium')}>
+            <th
+              scope="row"
+              className="border-b py-1.5 pr-3 text-left font-[inherit] [overflow-wrap:anywhere]"
+            >
+              {row.name}
+              <span className="block font-normal text-muted text-xs sm:hidden print:hidden">
+                <Note {...row} />
+              </span>
+            </th>
+            <td className="hidden whitespace-nowrap border-b py-1.5 pr-3 font-normal text-muted text-xs sm:table-cell print:table-cell">
+              <Note {...row} />
+            </td>
+            <td className="whitespace-nowrap border-b py-1.5 text-right align-top tabular-nums">
+              {row.amount}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Note({ note, href }: AmountRow) {
+  if (note === null || href === null) return note;
+  return (
+    <Link
+      prefetch={false}
+      href={href}
+      className="underline decoration-line-strong underline-offset-2 print:no-underline"
+    >
+      {note}
+    </Link>
+  );
+}

@@ -1,0 +1,25 @@
+import { isoInZone } from '#lib/charts/zone';
+import { type CsvCell, csvLine } from '#lib/console/csv';
+import type { LedgerLine } from '#lib/control/ledger/list';
+
+/** Columns of a file of the ledger; their names and their order stay. */
+const columns: readonly (readonly [name: string, cell: (line: LedgerLine) => CsvCell])[] = [
+  ['line_id', (line) => line.id],
+  ['kind', (line) => line.kind],
+  ['amount_usd', (line) => line.amount],
+  ['balance_usd', (line) => line.balance],
+  ['calls', (line) => line.calls],
+  ['reason', (line) => line.reason],
+  ['ref', (line) => line.ref],
+  ['call_id', (line) => line.call],
+  ['top_up_id', (line) => line.topUp],
+  ['receipt_url', (line) => line.receiptUrl],
+];
+
+export const ledgerCsvHead = csvLine(['time', 'time_utc', ...columns.map(([name]) => name)]);
+
+/** A line of the ledger as one of a file: its time by the clock of the workspace, and in UTC. @param zone IANA. */
+export function ledgerCsvLine(line: LedgerLine, zone: string): string {
+  const times = [isoInZone(Date.parse(line.at), zone), line.at];
+  return csvLine([...times, ...columns.map(([, cell]) => cell(line))]);
+}

@@ -1,0 +1,41 @@
+import { showMoney } from '#lib/console/show/money';
+import { formatUsd, parseUsd } from '#lib/money';
+
+/** Dollars as decimal strings, as `workspace.show` has them. */
+export interface FundsShown {
+  readonly balance: string;
+  readonly credit: string;
+  readonly held: string;
+  readonly available: string;
+}
+
+/** What is wrong with the funds, and what to do. */
+export interface FundsWord {
+  readonly tone: 'bad' | 'warn';
+  readonly text: string;
+}
+
+const leastTopUpNano = 5_000_000_000n;
+
+/** Why a balance is below zero and what it takes to call again; null: it is not below zero. */
+export function wordOnFunds({ balance, available, credit }: FundsShown): FundsWord | null {
+  if (!balance.startsWith('-')) return null;
+  const below = showMoney(balance.slice(1));
+  const availableNano = parseUsd(available);
+  if (availableNano > 0n) {
+    return {
+      tone: 'warn',
+      text: `The balance is ${below} below zero; the credit of ${showMoney(credit)} covers it, so calls go on. What you add pays that first.`,
+    };
+  }
+  // Calls are admitted above zero, and a top-up has a least amount.
+  const neededNano = -availableNano;
+  const needed =
+    neededNano < leastTopUpNano
+      ? `Any top-up, of $5 or more, covers it`
+      : `Add more than ${showMoney(formatUsd(neededNano))}`;
+  return {
+    tone: 'bad',
+    text: `The balance is ${below} below zero: a refund, a dispute, a correction or the last call took more than there was. ${needed}; until then calls are refused with 402, and nothing more is charged.`,
+  };
+}

@@ -1,0 +1,97 @@
+import { listAddress } from '#lib/console/list-address';
+import { showCount, showMoney } from '#lib/console/show/money';
+import { showMoment, showMonth } from '#lib/console/show/time';
+import type { LedgerLine } from '#lib/control/ledger/list';
+
+const quarterMs = 900_000;
+
+export const kindNames: Readonly<Record<LedgerLine['kind'], string>> = {
+  usage: 'Usage',
+  top_up: 'Top-up',
+  promo: 'Promo credit',
+  expiry: 'Promo expired',
+  refund: 'Refund',
+  dispute: 'Dispute',
+  adjustment: 'Adjustment',
+};
+
+/** A line of the ledger, ready to read. */
+export interface LedgerRow {
+  readonly id: string;
+  readonly when: string;
+  /** ISO, in UTC. */
+  readonly at: string;
+  readonly kind: LedgerLine['kind'];
+  readonly name: string;
+  /** Why it stands there, in words; null: its name says it. */
+  readonly why: string | null;
+  readonly link: { readonly href: string; readonly text: string; readonly away: boolean } | null;
+  readonly amount: string;
+  readonly exactAmount: string;
+  readonly balance: string;
+  readonly exactBalance: string;
+  readonly below: boolean;
+}
+
+/** @param zone IANA. */
+export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: string }): LedgerRow {
+  return {
+    ...{ id: line.id, at: line.at, kind: line.kind, name: kindNames[line.kind] },
+    when: showMoment(Date.parse(line.at), place.zone),
+    why: line.reason ?? whys[line.kind] ?? null,
+    link: linkOf(line, place.workspace),
+    amount: showSigned(line.amount),
+    exactAmount: `$${line.amount}`,
+    balance: showMoney(line.balance),
+    exactBalance: `$${line.balance}`,
+    below: line.balance.startsWith('-'),
+  };
+}
+
+const whys: Partial<Record<LedgerLine['kind'], string>> = {
+  top_up: 'Paid by card',
+  refund: 'Returned to the card',
+  expiry: 'What was left of a promo credit on its last day',
+};
+
+/** "+$10.00", "−$0.31". */
+function showSigned(usd: string): string {
+  return `${usd.startsWith('-') ? '' : '+'}${showMoney(usd)}`;
+}
+
+function linkOf(line: LedgerLine, workspace: string): LedgerRow['link'] {
+  const logs = `/${workspace}/logs`;
+  if (line.calls !== null) {
+    // Calls admitted in that quarter of an hour: nearly those that were settled in it.
+    const to = new Date(Date.parse(line.at) + quarterMs).toISOString();
+    const text = `${showCount(line.calls)} ${line.calls === 1 ? 'call' : 'calls'}`;
+    return { href: listAddress(logs, { from: line.at, to }), text, away: false };
+  }
+  if (line.call !== null) return { href: `${logs}/${line.call}`, text: 'The call', away: false };
+  if (line.receiptUrl !== null) return { href: line.receiptUrl, text: 'Receipt', away: true };
+  return null;
+}
+
+/** Every kind, in the order in which people look for them. */
+export const namesOfKinds = [
+  'usage',
+  'top_up',
+  'promo',
+  'expiry',
+  'refund',
+  'dispute',
+  'adjustment',
+] as const;
+
+export const kindChoices = [
+  { value: '', label: 'All lines' },
+  ...namesOfKinds.map((kind) => ({ value: kind, label: kindNames[kind] })),
+];
+
+/** The months to choose from. @param months as "2026-11". */
+export function monthChoices(months: readonly string[]): { value: string; label: string }[] {
+  return [
+    { value: '', label: 'All months' },
+    ...months.map((month) => ({ value: month, label: showMonth(month) })),
+  ];
+}
