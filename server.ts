@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
+import { openPaymentDuties } from '#lib/billing/payments/duties';
 import { findPayments } from '#lib/billing/payments/find';
 import { meetCatalogue } from '#lib/catalogue/at-start';
 import { loadEnv, publicUrl } from '#lib/env';
@@ -56,6 +57,9 @@ const outbox = openOutboxOf(
 );
 const payments = await findPayments(env.stripe, publicUrl(env, env.port));
 const control = controlOf(env, store.operationsDb, running, outbox, payments);
+const duties = await openPaymentDuties(payments, control, (error) =>
+  log.error({ reason: reasonOf(error) }, 'payments'),
+);
 const management = openManagement(control, log);
 const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
 const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
@@ -167,6 +171,7 @@ function reasonOf(error: unknown): string {
 async function close(): Promise<void> {
   await pages.close();
   await outbox.stop();
+  await duties.stop();
   throttle.close();
   await running.stop();
   await upstreams.close();

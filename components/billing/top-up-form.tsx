@@ -4,6 +4,7 @@ import { type FormEvent, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import type { Answer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
+import { Checkbox } from '#components/ui/checkbox';
 import { Field } from '#components/ui/field';
 import { ToggleGroup } from '#components/ui/toggle-group';
 import type { ShownTopUp } from '#lib/control/top-up/find';
@@ -19,13 +20,14 @@ interface TopUpFormProps {
 /** An amount, and the way to the page where it is paid. */
 export function TopUpForm({ workspace, send }: TopUpFormProps) {
   const [amount, setAmount] = useState('25');
+  const [saveCard, setSaveCard] = useState(false);
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, startTransition] = useTransition();
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     startTransition(async () => {
-      const answer = await send(workspace, { amount: amount.trim() });
+      const answer = await send(workspace, { amount: amount.trim(), saveCard });
       if (!answer.ok) setFault(answer);
       else if (answer.value.url) window.location.assign(answer.value.url);
     });
@@ -50,6 +52,11 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
         hint="5 to 10,000 dollars. A processing fee, if there is one, is shown before you pay."
         error={fault?.message}
       />
+      <div className="-ml-2">
+        <Checkbox checked={saveCard} onChange={setSaveCard}>
+          Save the card, so that automatic top-ups can charge it
+        </Checkbox>
+      </div>
       {fault?.signedOut ? <SignInAgain /> : null}
       <div>
         <Button type="submit" tone="primary" disabled={pending}>

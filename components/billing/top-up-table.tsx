@@ -32,6 +32,7 @@ export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zo
           <Row key={one.id}>
             <Cell className="whitespace-nowrap" title={one.createdAt}>
               {showMoment(Date.parse(one.createdAt), zone)}
+              {one.automatic ? <span className="text-muted"> · automatic</span> : null}
             </Cell>
             <Cell>
               <Badge dot tone={states[one.status].tone}>

@@ -9,3 +9,6 @@ export type Answer<Value> =
       /** Nobody is signed in any more. */
       readonly signedOut: boolean;
     };
+
+/** A server action of an operation of a workspace. */
+export type Send<Value> = (workspace: string, input: Record<string, unknown>) => Promise<Answer<Value>>;

@@ -1,3 +1,4 @@
+import { autoTopUpOperations } from '#lib/control/auto-top-up/operations';
 import { callOperations } from '#lib/control/call/operations';
 import { catalogueOperations } from '#lib/control/catalogue/operations';
 import { creditOperations } from '#lib/control/credit/operations';
@@ -40,5 +41,6 @@ export const operations: readonly Operation[] = [
   ...usageOperations,
   ...ledgerOperations,
   ...topUpOperations,
+  ...autoTopUpOperations,
   ...demoOperations,
 ];

@@ -5,6 +5,7 @@ export const controlCodes = {
   not_found: 404,
   conflict: 409,
   billing_not_configured: 503,
+  billing_unreachable: 503,
 } as const;
 export type ControlCode = keyof typeof controlCodes;
 

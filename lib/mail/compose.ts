@@ -1,5 +1,6 @@
 import { mintToken, type TokenPurpose } from '#lib/control/user/token';
 import type { Db } from '#lib/data/db';
+import { stoppedTopUpLetter } from '#lib/mail/auto-top-up';
 import type { Mail } from '#lib/mail/drain';
 import { type Letter, writeLetter } from '#lib/mail/letter';
 import type { MailKind } from '#lib/mail/outbox';
@@ -46,6 +47,7 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
       ],
     });
   },
+  'auto-top-up-stopped': async (host, mail) => stoppedTopUpLetter(host.publicUrl, mail),
 };
 
 /**

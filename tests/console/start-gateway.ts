@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deliverTo } from '#tests/support/stripe/deliver';
-import { startStripe } from '#tests/support/stripe/server';
+import { deliverTo } from '#lib/sandbox/payments/deliver';
+import { startStripe } from '#lib/sandbox/payments/server';
 import { prepare } from '../../scripts/bootstrap.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,7 +1,10 @@
+import { concludeFailed, concludePaid } from '#lib/billing/auto/conclude';
+import { pauseAutoTopUp } from '#lib/billing/auto/pause';
 import { type LineKind, postLine } from '#lib/billing/ledger';
-import type { Disputed, Ended, Fact, Paid, Returned } from '#lib/billing/payments/fact';
+import type { Declined, Disputed, Ended, Fact, Paid, Returned } from '#lib/billing/payments/fact';
 import { nanoOf, shareOf } from '#lib/billing/payments/money';
-import type { Change, SqlRunner } from '#lib/data/change';
+import type { PaymentStore } from '#lib/billing/payments/store';
+import type { Change } from '#lib/data/change';
 
 /** How a fact was taken. `later`: what it needs is not there yet, so that it must come again. */
 export type Applied =
@@ -22,11 +25,7 @@ interface Order {
   readonly status: 'open' | 'paid' | 'expired' | 'failed' | 'refunded';
   readonly paymentIntent: string | null;
   readonly refundedCents: number;
-}
-
-/** The database inside the transaction of an event. */
-export interface PaymentStore extends SqlRunner {
-  rows<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  readonly customer: string | null;
 }
 
 /**
@@ -40,6 +39,10 @@ export async function applyFact(tx: PaymentStore, fact: Fact, livemode: boolean)
       return applyPaid(tx, fact, livemode);
     case 'ended':
       return applyEnded(tx, fact);
+    case 'declined':
+      return applyDeclined(tx, fact);
+    case 'card':
+      return { outcome: 'ignored', why: 'it moves no money', topUpId: null };
     case 'returned':
       return applyToPayment(tx, fact, livemode, (order) => returned(tx, order, fact));
     case 'disputed':
@@ -60,11 +63,13 @@ async function applyPaid(tx: PaymentStore, fact: Paid, livemode: boolean): Promi
     return { outcome: 'ignored', why: 'credited already', topUpId: order.id };
   }
   await tx.query(
-    `UPDATE top_up SET status = 'paid', paid_at = now(), payment_intent = $2, customer = $3, receipt_url = $4
+    `UPDATE top_up SET status = 'paid', paid_at = now(), payment_intent = $2, customer = $3, receipt_url = $4,
+       next_try_at = NULL
      WHERE id = $1::uuid`,
     [order.id, fact.paymentIntent, fact.customer, fact.receiptUrl],
   );
   const changes = await post(tx, order, 'top_up', fact.paymentIntent, nanoOf(order.cents), null);
+  await concludePaid(tx, order.workspaceId, order.id);
   return { outcome: 'applied', topUpId: order.id, changes };
 }
 
@@ -74,6 +79,9 @@ function disagreement(order: Order, fact: Paid, livemode: boolean): string | nul
   if (order.livemode !== livemode) return 'the payment is of the other mode (test or live)';
   if (fact.currency !== 'usd') return `the payment is in ${fact.currency}, not in usd`;
   if (fact.workspaceId !== order.workspaceId) return 'the payment names another workspace';
+  if (order.customer !== null && fact.customer !== order.customer) {
+    return `the payment is of the customer ${fact.customer}, the order of ${order.customer}`;
+  }
   if (fact.paidCents !== due) return `the payment is of ${fact.paidCents} cents, the order of ${due}`;
   if (order.paymentIntent !== null && order.paymentIntent !== fact.paymentIntent) {
     return `the order was paid by ${order.paymentIntent} already`;
@@ -87,6 +95,15 @@ async function applyEnded(tx: PaymentStore, { orderId, status }: Ended): Promise
   // Money that has arrived counts for more than a session that has ended.
   if (order.status !== 'open') return { outcome: 'ignored', why: `it is ${order.status}`, topUpId: order.id };
   await tx.query('UPDATE top_up SET status = $2 WHERE id = $1::uuid', [order.id, status]);
+  return { outcome: 'applied', topUpId: order.id, changes: [] };
+}
+
+/** A declined card ends an automatic order; on Stripe's page people try another one. */
+async function applyDeclined(tx: PaymentStore, { orderId, code }: Declined): Promise<Applied> {
+  const order = orderId === null ? null : await lockOrder(tx, 'id::text', orderId);
+  const reason = code === 'authentication_required' ? code : 'declined';
+  if (!order || !(await concludeFailed(tx, order.id, reason, code)))
+    return { outcome: 'ignored', why: 'it ends no order', topUpId: order?.id ?? null };
   return { outcome: 'applied', topUpId: order.id, changes: [] };
 }
 
@@ -130,6 +147,8 @@ async function disputed(tx: PaymentStore, order: Order, fact: Disputed): Promise
   if (fact.reinstated) {
     changes.push(...(await post(tx, order, 'dispute', `${fact.disputeId}:won`, share, 'dispute won')));
   }
+  // Whoever disputes one payment is not charged again unasked.
+  if (fact.opened || changes.length > 0) await pauseAutoTopUp(tx, order.workspaceId, 'dispute', null);
   return changes;
 }
 
@@ -152,7 +171,7 @@ async function lockOrder(
 ): Promise<Order | null> {
   const [order] = await tx.rows<Order>(
     `SELECT id, workspace_id AS "workspaceId", cents, fee_cents AS "feeCents", livemode, status,
-       payment_intent AS "paymentIntent", refunded_cents AS "refundedCents"
+       payment_intent AS "paymentIntent", refunded_cents AS "refundedCents", customer
      FROM top_up WHERE ${column} = $1 FOR UPDATE`,
     [value],
   );

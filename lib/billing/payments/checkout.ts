@@ -7,9 +7,15 @@ export interface CheckoutOrder {
   readonly slug: string;
   readonly cents: number;
   readonly feeCents: number;
-  /** Stripe's id of who paid the workspace's last top-up; null: none did. */
-  readonly customer: string | null;
+  /** Stripe's customer of the workspace. */
+  readonly customer: string;
+  /** Whether the card is kept for automatic top-ups. */
+  readonly saveCard: boolean;
 }
+
+/** What whoever saves a card agrees to, shown beside the button that pays. */
+const consent =
+  'Your card is saved. Where automatic top-ups are on, it is charged without you when the balance falls below the threshold that you set, at most up to your cap of the month. You can switch them off and remove the card at any time.';
 
 /**
  * Makes the page at Stripe on which an order is paid. However often it is asked for an order, Stripe makes one.
@@ -19,7 +25,7 @@ export async function openCheckout(
   { stripe, publicUrl }: Payments,
   order: CheckoutOrder,
 ): Promise<{ id: string; url: string }> {
-  const { id, workspaceId, slug, cents, feeCents, customer } = order;
+  const { id, workspaceId, slug, cents, feeCents, customer, saveCard } = order;
   const metadata = { order: id, workspace: workspaceId, cents: String(cents) };
   const back = `${publicUrl}/${slug}/billing?top-up=${id}`;
   const session = await stripe.checkout.sessions.create(
@@ -27,12 +33,14 @@ export async function openCheckout(
       mode: 'payment',
       client_reference_id: id,
       metadata,
-      payment_intent_data: { metadata },
+      payment_intent_data: { metadata, ...(saveCard ? { setup_future_usage: 'off_session' } : {}) },
+      ...(saveCard ? { custom_text: { submit: { message: consent } } } : {}),
       line_items: [
         item('Model Gateway credit', cents),
         ...(feeCents > 0 ? [item('Processing fee', feeCents)] : []),
       ],
-      ...(customer === null ? { customer_creation: 'always' } : { customer }),
+      customer,
+      invoice_creation: { enabled: true, invoice_data: { metadata } },
       success_url: back,
       cancel_url: back,
     },

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 
 /** What an event says of a payment, in cents of US dollars unless `currency` says otherwise. */
-export type Fact = Paid | Ended | Returned | Disputed;
+export type Fact = Paid | Ended | Declined | Returned | Disputed | CardChanged;
 
 /** Money has arrived for an order. */
 export interface Paid {
@@ -23,6 +23,21 @@ export interface Ended {
   readonly status: 'expired' | 'failed';
 }
 
+/** A card was not charged. */
+export interface Declined {
+  readonly kind: 'declined';
+  readonly orderId: string | null;
+  /** Stripe's word for why. */
+  readonly code: string | null;
+}
+
+/** The cards of a customer are others than before: which they are, Stripe tells when it is asked. */
+export interface CardChanged {
+  readonly kind: 'card';
+  readonly customer: string | null;
+  readonly paymentMethod: string | null;
+}
+
 /** Money went back: `returnedCents` is all that ever did. */
 export interface Returned {
   readonly kind: 'returned';
@@ -38,6 +53,8 @@ export interface Disputed {
   readonly disputeId: string;
   readonly disputedCents: number;
   readonly currency: string;
+  /** It was opened just then, as a dispute or an inquiry. */
+  readonly opened: boolean;
   /** Stripe has taken the money. */
   readonly withdrawn: boolean;
   /** And has given it back. */
@@ -57,6 +74,11 @@ export const eventTypes = [
   'charge.dispute.funds_withdrawn',
   'charge.dispute.funds_reinstated',
   'charge.dispute.closed',
+  'customer.updated',
+  'customer.deleted',
+  'payment_method.attached',
+  'payment_method.detached',
+  'payment_method.automatically_updated',
 ] as const satisfies readonly Stripe.Event.Type[];
 
 /** @returns null for an event that changes nothing here. Pure. */
@@ -71,6 +93,8 @@ export function factOf(event: Stripe.Event): Fact | null {
       return { kind: 'ended', orderId: orderOf(event.data.object), status: 'expired' };
     case 'payment_intent.succeeded':
       return paidByIntent(event.data.object);
+    case 'payment_intent.payment_failed':
+      return declined(event.data.object);
     case 'charge.refunded': {
       const { payment_intent, amount_refunded, currency } = event.data.object;
       return {
@@ -85,6 +109,15 @@ export function factOf(event: Stripe.Event): Fact | null {
     case 'charge.dispute.funds_reinstated':
     case 'charge.dispute.closed':
       return disputed(event.type, event.data.object);
+    case 'customer.updated':
+    case 'customer.deleted':
+      return { kind: 'card', customer: event.data.object.id, paymentMethod: null };
+    case 'payment_method.attached':
+    case 'payment_method.detached':
+    case 'payment_method.automatically_updated': {
+      const { id, customer } = event.data.object;
+      return { kind: 'card', customer: idOf(customer), paymentMethod: id };
+    }
     default:
       return null;
   }
@@ -127,6 +160,12 @@ export function paidByIntent(intent: Stripe.PaymentIntent): Paid | null {
   };
 }
 
+function declined({ metadata, last_payment_error: error }: Stripe.PaymentIntent): Declined {
+  const asks = error?.code === 'authentication_required';
+  const code = asks ? 'authentication_required' : (error?.decline_code ?? error?.code ?? null);
+  return { kind: 'declined', orderId: metadata.order ?? null, code };
+}
+
 function disputed(type: Stripe.Event.Type, dispute: Stripe.Dispute): Disputed {
   const over = type === 'charge.dispute.closed';
   const reinstated = type === 'charge.dispute.funds_reinstated' || (over && dispute.status === 'won');
@@ -138,6 +177,7 @@ function disputed(type: Stripe.Event.Type, dispute: Stripe.Dispute): Disputed {
     disputeId: dispute.id,
     disputedCents: dispute.amount,
     currency: dispute.currency,
+    opened: type === 'charge.dispute.created',
     withdrawn: reinstated || !inquiry || type === 'charge.dispute.funds_withdrawn',
     reinstated,
   };

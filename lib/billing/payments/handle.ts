@@ -1,8 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 import type Stripe from 'stripe';
-import { type Applied, applyFact, type PaymentStore } from '#lib/billing/payments/apply';
+import { type Applied, applyFact } from '#lib/billing/payments/apply';
+import { refreshCard } from '#lib/billing/payments/card';
 import { type Fact, factOf, paidByIntent } from '#lib/billing/payments/fact';
-import { publish } from '#lib/data/change';
+import { storeIn } from '#lib/billing/payments/store';
+import { type Change, publish } from '#lib/data/change';
 import { within } from '#lib/data/retention/transaction';
 
 /** How an event was taken. `known`: it was handled before. */
@@ -23,6 +25,7 @@ const limits = { lockMs: 5_000, statementMs: 10_000 };
  */
 export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Event): Promise<Handled> {
   const fact = factOf(event);
+  if (fact?.kind === 'card') await refreshCard(pool, stripe, fact);
   const handled = await once(pool, event, fact === null ? [] : [fact]);
   if (handled.outcome !== 'later' || fact === null) return handled;
   // Its payment's own event has not come: Stripe itself says what the payment is.
@@ -39,9 +42,13 @@ async function lookUp(stripe: Stripe, fact: Fact): Promise<Fact | null> {
 /** What must be repeated: nothing of its transaction stays. */
 class Later extends Error {}
 
-async function once(pool: Pool, event: Stripe.Event, facts: readonly Fact[]): Promise<Handled> {
+function once(pool: Pool, event: Stripe.Event, facts: readonly Fact[]): Promise<Handled> {
+  return orLater(() => within(pool, limits, (client) => take(client, event, facts)));
+}
+
+async function orLater(work: () => Promise<Handled>): Promise<Handled> {
   try {
-    return await within(pool, limits, (client) => take(client, event, facts));
+    return await work();
   } catch (error) {
     if (error instanceof Later) return { outcome: 'later', why: error.message, moved: false };
     throw error;
@@ -55,27 +62,43 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
     [event.id, event.type, event.created],
   );
   if (rowCount === 0) return { outcome: 'known', why: null, moved: false };
-  const store: PaymentStore = {
-    query: (text, values) => client.query(text, values),
-    rows: async (text, values) => (await client.query(text, [...values])).rows,
-  };
-  let last: Applied = { outcome: 'ignored', why: 'it changes nothing here', topUpId: null };
-  const changes = [];
-  for (const fact of facts) {
-    last = await applyFact(store, fact, event.livemode);
-    if (last.outcome === 'later') throw new Later(last.why);
-    if (last.outcome === 'applied') changes.push(...last.changes);
-  }
+  const { last, changes } = await applyAll(client, facts, event.livemode);
   const why = last.outcome === 'applied' ? null : last.why;
   await client.query(
     'UPDATE stripe_event SET outcome = $2, why = $3, top_up_id = $4::uuid, payment_intent = $5 WHERE id = $1',
     [event.id, last.outcome, why, last.topUpId, paymentOf(facts)],
   );
-  await publish(store, changes);
+  await publish(storeIn(client), changes);
   return { outcome: last.outcome, why, moved: changes.length > 0 };
 }
 
+/**
+ * Applies what Stripe itself says of its objects, in no event's name: the same again changes nothing.
+ * @throws Error of the database; nothing was kept.
+ */
+export async function takeFacts(pool: Pool, facts: readonly Fact[], livemode: boolean): Promise<Handled> {
+  return orLater(() =>
+    within(pool, limits, async (client) => {
+      const { last, changes } = await applyAll(client, facts, livemode);
+      await publish(storeIn(client), changes);
+      const why = last.outcome === 'applied' ? null : last.why;
+      return { outcome: last.outcome, why, moved: changes.length > 0 };
+    }),
+  );
+}
+
+async function applyAll(client: PoolClient, facts: readonly Fact[], livemode: boolean) {
+  let last: Applied = { outcome: 'ignored', why: 'it changes nothing here', topUpId: null };
+  const changes: Change[] = [];
+  for (const fact of facts) {
+    last = await applyFact(storeIn(client), fact, livemode);
+    if (last.outcome === 'later') throw new Later(last.why);
+    if (last.outcome === 'applied') changes.push(...last.changes);
+  }
+  return { last, changes };
+}
+
 function paymentOf(facts: readonly Fact[]): string | null {
-  for (const fact of facts) if (fact.kind !== 'ended') return fact.paymentIntent;
+  for (const fact of facts) if ('paymentIntent' in fact) return fact.paymentIntent;
   return null;
 }

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 import type Stripe from 'stripe';
 import type { Payments } from '#lib/billing/payments/client';
+import { noteDetails } from '#lib/billing/payments/details';
+import { factOf } from '#lib/billing/payments/fact';
 import { handleEvent } from '#lib/billing/payments/handle';
 
 /** What the webhook works with. */
@@ -39,6 +41,10 @@ export async function takeWebhook(
     if (outcome === 'later') return said(500, `Not yet: ${why}. Send it again.`);
     if (outcome === 'quarantined') report(new Error(`payment event ${event.id} quarantined: ${why}`));
     if (moved) await host.changed();
+    const fact = factOf(event);
+    // The credit stands; what is missing of its receipt, reconciling adds.
+    if (moved && fact?.kind === 'paid')
+      await noteDetails(host.db.pool, payments.stripe, fact.paymentIntent).catch(report);
     return Response.json({ received: true, outcome });
   } catch (error) {
     report(error);

@@ -143,6 +143,11 @@ export const controlTexts: Record<Exclude<ControlCode, ErrorCode> | 'internal_er
     meaning: 'This gateway takes no payments: it has no account at a payment processor.',
     remedy: 'Tell the people who run it; the message names the settings.',
   },
+  billing_unreachable: {
+    meaning: 'The payment processor could not be reached, or did not take the request; nothing was charged.',
+    remedy:
+      'Retry in a moment. If it lasts, tell the people who run this gateway: its key there may be wrong.',
+  },
   internal_error: {
     meaning: 'An error that nobody foresaw; nothing was changed.',
     remedy: 'Retry; if it lasts, tell the people who run this gateway, with the X-Request-Id.',

@@ -20,6 +20,7 @@ export const topUp = z.object({
   refunded: z.string().meta({ description: 'What went back to the card, fee included, dollars.' }),
   createdAt: z.iso.datetime(),
   paidAt: z.iso.datetime().nullable(),
+  automatic: z.boolean().meta({ description: 'Whether usage ordered it, not a person.' }),
   receiptUrl: z.string().nullable(),
 });
 export type ShownTopUp = z.output<typeof topUp>;
@@ -32,7 +33,7 @@ export async function readTopUp(
 ): Promise<ShownTopUp> {
   const found = isUuid(id) ? await store.prisma.topUp.findFirst({ where: { id, workspaceId } }) : null;
   if (!found) throw notFound('there is no top-up with this id in the workspace', 'id');
-  return shown(found);
+  return shownTopUp(found);
 }
 
 /** @param after the last id of the page before. */
@@ -50,10 +51,10 @@ export async function listTopUpRows(
   });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
-  return { data: page.map(shown), next: last ? placeText({ at: last.createdAt, id: last.id }) : null };
+  return { data: page.map(shownTopUp), next: last ? placeText({ at: last.createdAt, id: last.id }) : null };
 }
 
-function shown(row: TopUp): ShownTopUp {
+export function shownTopUp(row: TopUp): ShownTopUp {
   const status = statuses.find((one) => one === row.status) ?? 'open';
   return {
     id: row.id,
@@ -64,6 +65,7 @@ function shown(row: TopUp): ShownTopUp {
     refunded: formatUsd(nanoOf(row.refundedCents)),
     createdAt: row.createdAt.toISOString(),
     paidAt: row.paidAt?.toISOString() ?? null,
+    automatic: row.auto,
     receiptUrl: row.receiptUrl,
   };
 }

@@ -2,17 +2,19 @@ import { z } from 'zod';
 import { centsOf, feeOf } from '#lib/billing/payments/money';
 import { reconcile } from '#lib/billing/payments/reconcile';
 import { create, read } from '#lib/control/declare';
-import { amount, id } from '#lib/control/field/kinds';
+import { optional } from '#lib/control/field/field';
+import { amount, id, toggle } from '#lib/control/field/kinds';
 import { limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
 import { badInput } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { listTopUpRows, readTopUp, topUp } from '#lib/control/top-up/find';
 import { checkoutOf, paymentsOf } from '#lib/control/top-up/page';
+import { openPortal } from '#lib/control/top-up/portal';
 import { formatUsd } from '#lib/money';
 
 /** Cents (contract: money/top-up-order). */
-const LEAST = 500;
-const MOST = 1_000_000;
+export const leastCents = 500;
+export const mostCents = 1_000_000;
 
 export const createTopUp = create({
   name: 'top-up.create',
@@ -21,19 +23,26 @@ export const createTopUp = create({
   permission: 'billing:write',
   fields: {
     amount: amount({ label: 'Amount', help: 'Dollars, 5 to 10000, in whole cents.', example: '20' }),
+    saveCard: optional(
+      toggle({
+        label: 'Save the card',
+        help: 'It may then be charged for automatic top-ups, within the limits that you set.',
+        example: false,
+      }),
+    ),
   },
   output: topUp,
   http: [{ method: 'POST', path: '/workspaces/{workspace}/top-ups' }],
   line: { arguments: ['workspace', 'amount'] },
   text: ({ id, url }) => `top-up ${id}; pay at ${url}`,
-  run: async ({ store, scope, payments, nowMs }, { amount: nano }) => {
+  run: async ({ store, scope, payments, nowMs }, { amount: nano, saveCard = false }) => {
     const { livemode, feeBasisPoints } = paymentsOf(payments);
     const cents = centsOf(nano);
-    if (cents === null || cents < LEAST || cents > MOST) {
+    if (cents === null || cents < leastCents || cents > mostCents) {
       throw badInput('amount', 'a top-up is of 5 to 10000 dollars, in whole cents');
     }
     if (scope.demo) throw badInput(null, 'a demo workspace has made-up money alone; top up another one');
-    const order = { id: newRowId(), cents, feeCents: feeOf(cents, feeBasisPoints), livemode };
+    const order = { id: newRowId(), cents, feeCents: feeOf(cents, feeBasisPoints), livemode, saveCard };
     await store.prisma.topUp.create({ data: { ...order, workspaceId: scope.workspaceId } });
     const shown = { amount: formatUsd(nano), status: 'open' as const };
     return {
@@ -45,6 +54,7 @@ export const createTopUp = create({
         refunded: '0',
         createdAt: new Date(nowMs).toISOString(),
         paidAt: null,
+        automatic: false,
         receiptUrl: null,
       },
       subject: order.id,
@@ -54,8 +64,8 @@ export const createTopUp = create({
       changes: [],
     };
   },
-  follow: async ({ store, scope, payments }, { id }) => {
-    await checkoutOf(store, scope, paymentsOf(payments), id);
+  follow: async ({ store, pool, scope, payments }, { id }) => {
+    await checkoutOf(store, pool, scope, paymentsOf(payments), id);
     return readTopUp(store, scope, id);
   },
 });
@@ -123,4 +133,4 @@ const reconcileBilling = create({
   },
 });
 
-export const topUpOperations = [createTopUp, showTopUp, listTopUps, reconcileBilling];
+export const topUpOperations = [createTopUp, showTopUp, listTopUps, openPortal, reconcileBilling];

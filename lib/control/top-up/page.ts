@@ -1,5 +1,7 @@
+import type { Pool } from 'pg';
 import { openCheckout } from '#lib/billing/payments/checkout';
 import type { Payments } from '#lib/billing/payments/client';
+import { customerOf } from '#lib/billing/payments/customer';
 import { ControlRefused, notFound } from '#lib/control/refusal';
 import type { WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
@@ -15,10 +17,11 @@ export function paymentsOf(payments: Payments | null): Payments {
 
 /**
  * Makes the page on which an order is paid, unless it has one (contract: money/top-up-order).
- * @throws ControlRefused (billing_not_configured) when Stripe did not make one; the order stays open.
+ * @throws ControlRefused (billing_unreachable) when Stripe did not make one; the order stays open.
  */
 export async function checkoutOf(
   store: Store,
+  pool: Pool,
   scope: WorkspaceScope,
   payments: Payments,
   id: string,
@@ -27,22 +30,24 @@ export async function checkoutOf(
   const order = await store.prisma.topUp.findFirst({ where });
   if (!order) throw notFound('there is no top-up with this id in the workspace', 'id');
   if (order.sessionId !== null || order.status !== 'open') return;
-  const last = await store.prisma.topUp.findFirst({
-    where: { workspaceId: scope.workspaceId, livemode: payments.livemode, customer: { not: null } },
-    orderBy: { createdAt: 'desc' },
-  });
-  const session = await openCheckout(payments, {
-    ...order,
-    slug: scope.slug,
-    customer: last?.customer ?? null,
-  }).catch(() => {
-    throw new ControlRefused(
-      'billing_not_configured',
-      'Stripe did not take the order just now, and nothing was charged; try again, and if it stays so check STRIPE_SECRET_KEY',
-    );
+  const [customer, session] = await atStripe(async () => {
+    const payer = await customerOf(pool, payments, scope.workspaceId);
+    return [payer, await openCheckout(payments, { ...order, slug: scope.slug, customer: payer })];
   });
   await store.prisma.topUp.updateMany({
     where: { ...where, sessionId: null },
-    data: { sessionId: session.id, sessionUrl: session.url },
+    data: { sessionId: session.id, sessionUrl: session.url, customer },
   });
+}
+
+/** @throws ControlRefused (billing_unreachable) when Stripe does not do it now; nothing was charged. */
+export async function atStripe<R>(work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch {
+    throw new ControlRefused(
+      'billing_unreachable',
+      'Stripe did not take this just now, and nothing was charged; try again, and if it stays so, whoever runs the gateway checks STRIPE_SECRET_KEY',
+    );
+  }
 }

@@ -21,7 +21,7 @@ test('by keyboard alone a card pays, and the call that was refused passes', asyn
   await amount.fill('20');
   await amount.press('Enter');
   await expect(page.getByRole('heading', { name: 'Test payment of $20.00' })).toBeVisible();
-  await page.getByRole('button', { name: 'Pay' }).press('Enter');
+  await page.getByRole('button', { name: 'Pay', exact: true }).press('Enter');
   await expect(page).toHaveURL(/\/billing\?top-up=/);
   await expect(page.getByText('$20.00 was added to the balance.')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Ledger', exact: true }).first()).toContainText('Top-up');
@@ -39,4 +39,37 @@ test('a payment that was not made adds nothing, and says so', async ({ page, hom
   await page.getByRole('link', { name: 'Dismiss' }).click();
   await expect(page.getByText('Waiting for payment')).toBeVisible();
   await expect(page.getByText('Nothing has moved the balance yet.')).toBeVisible();
+});
+
+test('a card that is saved while paying is charged by itself within the limits that are set', async ({
+  page,
+  home,
+  db,
+}) => {
+  const key = await makeKey(db, home, 'spends');
+  await page.goto(`/${home.slug}/billing`);
+  const automatic = page.getByRole('region', { name: 'Automatic top-ups' });
+  await expect(automatic).toContainText('No card is saved');
+  await page.getByRole('checkbox', { name: /Save the card/ }).click();
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.getByRole('button', { name: 'Pay with 3-D Secure' }).click();
+  await expect(page.getByText('$25.00 was added to the balance.')).toBeVisible();
+  await expect(automatic).toContainText('•••• 3184');
+  await automatic.getByRole('textbox', { name: 'Add' }).fill('4');
+  await automatic.getByRole('checkbox').click();
+  await automatic.getByRole('button', { name: 'Save' }).click();
+  await expect(automatic).toContainText('5 to 10000 dollars, in whole cents');
+  await automatic.getByRole('textbox', { name: 'Add' }).fill('30');
+  await automatic.getByRole('textbox', { name: 'Below' }).fill('1000');
+  await automatic.getByRole('button', { name: 'Save' }).click();
+  await expect(automatic.getByText('On', { exact: true })).toBeVisible();
+  // The balance is below the threshold already, so that the next call that costs something orders one.
+  await callGateway(key);
+  await expect(async () => {
+    await page.reload();
+    await expect(automatic.getByRole('status')).toContainText('The bank asks the card holder', { timeout: 500 });
+  }).toPass();
+  await expectAccessible(page);
+  await automatic.getByRole('button', { name: 'Resume' }).click();
+  await expect(automatic.getByText('On', { exact: true })).toBeVisible();
 });

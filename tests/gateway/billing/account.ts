@@ -5,10 +5,10 @@ import type { Actor } from '#lib/control/actor';
 import { ask, type ControlHost } from '#lib/control/run';
 import { createTopUp } from '#lib/control/top-up/operations';
 import { type Db, openDb } from '#lib/data/db';
+import type { Session } from '#lib/sandbox/payments/objects';
+import { type StripeServer, startStripe } from '#lib/sandbox/payments/server';
 import { controlHost, createWorkspace } from '#tests/support/control/operate';
 import { createDatabase } from '#tests/support/database';
-import { type StripeServer, startStripe } from '#tests/support/stripe/server';
-import type { Session } from '#tests/support/stripe/state';
 
 export const webhookSecret = 'whsec_test';
 export const operator: Actor = { kind: 'operator', name: 'test', address: null };
@@ -16,13 +16,15 @@ export const operator: Actor = { kind: 'operator', name: 'test', address: null }
 /** A gateway's database beside an account at the stand-in. */
 export interface Shop {
   readonly db: Db;
+  /** Of the database. */
+  readonly url: string;
   readonly server: StripeServer;
   readonly payments: Payments;
   readonly host: ControlHost;
   close(): Promise<void>;
 }
 
-/** @param server one that other databases have, too. */
+/** @param given a server that other databases have, too. */
 export async function openShop(given?: StripeServer, feeBasisPoints = 0): Promise<Shop> {
   const database = await createDatabase();
   const db = openDb(database.url);
@@ -31,6 +33,7 @@ export async function openShop(given?: StripeServer, feeBasisPoints = 0): Promis
   const payments = openPayments(settings, 'http://console.test');
   return {
     db,
+    url: database.url,
     server,
     payments,
     host: { ...controlHost(db), payments },
@@ -51,8 +54,9 @@ export async function newWorkspace({ db }: Shop): Promise<{ id: string; slug: st
 }
 
 /** Orders a top-up. @returns it, and its page at Stripe. */
-export async function order({ host, server }: Shop, workspace: string, amount: string) {
-  const topUp = await ask(host, createTopUp, { actor: operator, workspace, input: { amount } });
+export async function order({ host, server }: Shop, workspace: string, amount: string, saveCard = false) {
+  const input = saveCard ? { amount, saveCard } : { amount };
+  const topUp = await ask(host, createTopUp, { actor: operator, workspace, input });
   const session = sessionOf(server, topUp.id);
   return { topUp, session };
 }
@@ -63,7 +67,7 @@ export function sessionOf(server: StripeServer, orderId: string): Session {
   return found;
 }
 
-/** Hands an event of the stand-in's to the gateway. */
+/** Hands an event of the stand-in's to the gateway, as the webhook does. */
 export function take({ db, payments }: Shop, event: object) {
   return handleEvent(db.pool, payments.stripe, event as Stripe.Event);
 }

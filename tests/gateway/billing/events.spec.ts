@@ -2,8 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { handleEvent } from '#lib/billing/payments/handle';
 import { verifyLedger } from '#lib/billing/verify';
+import type { Session, StripeEvent } from '#lib/sandbox/payments/objects';
 import { balanceOf, newWorkspace, openShop, order, type Shop, take } from '#tests/gateway/billing/account';
-import type { Session, StripeEvent } from '#tests/support/stripe/state';
 
 const usd = 1_000_000_000n;
 let shop: Shop;

@@ -70,7 +70,7 @@ describe('a top-up (contract: money/top-up-order)', () => {
     const asked = { actor: operator, workspace: slug, input: { amount: '7' }, once };
     shop.server.down = true;
     await expect(ask(shop.host, createTopUp, asked)).rejects.toMatchObject({
-      code: 'billing_not_configured',
+      code: 'billing_unreachable',
     });
     shop.server.down = false;
     const answers = await Promise.all([1, 2, 3].map(() => ask(shop.host, createTopUp, asked)));

@@ -1,5 +1,5 @@
 import { openPayments, type PaymentSettings, type Payments } from '#lib/billing/payments/client';
-import { startStripe } from '#tests/support/stripe/server';
+import { startStripe } from '#lib/sandbox/payments/server';
 
 /** What a host of the control plane needs to take payments, at a stand-in for Stripe of its own. */
 export interface TestPayments {

@@ -1,4 +1,5 @@
 import type { Metadata } from 'next';
+import { AutoTopUp } from '#components/billing/auto-top-up';
 import { BalanceFacts } from '#components/billing/balance-facts';
 import { LatestLines } from '#components/billing/latest-lines';
 import { TopUpForm } from '#components/billing/top-up-form';
@@ -9,11 +10,12 @@ import { Section } from '#components/section';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
+import { showAutoTopUp } from '#lib/control/auto-top-up/operations';
 import { listLedger } from '#lib/control/ledger/operations';
 import { may } from '#lib/control/role';
 import { listTopUps, showTopUp } from '#lib/control/top-up/operations';
 import { showWorkspace } from '#lib/control/workspace/operations';
-import { createTopUpAction } from './actions';
+import { createTopUpAction, openPortalAction, resumeAutoTopUpAction, setAutoTopUpAction } from './actions';
 
 export const metadata: Metadata = { title: 'Billing' };
 
@@ -32,13 +34,14 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const returned = one('top-up');
   const pays = may(role, 'billing:read');
   const { slug, timeZone } = workspace;
-  const [funds, ledger, topUps, back] = await Promise.all([
+  const configured = Boolean(getConsoleHost().control.payments);
+  const [funds, ledger, topUps, back, automatic] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
     readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
     pays ? readForPage(listTopUps, slug, { limit: 10 }) : null,
     pays && returned ? readForPage(showTopUp, slug, { id: returned }) : null,
+    pays && configured && !workspace.demo ? readForPage(showAutoTopUp, slug, {}) : null,
   ]);
-  const configured = Boolean(getConsoleHost().control.payments);
   const path = `/${slug}/billing`;
   return (
     <>
@@ -68,6 +71,18 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           </div>
         </Section>
       </div>
+      {automatic ? (
+        <AutoTopUp
+          shown={automatic}
+          workspace={slug}
+          zone={timeZone}
+          actions={
+            may(role, 'billing:write')
+              ? { set: setAutoTopUpAction, resume: resumeAutoTopUpAction, portal: openPortalAction }
+              : null
+          }
+        />
+      ) : null}
       {topUps && topUps.data.length > 0 ? (
         <Section title="Top-ups" note={topUps.next ? 'The newest ten' : undefined}>
           <TopUpTable topUps={topUps.data} zone={timeZone} />

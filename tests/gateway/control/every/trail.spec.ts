@@ -59,6 +59,7 @@ const begun: Readonly<Record<string, Record<string, unknown>>> = {
 /** What the samples leave out, so that the operation changes something. */
 const wanted: Readonly<Record<string, Record<string, unknown>>> = {
   'key.set': { name: 'renamed', rpm: 5, dailyCap: '1' },
+  'auto-top-up.set': { threshold: '7' },
   'workspace.set': { name: 'Renamed', rpm: 5, credit: '11' },
   'member.set': { role: 'viewer' },
   'catalogue.apply': { files: [{ name: 'a.yaml', text: catalogue.replace('"2"', '"3"') }] },
@@ -85,6 +86,18 @@ async function changed(operation: Operation): Promise<{ secrets: string[] }> {
     await db.prisma.workspace.create({
       data: { id: randomUUID(), slug: 'demo-data', name: 'Demo data', demo: true },
     });
+  }
+  if (operation.name === 'auto-top-up.resume') {
+    const paused = { pausedAt: new Date(), pausedReason: 'declined', cents: 1_000, monthCents: 1_000 };
+    const of = { workspaceId };
+    const card = { paymentMethod: 'pm_1' };
+    await db.prisma.payer.upsert({
+      where: { workspaceId_livemode: { ...of, livemode: false } },
+      create: { ...of, livemode: false, customer: 'cus_1', ...card },
+      update: card,
+    });
+    await db.prisma.autoTopUp.deleteMany({ where: of });
+    await db.prisma.autoTopUp.create({ data: { ...of, ...paused, enabled: true, thresholdNano: 1n } });
   }
   if (before) await run(before, { ...input, ...begun[before.name] });
   const given = { ...input, ...wanted[operation.name] };

@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { Account } from '#tests/support/stripe/state';
+import type { Account } from '#lib/sandbox/payments/account';
 
 /** Sends each event of the account to a webhook as it happens, signed, and again until it is taken. */
 export function deliverTo(account: Account, webhookUrl: string, secret: string): void {

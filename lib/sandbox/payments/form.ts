@@ -29,3 +29,12 @@ export function listIn(form: Form, name: string): Form[] {
   const inner = form[name];
   return typeof inner === 'object' ? Object.values(inner).filter((one) => typeof one === 'object') : [];
 }
+
+/** The texts of an inner form: "metadata[order]=1". */
+export function textsIn(form: Form, ...path: readonly string[]): Record<string, string> {
+  let at: Form | string | undefined = form;
+  for (const name of path) at = typeof at === 'object' ? at[name] : undefined;
+  if (typeof at !== 'object') return {};
+  const texts = Object.entries(at).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  return Object.fromEntries(texts);
+}

@@ -1,0 +1,96 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Send } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Checkbox } from '#components/ui/checkbox';
+import { Field } from '#components/ui/field';
+import { toast } from '#components/ui/toaster';
+import type { ShownAutoTopUp } from '#lib/control/auto-top-up/find';
+
+interface AutoTopUpFormProps {
+  shown: ShownAutoTopUp;
+  workspace: string;
+  set: Send<ShownAutoTopUp>;
+  resume: Send<ShownAutoTopUp>;
+}
+
+const boxes = [
+  { name: 'threshold', label: 'Below' },
+  { name: 'amount', label: 'Add' },
+  { name: 'monthlyCap', label: 'At most a month' },
+] as const;
+
+/** Limits of automatic top-ups, and the switch that is the consent to them. */
+export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormProps) {
+  const router = useRouter();
+  const [enabled, setEnabled] = useState(shown.enabled);
+  const [fault, setFault] = useState<{ field: string | null; message: string; signedOut: boolean } | null>(
+    null,
+  );
+  const [pending, startTransition] = useTransition();
+
+  function send(act: Send<ShownAutoTopUp>, input: Record<string, unknown>, done: string) {
+    startTransition(async () => {
+      const answer = await act(workspace, input);
+      setFault(answer.ok ? null : answer);
+      if (!answer.ok) return;
+      toast.success(done);
+      router.refresh();
+    });
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const texts = boxes.map(({ name }) => [name, String(data.get(name) ?? '').trim()]);
+    send(set, { ...Object.fromEntries(texts), enabled }, 'Automatic top-ups saved');
+  }
+
+  const elsewhere = fault && !boxes.some(({ name }) => name === fault.field);
+  return (
+    <form onSubmit={submit} noValidate className="grid gap-3">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
+        {boxes.map(({ name, label }) => (
+          <Field
+            key={name}
+            label={label}
+            name={name}
+            prefix="$"
+            inputMode="decimal"
+            autoComplete="off"
+            defaultValue={shown[name]}
+            error={fault?.field === name ? fault.message : undefined}
+          />
+        ))}
+      </div>
+      <div className="-ml-2">
+        <Checkbox checked={enabled} onChange={setEnabled}>
+          Charge the saved card by itself when usage takes the balance below the threshold
+        </Checkbox>
+      </div>
+      {elsewhere ? (
+        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
+          {fault.message}
+          {fault.signedOut ? <SignInAgain /> : null}
+        </p>
+      ) : null}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" disabled={pending}>
+          {pending ? 'Saving…' : 'Save'}
+        </Button>
+        {shown.paused ? (
+          <Button
+            tone="primary"
+            disabled={pending}
+            onClick={() => send(resume, {}, 'Automatic top-ups go on with the next usage')}
+          >
+            Resume
+          </Button>
+        ) : null}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,23 @@
+'use client';
+
+import { useTransition } from 'react';
+import type { Send } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { toast } from '#components/ui/toaster';
+
+/** Leads to the page at Stripe where cards, billing details and invoices are. */
+export function PortalButton({ workspace, open }: { workspace: string; open: Send<{ url: string }> }) {
+  const [pending, startTransition] = useTransition();
+  function go() {
+    startTransition(async () => {
+      const answer = await open(workspace, {});
+      if (answer.ok) window.location.assign(answer.value.url);
+      else toast.error(answer.message);
+    });
+  }
+  return (
+    <Button size="small" onClick={go} disabled={pending}>
+      {pending ? 'Opening…' : 'Cards and invoices'}
+    </Button>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Pool } from 'pg';
+import { chargeNext } from '#lib/billing/auto/charge';
+import { orderNext } from '#lib/billing/auto/order';
+import type { Payments } from '#lib/billing/payments/client';
+
+export interface AutoTopUpParts {
+  readonly pool: Pool;
+  readonly payments: Payments;
+  /** Has the gateway processes of this machine read what was just committed. */
+  changed(): Promise<void> | void;
+  report(error: unknown): void;
+  /** Time between looks, ms; default 1,000. */
+  readonly everyMs?: number;
+}
+
+export interface AutoTopUps {
+  /** Begins nothing more and waits for what runs. */
+  stop(): Promise<void>;
+}
+
+/** Orders and charges what is due now, one after the other. */
+export async function runAutoTopUps({
+  pool,
+  payments,
+  changed,
+}: Omit<AutoTopUpParts, 'report'>): Promise<void> {
+  while (await orderNext(pool, payments));
+  while (await chargeNext(pool, payments, changed));
+}
+
+/** Looks for automatic top-ups as long as the process runs; any number of processes may. */
+export function startAutoTopUps(parts: AutoTopUpParts): AutoTopUps {
+  const { everyMs = 1_000, report } = parts;
+  let running: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    running ??= runAutoTopUps(parts)
+      .catch(report)
+      .finally(() => {
+        running = null;
+      });
+  }, everyMs);
+  timer.unref();
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

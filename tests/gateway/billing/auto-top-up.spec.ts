@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chargeNext } from '#lib/billing/auto/charge';
+import { orderNext } from '#lib/billing/auto/order';
+import { runAutoTopUps } from '#lib/billing/auto/sweep';
+import { postUsage } from '#lib/billing/usage';
+import { verifyLedger } from '#lib/billing/verify';
+import { resumeAutoTopUp, setAutoTopUp, showAutoTopUp } from '#lib/control/auto-top-up/operations';
+import { addCredit } from '#lib/control/credit/operations';
+import { ask } from '#lib/control/run';
+import { openDb } from '#lib/data/db';
+import { within } from '#lib/data/retention/transaction';
+import type { CardMood } from '#lib/sandbox/payments/objects';
+import {
+  balanceOf,
+  newWorkspace,
+  openShop,
+  operator,
+  order,
+  type Shop,
+  take,
+} from '#tests/gateway/billing/account';
+import { addPerson } from '#tests/gateway/billing/people';
+
+const usd = 1_000_000_000n;
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(async () => {
+  const { checks } = await verifyLedger(shop.db);
+  // The usage of these tests has no calls behind it.
+  expect(checks.filter(({ name, rows }) => /top-up|refunds|payment/.test(name) && rows.length > 0)).toEqual(
+    [],
+  );
+  await shop.close();
+});
+
+const spend = (id: string, dollars: number) =>
+  within(shop.db.pool, { lockMs: 5_000, statementMs: 10_000 }, (client) =>
+    postUsage({ query: (text, values) => client.query(text, values) }, [
+      { id, spentNano: BigInt(Math.round(dollars * 100)) * 10_000_000n, calls: 1 },
+    ]),
+  );
+const run = () => runAutoTopUps({ pool: shop.db.pool, payments: shop.payments, changed: () => {} });
+const deliverAll = async () => {
+  for (const event of shop.server.account.events.splice(0)) await take(shop, event);
+};
+const shown = (workspace: string) => ask(shop.host, showAutoTopUp, { actor: operator, workspace, input: {} });
+/** Payments at Stripe that nobody attended. */
+const charges = (id: string) =>
+  [...shop.server.account.intents.values()].filter(
+    ({ metadata }) => metadata.workspace === id && metadata.auto === 'true',
+  );
+
+/** A workspace with $20 paid by a card that is saved, $10 to be added below $5, $30 a month. */
+async function prepared(mood: CardMood = 'pays', limits: object = {}) {
+  const { id, slug } = await newWorkspace(shop);
+  const { session } = await order(shop, slug, '20', true);
+  shop.server.account.pay(session, mood);
+  await deliverAll();
+  const input = { enabled: true, threshold: '5', amount: '10', monthlyCap: '30', ...limits };
+  await ask(shop.host, setAutoTopUp, { actor: operator, workspace: slug, input });
+  return { id, slug, customer: session.customer ?? '' };
+}
+
+describe('an automatic top-up (contract: money/auto-top-up)', () => {
+  it('is charged once when usage takes the balance below the threshold, and not before', async () => {
+    const { id, slug } = await prepared();
+    await spend(id, 15);
+    await run();
+    expect(charges(id)).toEqual([]);
+    await spend(id, 0.01);
+    await run();
+    await deliverAll();
+    await run();
+    expect(charges(id)).toMatchObject([{ amount: 1_000, status: 'succeeded' }]);
+    expect(await balanceOf(shop, id)).toBe(15n * usd - usd / 100n);
+    expect(await shown(slug)).toMatchObject({
+      enabled: true,
+      paused: null,
+      thisMonth: '10',
+      card: { brand: 'visa', last4: '4242', expires: '2034-12' },
+      last: { status: 'paid', automatic: true, amount: '10' },
+    });
+  });
+
+  it('is one charge however many processes see the threshold crossed, and settle meanwhile', async () => {
+    const { id } = await prepared();
+    await Promise.all(Array.from({ length: 20 }, () => spend(id, 1)));
+    const other = openDb(shop.url);
+    await Promise.all(
+      Array.from({ length: 8 }, (_, at) =>
+        runAutoTopUps({
+          pool: at % 2 ? shop.db.pool : other.pool,
+          payments: shop.payments,
+          changed: () => {},
+        }),
+      ),
+    );
+    await other.close();
+    await deliverAll();
+    expect(charges(id)).toHaveLength(1);
+    expect(await balanceOf(shop, id)).toBe(10n * usd);
+  });
+
+  it('follows from usage alone: corrections, refunds and switching on charge nothing', async () => {
+    const { id, slug } = await prepared();
+    const credit = (amount: string) =>
+      ask(shop.host, addCredit, { actor: operator, workspace: slug, input: { amount, reason: 'test' } });
+    await credit('-18');
+    await run();
+    await spend(id, 1);
+    await run();
+    expect(charges(id)).toEqual([]);
+    // Switched on below the threshold: the next usage counts.
+    for (const enabled of [false, true, true]) {
+      await ask(shop.host, setAutoTopUp, { actor: operator, workspace: slug, input: { enabled } });
+    }
+    await run();
+    expect(charges(id)).toEqual([]);
+    await spend(id, 0.5);
+    await run();
+    expect(charges(id)).toHaveLength(1);
+  });
+
+  it('goes on while one is not enough, up to the cap of the month', async () => {
+    const { id, slug } = await prepared();
+    for (const dollars of [30, 1, 30, 1, 30, 1]) {
+      await spend(id, dollars);
+      await run();
+    }
+    expect(charges(id)).toHaveLength(3);
+    expect(await shown(slug)).toMatchObject({
+      paused: null,
+      thisMonth: '30',
+      waitsUntil: expect.any(String),
+    });
+    await ask(shop.host, setAutoTopUp, { actor: operator, workspace: slug, input: { monthlyCap: '40' } });
+    await run();
+    expect(charges(id)).toHaveLength(3);
+    await spend(id, 1);
+    await run();
+    expect(charges(id)).toHaveLength(4);
+  });
+
+  it.each([
+    ['declines', 'declined', 'insufficient_funds'],
+    ['asks', 'authentication_required', 'authentication_required'],
+  ] as const)(
+    'of a card that %s pauses with its reason, is told by mail once, and can be resumed',
+    async (mood, reason, detail) => {
+      const { id, slug, customer } = await prepared(mood);
+      const email = await addPerson(shop.db, id, 'billing');
+      await addPerson(shop.db, id, 'developer');
+      await spend(id, 18);
+      await run();
+      await deliverAll();
+      await run();
+      expect(await shown(slug)).toMatchObject({ paused: { reason, detail }, last: { status: 'failed' } });
+      const mails = await shop.db.prisma.mail.findMany({
+        where: { facts: { path: ['slug'], equals: slug } },
+      });
+      expect(mails).toMatchObject([
+        { recipient: email, kind: 'auto-top-up-stopped', facts: { reason, detail } },
+      ]);
+      await spend(id, 1);
+      await run();
+      expect(charges(id)).toHaveLength(1);
+      // Another card in the portal, then twice by two tabs.
+      const card = shop.server.account.addCard(customer, 'pays');
+      const owner = shop.server.account.customers.get(customer);
+      if (owner) owner.default_payment_method = card.id;
+      await deliverAll();
+      await Promise.all(
+        [1, 2].map(() => ask(shop.host, resumeAutoTopUp, { actor: operator, workspace: slug, input: {} })),
+      );
+      await run();
+      expect(charges(id)).toHaveLength(1);
+      await spend(id, 1);
+      await run();
+      expect(charges(id).map(({ status }) => status)).toEqual(['requires_payment_method', 'succeeded']);
+      expect(await balanceOf(shop, id)).toBe(10n * usd);
+    },
+  );
+
+  it('pauses when a payment is disputed', async () => {
+    const { id, slug } = await prepared();
+    const paid = await shop.db.prisma.topUp.findFirstOrThrow({ where: { workspaceId: id } });
+    shop.server.account.dispute(paid.paymentIntent ?? '', null);
+    await deliverAll();
+    await spend(id, 1);
+    await run();
+    expect(await shown(slug)).toMatchObject({ paused: { reason: 'dispute' } });
+    expect(charges(id)).toEqual([]);
+  });
+
+  it('pauses when the card is gone, and is not switched on without one', async () => {
+    const { id, slug, customer } = await prepared();
+    for (const card of shop.server.account.cardsOf(customer)) shop.server.account.removeCard(card);
+    await deliverAll();
+    expect(await shown(slug)).toMatchObject({ card: null, paused: { reason: 'no_card' } });
+    await spend(id, 18);
+    await run();
+    expect(charges(id)).toEqual([]);
+    const asked = { actor: operator, workspace: (await newWorkspace(shop)).slug, input: { enabled: true } };
+    await expect(ask(shop.host, setAutoTopUp, asked)).rejects.toMatchObject({ code: 'invalid_body' });
+  });
+
+  it('is completed once by whoever comes after a process that died between order and charge', async () => {
+    const { id } = await prepared();
+    await spend(id, 18);
+    expect(await orderNext(shop.db.pool, shop.payments)).toBe(true);
+    await Promise.all([run(), run(), run()]);
+    expect(charges(id)).toHaveLength(1);
+    expect(await balanceOf(shop, id)).toBe(12n * usd);
+  });
+
+  it('is completed once after a process that died between the charge and its credit', async () => {
+    const { id } = await prepared();
+    await spend(id, 18);
+    await orderNext(shop.db.pool, shop.payments);
+    // Stripe took it, and the answer was lost.
+    const lost = Object.create(shop.payments.stripe.paymentIntents);
+    lost.create = async (...given: Parameters<typeof shop.payments.stripe.paymentIntents.create>) => {
+      await shop.payments.stripe.paymentIntents.create(...given);
+      throw new Error('the connection broke');
+    };
+    const stripe = Object.create(shop.payments.stripe, { paymentIntents: { value: lost } });
+    await chargeNext(shop.db.pool, { ...shop.payments, stripe }, () => {});
+    expect(await balanceOf(shop, id)).toBe(2n * usd);
+    await run();
+    expect(await balanceOf(shop, id)).toBe(2n * usd);
+    await shop.db.pool.query('UPDATE top_up SET next_try_at = now() WHERE auto AND workspace_id = $1', [id]);
+    await run();
+    await deliverAll();
+    expect(charges(id)).toHaveLength(1);
+    expect(await balanceOf(shop, id)).toBe(12n * usd);
+  });
+
+  it.each([
+    ['made', 12n * usd, 'paid', null],
+    ['not made', 2n * usd, 'failed', { reason: 'unreachable' }],
+  ] as const)(
+    'that Stripe %s is found out by its list after the idempotency key is forgotten',
+    async (how, left, status, paused) => {
+      const { id, slug } = await prepared();
+      await spend(id, 18);
+      await orderNext(shop.db.pool, shop.payments);
+      if (how === 'made') {
+        const made = await shop.db.prisma.topUp.findFirstOrThrow({ where: { workspaceId: id, auto: true } });
+        await shop.payments.stripe.paymentIntents.create({
+          amount: 1_000,
+          currency: 'usd',
+          customer: made.customer ?? '',
+          payment_method: made.paymentMethod ?? '',
+          confirm: true,
+          off_session: true,
+          metadata: { order: made.id, workspace: id, cents: '1000', auto: 'true' },
+        });
+      }
+      await shop.db.pool.query(
+        'UPDATE top_up SET created_at = now() - interval $$21 hours$$ WHERE auto AND workspace_id = $1',
+        [id],
+      );
+      await run();
+      expect(charges(id)).toHaveLength(how === 'made' ? 1 : 0);
+      expect(await balanceOf(shop, id)).toBe(left);
+      expect(await shown(slug)).toMatchObject({ paused, last: { status } });
+    },
+  );
+
+  it('is tried again while Stripe is away, and charges nothing meanwhile', async () => {
+    const { id, slug } = await prepared();
+    await spend(id, 18);
+    shop.server.down = true;
+    await run();
+    expect(await shown(slug)).toMatchObject({ paused: null, last: { status: 'open' } });
+    shop.server.down = false;
+    await shop.db.pool.query('UPDATE top_up SET next_try_at = now() WHERE auto AND workspace_id = $1', [id]);
+    await run();
+    expect(charges(id)).toHaveLength(1);
+    expect(await balanceOf(shop, id)).toBe(12n * usd);
+  });
+
+  it.each([
+    [{ amount: '4.99' }, 'amount'],
+    [{ amount: '5.001' }, 'amount'],
+    [{ amount: '50', monthlyCap: '40' }, 'monthlyCap'],
+    [{ monthlyCap: '-5' }, 'monthlyCap'],
+    [{ threshold: '-1' }, 'threshold'],
+    [{ threshold: 'NaN' }, 'threshold'],
+  ])('is not set to %j', async (input, field) => {
+    const { slug } = await newWorkspace(shop);
+    const asked = { actor: operator, workspace: slug, input };
+    await expect(ask(shop.host, setAutoTopUp, asked)).rejects.toMatchObject({ code: 'invalid_body', field });
+    expect(await shown(slug)).toMatchObject({ enabled: false, amount: '25', monthlyCap: '100' });
+  });
+});
