@@ -14,6 +14,7 @@ import { assemble } from '#lib/process/assemble';
 import { controlOf } from '#lib/process/control';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import { orExplain } from '#lib/process/explain';
+import { inTurn } from '#lib/process/listener/in-turn';
 import { checkPort } from '#lib/process/listener/port';
 import { trackSilent } from '#lib/process/listener/silent-connections';
 import { isMetricsTarget, openMetrics } from '#lib/process/metrics';
@@ -65,6 +66,7 @@ const pages = await openConsole(env, { control, throttle: throttle.throttle }, l
 const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
 const takeBody = createBodyGate(newId);
 let stopping = false;
+const take = inTurn(serve);
 
 const server = createServer(
   {
@@ -78,10 +80,10 @@ const server = createServer(
     // The gateway upgrades nothing: such a request is answered as if it had not asked.
     shouldUpgradeCallback: (request) => dev && !isForGateway(request),
   },
-  serve,
+  take,
 );
 // Node would answer an Expect that it does not know itself, without an id.
-server.on('checkExpectation', serve);
+server.on('checkExpectation', take);
 server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
 server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
 pages.attach(server);

@@ -8,7 +8,7 @@ import { runAny } from '#lib/control/run';
 import { mintToken, type TokenPurpose } from '#lib/control/user/token';
 import { enter, newcomer, newEmail, password, rules } from '#tests/gateway/control/accounts/people';
 import { addMember, controlHost, operate } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

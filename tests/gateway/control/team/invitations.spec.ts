@@ -10,7 +10,7 @@ import { listOwnWorkspaces } from '#lib/control/user/own';
 import { composeMail } from '#lib/mail/compose';
 import { asks, newcomer, newEmail, password, refusalOf } from '#tests/gateway/control/accounts/people';
 import { createWorkspace, operate, removeMember, setMember } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

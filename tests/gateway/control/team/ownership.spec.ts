@@ -21,7 +21,7 @@ import {
   operate,
   setMember,
 } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 let people: readonly [Person, Person];
