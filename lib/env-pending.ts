@@ -12,7 +12,11 @@ type Given = Pick<Env, 'workers' | 'redis'>;
 /** The given settings that have no effect in this version: the start warns about them. */
 export function pendingSettings(env: Given): readonly Pending[] {
   const found: (Pending | false)[] = [
-    env.workers > 1 && { setting: 'WORKERS', instead: 'one process runs, whatever it says' },
+    env.workers > 1 && {
+      setting: 'WORKERS',
+      instead:
+        'its processes serve, but limits are not shared yet: RPM, TPM and concurrency count in each of them alone, so that N workers admit up to N times as much; balances and spend caps hold for all together',
+    },
     env.redis !== null && {
       setting: env.redis.kind === 'tcp' ? 'REDIS_URL' : 'UPSTASH_REDIS_REST_URL',
       instead:

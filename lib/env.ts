@@ -160,6 +160,18 @@ export function exportForNextAuth(env: Env, port: number): void {
   process.env.NEXTAUTH_SECRET = env.nextAuthSecret;
 }
 
+/** The environment of this process with one more variable, for a child of the same program. */
+export function environmentWith(name: string, value: string): NodeJS.ProcessEnv {
+  return { ...process.env, [name]: value };
+}
+
+/** A variable that whoever started this process set for it alone: its own children do not get it. */
+export function takeVariable(name: string): string | undefined {
+  const value = process.env[name];
+  delete process.env[name];
+  return value;
+}
+
 const own = new Set<string>(Object.keys(settingsSchema.shape));
 
 /**

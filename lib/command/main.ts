@@ -13,7 +13,6 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   'management-key': declared,
   user: declared,
   member: declared,
-  invitation: declared,
   audit: declared,
   catalogue: declared,
   policy: declared,

@@ -1,12 +1,5 @@
 /** Pages that are shown without a session (contract: operations/console-addresses). */
-const publicPages: readonly string[] = [
-  '/sign-in',
-  '/sign-up',
-  '/forgot-password',
-  '/reset',
-  '/verify',
-  '/invite',
-];
+const publicPages: readonly string[] = ['/sign-in', '/sign-up', '/forgot-password', '/reset', '/verify'];
 /** Those that everybody may read, with all below them. */
 const publicTrees = ['/models', '/docs'];
 

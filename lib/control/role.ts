@@ -2,7 +2,6 @@
 export type Permission =
   | 'workspace:read'
   | 'workspace:write'
-  | 'workspace:delete'
   | 'keys:read'
   | 'keys:write'
   | 'policies:read'
@@ -37,7 +36,7 @@ const admins = [
 ] as const;
 
 const permissions: Record<Role, readonly Permission[]> = {
-  owner: [...admins, 'owners:write', 'workspace:delete'],
+  owner: [...admins, 'owners:write'],
   admin: admins,
   developer: developers,
   billing: [...readers, 'billing:read', 'billing:write'],

@@ -18,14 +18,17 @@ export interface ProcessState {
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
 export interface ProcessStatus extends Omit<ProcessState, 'leases' | 'jobs' | 'setAside'> {
   readonly pid: number;
+  /** Its number among the workers of the machine; null: it is alone. */
+  readonly worker: number | null;
   readonly offers: readonly OfferStatus[];
 }
 
 export function statusText(
   pid: number,
+  worker: number | null,
   { ready, callsInFlight, journalBacklog }: ProcessState,
   offers: readonly OfferStatus[],
 ): string {
-  const status: ProcessStatus = { pid, ready, callsInFlight, journalBacklog, offers };
+  const status: ProcessStatus = { pid, worker, ready, callsInFlight, journalBacklog, offers };
   return JSON.stringify(status);
 }

@@ -5,7 +5,6 @@ import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
 import { type Clock, systemClock } from '#lib/clock';
 import type { Change } from '#lib/data/change';
-import type { Db } from '#lib/data/db';
 import { takeOwnDirectory } from '#lib/data/directory/own-directory';
 import { keepPartitions } from '#lib/data/partitions';
 import type { Env } from '#lib/env';
@@ -20,10 +19,11 @@ import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
+import { settleLeftovers } from '#lib/process/books/leftovers';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { openJobs } from '#lib/process/jobs';
 import { openTelemetry } from '#lib/process/telemetry';
-import type { Upstreams } from '#lib/process/upstreams';
+import type { Place } from '#lib/process/workers/place';
 import { createResources } from '#lib/resources/resources';
 import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
 import { createHealth } from '#lib/routing/breaker';
@@ -32,10 +32,10 @@ import { hashKey, readSealingKey } from '#lib/secrets';
 import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
 import { endOwn } from '#lib/settlement/once/positions';
-import { recover } from '#lib/settlement/recover';
+import { listRecentAdmissions } from '#lib/settlement/recent';
 import { countSetAside } from '#lib/settlement/set-aside';
 import { keepFolded } from '#lib/settlement/usage/fold';
-import { listenForPolls } from '#lib/snapshot/announce';
+import { type Answers, listenForPolls } from '#lib/snapshot/announce';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { createChangeFeed } from '#lib/snapshot/changes';
 import { createHashLoader, createKnownHashes } from '#lib/snapshot/known-hashes';
@@ -53,19 +53,23 @@ const MOST_UPLOADS = 16;
 /** GatewayProcess drains are cut this long before the time for a stop runs out, so that they are still charged; ms. */
 const CUT_DRAINS_MS = 2_000;
 
+/** What it needs of its place. */
+interface Ground extends Pick<Place, 'db' | 'worker'> {
+  readonly upstreams: Pick<Place['upstreams'], 'envSecret'>;
+}
+
 /**
- * Puts the gateway of this process together: first what a dead process left behind is settled, then
- * money, journal and snapshots come up; only then may a request be served.
+ * Puts the gateway of this process together: first what a dead process left behind is settled (the primary does so for
+ * its workers), then money, journal and snapshots come up; only then may a request be served.
  */
 export async function assemble(
   env: Env,
-  db: Db,
-  upstreams: Upstreams,
+  { db, upstreams, worker }: Ground,
   log: Logger,
   clock: Clock = systemClock,
 ): Promise<GatewayProcess> {
   const ids = createIds(clock);
-  const ownerId = ids.newId() ?? crypto.randomUUID();
+  const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
   const journalDir = join(env.dataDir, 'journal');
   const report = (error: unknown, callId: string | null) =>
     log.error(
@@ -73,15 +77,16 @@ export async function assemble(
       'fault',
     );
 
-  const telemetry = openTelemetry(env, db, journalDir, log);
+  const telemetry = openTelemetry(env, db, journalDir, log, worker?.number);
 
   // Before old weeks go: their rows tell which calls of an old journal were posted.
-  const left = await recover({
-    ...{ pool: db.pool, dir: journalDir, nowMs: clock.now(), report },
-    onInterrupted: telemetry.onInterrupted,
-  });
-  if (left.owners.length > 0) log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
-  const setAside = countSetAside(journalDir);
+  const found = { pool: db.pool, dir: journalDir, nowMs: clock.now(), report };
+  const recent =
+    worker === null
+      ? await settleLeftovers({ ...found, onInterrupted: telemetry.onInterrupted }, log)
+      : await listRecentAdmissions(db.pool, clock.now(), new Map());
+  // One process of a machine counts what lies in the directory that it shares with the others.
+  const setAside = (worker?.number ?? 1) === 1 ? countSetAside(journalDir) : { damaged: 0, rejected: 0 };
   const partitions = await keepPartitions(db.pool, {
     clock,
     retentionDays: env.callRetentionDays,
@@ -119,7 +124,7 @@ export async function assemble(
     onPosted: (calls) => coordinator.posted(calls),
     report,
   });
-  coordinator.restoreWindows(left.recent);
+  coordinator.restoreWindows(recent);
   await coordinator.start();
 
   const sources = {
@@ -214,11 +219,12 @@ export async function assemble(
     leases: coordinator.leaseTotals(),
     jobs: jobs.counts,
   });
-  const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), {
+  const answers: Answers = {
     health: () => JSON.stringify(health.list()),
     use: (id) => JSON.stringify(coordinator.limitUse(id)),
-    status: () => statusText(process.pid, state(), offers()),
-  });
+    status: () => statusText(process.pid, worker?.number ?? null, state(), offers()),
+  };
+  const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), answers);
 
   const spool = takeOwnDirectory(join(env.dataDir, 'tmp'));
   const runtime: Runtime = {
@@ -252,6 +258,7 @@ export async function assemble(
 
   return {
     runtime,
+    answers,
     pollNow: async () => {
       await feed.poll();
     },

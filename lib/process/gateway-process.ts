@@ -1,11 +1,14 @@
 import type { Runtime } from '#lib/gateway/runtime';
 import type { OfferStatus } from '#lib/metrics/offers';
 import type { ProcessState } from '#lib/metrics/status';
+import type { Answers } from '#lib/snapshot/announce';
 import type { ExportState } from '#lib/telemetry/exporter';
 
 /** The gateway of this process: the runtime that requests use, and how it stops. */
 export interface GatewayProcess {
   readonly runtime: Runtime;
+  /** What it says to other processes of this machine; parts that are made later add theirs. */
+  readonly answers: Answers;
   /** Reads the change feed now: a change made by this process is in force at once. */
   pollNow(): Promise<void>;
   /** Whether new calls can be admitted; /api/health answers by it. */

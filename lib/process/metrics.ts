@@ -1,9 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Registry } from 'prom-client';
 import type { Env } from '#lib/env';
+import { joinScrapes } from '#lib/metrics/join-scrapes';
 import type { PoolCounts } from '#lib/metrics/state-metrics';
 import type { GatewayProcess } from '#lib/process/gateway-process';
+import { askProcesses } from '#lib/snapshot/announce';
+
+/** How long a worker may take to tell its metrics, ms: one that is busy must not keep the scrape. */
+const othersWithinMs = 2_000;
 
 /** Answers `/api/metrics`. */
 export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) => void;
@@ -13,11 +17,15 @@ export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) 
  * token. Without a token set they are refused to everybody, loopback clients included: behind a proxy on
  * the same machine every client is one, so that an open default would publish models, providers and
  * traffic. People on the machine have `gateway health`, which needs no token. Nothing is collected then.
+ *
+ * A worker answers with the metrics of all workers of its machine, each under its number as label `worker`: one that is
+ * started again then begins its counters anew without taking the others' along.
  */
 export async function openMetrics(
-  env: Pick<Env, 'metricsToken'>,
+  env: Pick<Env, 'metricsToken' | 'dataDir'>,
   pool: PoolCounts,
   running: GatewayProcess,
+  worker: number | null,
 ): Promise<ServeMetrics> {
   const { metricsToken } = env;
   if (metricsToken === null) {
@@ -34,6 +42,12 @@ export async function openMetrics(
     offers,
     telemetry,
   });
+  let read = () => registry.metrics();
+  if (worker !== null) {
+    registry.setDefaultLabels({ worker: String(worker) });
+    running.answers.metrics = () => registry.metrics();
+    read = async () => joinScrapes(await askProcesses(env.dataDir, 'metrics', othersWithinMs));
+  }
   return (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       say(response, 405, 'Metrics are read with GET.', { allow: 'GET, HEAD' });
@@ -41,7 +55,7 @@ export async function openMetrics(
       const how = { 'www-authenticate': 'Bearer' };
       say(response, 401, 'Send the METRICS_TOKEN of this gateway: "Authorization: Bearer <token>".', how);
     } else {
-      scrape(registry, response).catch((error: unknown) => {
+      scrape(registry.contentType, read, response).catch((error: unknown) => {
         runtime.report(error, null);
         say(response, 500, 'The metrics could not be read; the log of the gateway says why.');
       });
@@ -54,9 +68,9 @@ export function isMetricsTarget(target: string): boolean {
   return /^\/api\/metrics(?:\?|$)/.test(target);
 }
 
-async function scrape(registry: Registry, response: ServerResponse): Promise<void> {
-  const text = await registry.metrics();
-  response.writeHead(200, { 'content-type': registry.contentType, 'cache-control': 'no-store' });
+async function scrape(type: string, read: () => Promise<string>, response: ServerResponse): Promise<void> {
+  const text = await read();
+  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' });
   response.end(text);
 }
 

@@ -16,7 +16,7 @@ interface Stop {
 }
 
 /** What a process hears of its end. */
-interface StopHost {
+export interface StopHost {
   /** SIGTERM, SIGINT or SIGHUP. */
   onSignal(listener: () => void): void;
   onUncaught(listener: (error: unknown) => void): void;
@@ -24,7 +24,7 @@ interface StopHost {
   exit(code: 0 | 1): void;
 }
 
-const thisProcess: StopHost = {
+export const thisProcess: StopHost = {
   onSignal: (listener) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, listener);
   },

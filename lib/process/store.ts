@@ -6,12 +6,18 @@ import { holdDirectory } from '#lib/data/hold-directory';
 import { migrate } from '#lib/data/migrate';
 import type { Env } from '#lib/env';
 
-export interface Store {
+/** The connections of a process to its database. */
+export interface Connections {
   /** For calls: look-ups, leases, settlement, jobs. */
   readonly db: Db;
   /** For operations and pages: connections of their own, so that slow ones hold up no call. */
   readonly operationsDb: Db;
+}
+
+export interface Store extends Connections {
   readonly embedded: boolean;
+  /** Its address; the embedded database has one too. */
+  readonly url: string;
   close(): Promise<void>;
 }
 
@@ -29,13 +35,12 @@ export async function openStore(env: Env, log: Logger): Promise<Store> {
     throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
   });
   if (applied.length > 0) log.info({ applied }, 'migrated');
-  const onError = (error: Error) => log.warn({ reason: error.message }, 'a database connection was lost');
-  const db = openDb(url, { onError });
-  const operationsDb = openDb(url, { onError });
+  const { db, operationsDb } = connect(url, log);
   return {
     db,
     operationsDb,
     embedded: embedded !== null,
+    url,
     close: async () => {
       await operationsDb.close();
       await db.close();
@@ -43,4 +48,10 @@ export async function openStore(env: Env, log: Logger): Promise<Store> {
       letGo();
     },
   };
+}
+
+/** Connects lazily. @param url PostgreSQL address. */
+export function connect(url: string, log: Logger): Connections {
+  const onError = (error: Error) => log.warn({ reason: error.message }, 'a database connection was lost');
+  return { db: openDb(url, { onError }), operationsDb: openDb(url, { onError }) };
 }

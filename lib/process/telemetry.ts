@@ -18,11 +18,13 @@ export interface Telemetry {
   start(ownerId: string, nowMs: number): Exporter | null;
 }
 
+/** @param worker number of the worker; each has a folder of its own, and the first sends late charges for all. */
 export function openTelemetry(
   { telemetry }: Pick<Env, 'telemetry'>,
   db: Db,
   journalDir: string,
   log: Logger,
+  worker = 1,
 ): Telemetry {
   if (telemetry === null) return { onInterrupted: undefined, start: () => null };
   const say = (level: 'warn' | 'error' | 'info', message: string) => log[level](message);
@@ -41,7 +43,8 @@ export function openTelemetry(
       const version = ownVersion();
       const charges = (from: string | null) =>
         new LateCharges(db.pool, from === null ? nowMs : Date.parse(from));
-      const parts = { settings: telemetry, journalDir, ownerId, version, charges, addresses, log: say };
+      const own = { ownerId, worker, charges: worker === 1 ? charges : null };
+      const parts = { settings: telemetry, journalDir, ...own, version, addresses, log: say };
       try {
         return startExporter(parts);
       } catch (error) {

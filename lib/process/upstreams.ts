@@ -8,6 +8,8 @@ import { type Env, envSecret } from '#lib/env';
 /** Where `env:` entries of the catalogue find their values, the simulated provider's included. */
 export interface Upstreams {
   envSecret(name: string): string | null;
+  /** What the simulated provider adds to the environment; none when it is off. */
+  readonly secrets: readonly (readonly [name: string, value: string])[];
   close(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ const program = fileURLToPath(new URL('../sandbox/main.ts', import.meta.url));
  * it ends by itself it is started again under the same address and key, which the catalogue has read.
  */
 export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
-  if (!env.sandbox) return { envSecret, close: async () => {} };
+  if (!env.sandbox) return { envSecret, secrets: [], close: async () => {} };
   const key = randomBytes(16).toString('hex');
   let child = start('0', key);
   const url = await addressOf(child);
@@ -53,6 +55,7 @@ export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
   ]);
   return {
     envSecret: (name) => envSecret(name) ?? values.get(name) ?? null,
+    secrets: [...values],
     close: () =>
       new Promise((resolve) => {
         closing = true;

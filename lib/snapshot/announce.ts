@@ -8,6 +8,9 @@ const longestPath = 103;
 const socketName = /^\d{1,10}\.sock$/;
 const answerWithinMs = 200;
 
+/** By word, what a process says to those that ask it; what follows the word is the argument. */
+export type Answers = Record<string, (argument: string) => string | Promise<string>>;
+
 /**
  * Listens on `dataDir`/run/<pid>.sock for the message that something changed (contract: durability/announcement).
  * @param onPoll polls the change feed; the sender waits for it, at most 200 ms.
@@ -18,7 +21,7 @@ const answerWithinMs = 200;
 export async function listenForPolls(
   dataDir: string,
   onPoll: () => Promise<unknown>,
-  answers: Readonly<Record<string, (argument: string) => string>> = {},
+  answers: Readonly<Answers> = {},
 ): Promise<() => Promise<void>> {
   const dir = join(dataDir, 'run');
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -32,7 +35,10 @@ export async function listenForPolls(
       const [asked = '', argument = ''] = word.toString().trim().split(' ');
       const said = Object.hasOwn(answers, asked) ? answers[asked] : undefined;
       if (said) {
-        socket.end(said(argument));
+        Promise.resolve(said(argument)).then(
+          (text) => socket.end(text),
+          () => socket.destroy(),
+        );
         return;
       }
       const answer = () => socket.end('ok\n');
@@ -60,7 +66,7 @@ export async function announce(dataDir: string): Promise<number> {
   const dir = join(dataDir, 'run');
   try {
     const names = readdirSync(dir).filter((name) => socketName.test(name));
-    const answers = await Promise.all(names.map((name) => say(dir, name, 'poll')));
+    const answers = await Promise.all(names.map((name) => say(dir, name, 'poll', answerWithinMs)));
     return answers.filter((answer) => answer !== null).length;
   } catch {
     return 0;
@@ -70,13 +76,17 @@ export async function announce(dataDir: string): Promise<number> {
 /**
  * Asks every gateway process on this data directory for one of its `answers`. Never throws.
  * @param word "health", or with an argument "use <id>".
- * @returns what those said that answered within 200 ms.
+ * @returns what those said that answered within `withinMs`.
  */
-export async function askProcesses(dataDir: string, word: string): Promise<readonly string[]> {
+export async function askProcesses(
+  dataDir: string,
+  word: string,
+  withinMs = answerWithinMs,
+): Promise<readonly string[]> {
   const dir = join(dataDir, 'run');
   try {
     const names = readdirSync(dir).filter((name) => socketName.test(name));
-    const said = await Promise.all(names.map((name) => say(dir, name, word)));
+    const said = await Promise.all(names.map((name) => say(dir, name, word, withinMs)));
     return said.filter((answer) => answer !== null);
   } catch {
     return [];
@@ -84,11 +94,11 @@ export async function askProcesses(dataDir: string, word: string): Promise<reado
 }
 
 /** @returns what the process answered; null when it is dead or silent. */
-async function say(dir: string, name: string, word: string): Promise<string | null> {
+async function say(dir: string, name: string, word: string, withinMs: number): Promise<string | null> {
   const place = shortPlace(dir, name);
   if (place === null) return null;
   try {
-    const outcome = await ask(place.path, word);
+    const outcome = await ask(place.path, word, withinMs);
     if (outcome === 'dead') await rm(join(dir, name), { force: true });
     return typeof outcome === 'string' ? null : outcome.answer;
   } finally {
@@ -96,7 +106,11 @@ async function say(dir: string, name: string, word: string): Promise<string | nu
   }
 }
 
-function ask(path: string, word: string): Promise<{ readonly answer: string } | 'dead' | 'silent'> {
+function ask(
+  path: string,
+  word: string,
+  withinMs: number,
+): Promise<{ readonly answer: string } | 'dead' | 'silent'> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const pieces: Buffer[] = [];
@@ -105,7 +119,7 @@ function ask(path: string, word: string): Promise<{ readonly answer: string } | 
       socket.destroy();
       resolve(outcome);
     };
-    const timer = setTimeout(() => end('silent'), answerWithinMs);
+    const timer = setTimeout(() => end('silent'), withinMs);
     socket.once('connect', () => socket.write(`${word}\n`));
     socket.on('data', (piece) => pieces.push(piece));
     socket.once('close', () =>

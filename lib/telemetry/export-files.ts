@@ -30,9 +30,13 @@ export interface OwnFile {
   readonly current: boolean;
 }
 
-/** @returns DATA_DIR/journal/export, made when missing. @throws Error of the file system. */
-export function makeExportFolder(journalDir: string): string {
-  const dir = join(journalDir, EXPORT_FOLDER);
+/**
+ * @param worker number of the process among those that share the directory: the first has DATA_DIR/journal/export.
+ * @returns its folder, made when missing.
+ * @throws Error of the file system.
+ */
+export function makeExportFolder(journalDir: string, worker = 1): string {
+  const dir = join(journalDir, worker === 1 ? EXPORT_FOLDER : `${EXPORT_FOLDER}-${worker}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   return dir;
 }

@@ -15,6 +15,8 @@ export interface ExporterParts {
   /** DATA_DIR/journal. */
   readonly journalDir: string;
   readonly ownerId: string;
+  /** Number of the process among those that share the directory; default 1. */
+  readonly worker?: number;
   readonly version: string;
   /**
    * Reads late charges from where an earlier process stood (ISO; null: from now on); null: none are sent.
@@ -56,7 +58,7 @@ const program = new URL('./export-thread.ts', import.meta.url);
 /** @throws Error of the file system, when there is no place for what waits. */
 export function startExporter(parts: ExporterParts): Exporter {
   const { settings, ownerId, version, log, everyMs = 1_000, chargesEveryMs = 15_000 } = parts;
-  const dir = makeExportFolder(parts.journalDir);
+  const dir = makeExportFolder(parts.journalDir, parts.worker);
   const task: ExportTask = { settings, dir, ownerId, version, everyMs };
   const late = parts.charges?.(readPositions(dir).chargesTo) ?? null;
   let own: { readonly name: string; readonly file: JournalFile }[] = [];

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Booked, type Provided, readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
+import { readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
 import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
+import { judge } from '#tests/fleet/workers/judge';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { type OwnStack, startStack } from '#tests/support/stack';
@@ -125,35 +126,7 @@ it(`charges every call once and loses none over ${kills} kills under load`, {
   expect((await slots.at(-1))?.status).toBe(200);
 
   await expectBalancedBooks(stack);
-  const booked = await readBooked(stack);
-  const provided = await readProvided(stack);
-  const figures = {
-    calls: told.length,
-    kills,
-    answered: 0,
-    refused: 0,
-    cut: 0,
-    interrupted: 0,
-    unreached: 0,
-  };
-  for (const one of told) {
-    const rows = booked.get(one.mark) ?? [];
-    const requests = provided.get(one.mark) ?? [];
-    expect(rows.length, `rows of ${one.mark}`).toBeLessThanOrEqual(1);
-    const [row] = rows;
-    if (row) expectFairEnd(row);
-    if (one.status > 0) expect(row?.id, `the row of an answer`).toBe(one.id);
-    if (requests.length > 0) expect(row, `a row for what the provider saw of ${one.mark}`).toBeDefined();
-    if (row?.endReason === 'interrupted') figures.interrupted += 1;
-    if (!row) figures.unreached += 1;
-    else if (row.errorCode && requests.length === 0) figures.refused += 1;
-    else if (one.whole || one.text.includes('data: [DONE]')) {
-      figures.answered += 1;
-      expect(row.costNano, `the price of ${row.id}`).toBe(fairOf(row, requests));
-    } else {
-      figures.cut += 1;
-    }
-  }
+  const figures = { kills, ...judge(told, await readBooked(stack), await readProvided(stack)) };
   process.stdout.write(`kill -9 under load: ${JSON.stringify(figures)}\n`);
   const underLoad = kills - killsAtStart;
   expect(figures.answered).toBeGreaterThanOrEqual(between.answered * underLoad);
@@ -165,16 +138,3 @@ it(`charges every call once and loses none over ${kills} kills under load`, {
   expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
   command.close();
 });
-
-/** Nothing above the hold for a call that was cut, nothing for one that was refused. */
-function expectFairEnd(row: Booked): void {
-  if (row.endReason === 'interrupted') expect(row.costNano <= row.holdNano, row.id).toBe(true);
-  if (row.endReason === 'refused') expect(row.costNano, row.id).toBe(0n);
-}
-
-/** What the provider would charge for the one answer that went to the client. */
-function fairOf(row: Booked, requests: readonly Provided[]): bigint {
-  const answers = requests.filter((request) => row.upstreamIds.includes(request.id));
-  expect(answers.length, `answers of the provider to ${row.id}`).toBe(1);
-  return answers[0]?.end?.status === 200 ? answers[0].fairNano : 0n;
-}

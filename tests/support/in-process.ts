@@ -52,14 +52,14 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     ['SANDBOX_URL', sandbox.url],
     ['SANDBOX_KEY', sandbox.key],
   ]);
-  const upstreams = { envSecret: (name: string) => values.get(name) ?? null, close: async () => {} };
+  const upstreams = { envSecret: (name: string) => values.get(name) ?? null };
   let aheadMs = 0;
   let stopped = still ? moment() : null;
   const clock: Clock = {
     now: () => (stopped?.now ?? Date.now()) + aheadMs,
     mono: () => (stopped?.mono ?? performance.now()) + aheadMs,
   };
-  const running = await assemble(env, db, upstreams, pino({ level: 'silent' }), clock);
+  const running = await assemble(env, { db, upstreams, worker: null }, pino({ level: 'silent' }), clock);
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -19,9 +19,13 @@ export const health: readonly Command[] = [
       }
       const stopped = processes.filter((one) => !one.ready);
       const failed = `processes that admit no new calls: ${stopped.map((one) => one.pid).join(', ')}`;
+      processes.sort((one, other) => (one.worker ?? 0) - (other.worker ?? 0) || one.pid - other.pid);
+      const together = sumOf(processes);
+      const texts = processes.map(textOf);
+      if (processes.length > 1) texts.push(sumText(together));
       return {
-        json: { processes },
-        text: processes.map(textOf).join('\n\n'),
+        json: { processes, together },
+        text: texts.join('\n\n'),
         ...(stopped.length > 0 && { failed }),
       };
     },
@@ -37,10 +41,26 @@ function readStatus(answer: string): ProcessStatus[] {
   }
 }
 
-function textOf({ pid, ready, callsInFlight, journalBacklog, offers }: ProcessStatus): string {
+type Sum = Pick<ProcessStatus, 'callsInFlight' | 'journalBacklog'> & { readonly ready: number };
+
+function sumOf(processes: readonly ProcessStatus[]): Sum {
+  const sum = (count: (one: ProcessStatus) => number) =>
+    processes.reduce((total, one) => total + count(one), 0);
+  return {
+    ready: sum(({ ready }) => (ready ? 1 : 0)),
+    callsInFlight: sum(({ callsInFlight }) => callsInFlight),
+    journalBacklog: sum(({ journalBacklog }) => journalBacklog),
+  };
+}
+
+function sumText({ ready, callsInFlight, journalBacklog }: Sum): string {
+  return `together: ${ready} admit calls, ${callsInFlight} in flight, ${journalBacklog} ended ones not in the database yet`;
+}
+
+function textOf({ pid, worker, ready, callsInFlight, journalBacklog, offers }: ProcessStatus): string {
   const titles = ['MODEL', 'PROVIDER', 'STATE', 'ERRORS', 'STREAM', 'WHOLE', 'TOKENS/S', 'RUNNING'];
   return [
-    `process ${pid} ${ready ? 'admits calls' : 'admits no new calls'}: ${callsInFlight} in flight, ${journalBacklog} ended ones not in the database yet`,
+    `${worker ? `worker ${worker}, process` : 'process'} ${pid} ${ready ? 'admits calls' : 'admits no new calls'}: ${callsInFlight} in flight, ${journalBacklog} ended ones not in the database yet`,
     tableLines(titles, offers.map(rowOf), 'it has tried no offer since its start'),
   ].join('\n');
 }

@@ -1,0 +1,94 @@
+import type { Logger } from 'pino';
+import { openPaymentDuties } from '#lib/billing/payments/duties';
+import { findPayments } from '#lib/billing/payments/find';
+import { meetCatalogue } from '#lib/catalogue/at-start';
+import { type Env, publicUrl } from '#lib/env';
+import { openOutboxOf } from '#lib/mail/open';
+import { openManagement } from '#lib/management/open';
+import { assemble } from '#lib/process/assemble';
+import { controlOf } from '#lib/process/control';
+import { createListener } from '#lib/process/listener/server';
+import { openMetrics } from '#lib/process/metrics';
+import { openConsole } from '#lib/process/pages/console';
+import { onStop, thisProcess } from '#lib/process/stop';
+import type { Place } from '#lib/process/workers/place';
+import { workerSignals } from '#lib/process/workers/signals';
+import { openThrottle } from '#lib/throttle/open';
+import { catalogueDir } from '#prisma/seed';
+
+/** Puts the process together and serves gateway and console where its place says, until it is told to stop. */
+export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean): Promise<void> {
+  const { db, operationsDb, worker } = place;
+  const running = await assemble(env, place, log);
+  const metrics = await openMetrics(env, db.pool, running, worker?.number ?? null);
+  const throttle = openThrottle(env, (error) => log.warn({ reason: reasonOf(error) }, 'throttle'));
+  const outbox = openOutboxOf(
+    env,
+    operationsDb,
+    publicUrl(env, env.port),
+    (error) => log.error({ reason: reasonOf(error) }, 'mail'),
+    (fields, message) => log.warn(fields, message),
+  );
+  const payments = await findPayments(env.stripe, publicUrl(env, env.port));
+  const control = controlOf(env, operationsDb, running, outbox, payments);
+  const duties = await openPaymentDuties(payments, control, (error) =>
+    log.error({ reason: reasonOf(error) }, 'payments'),
+  );
+  const management = openManagement(control, log);
+  const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
+  const listener = createListener({ env, running, metrics, management, pages, dev });
+  /** Other processes of this machine take the connections that this one no longer does. */
+  let othersServe = worker !== null;
+
+  const signals =
+    worker === null
+      ? thisProcess
+      : workerSignals(() => {
+          othersServe = false;
+        });
+  const fail = onStop(
+    {
+      finish: async (patienceMs) => {
+        const untilMs = performance.now() + patienceMs;
+        listener.stopping();
+        if (othersServe) place.shut();
+        // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
+        await running.finishCalls(patienceMs);
+        place.shut();
+        await listener.drain(Math.max(0, untilMs - performance.now()));
+        // Calls that were cut just now settle at once.
+        await running.finishCalls(2_000);
+      },
+      close: async () => {
+        await pages.close();
+        await outbox.stop();
+        await duties.stop();
+        throttle.close();
+        await running.stop();
+        await place.close();
+      },
+      report: (error, fatal) => {
+        const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        if (fatal) log.fatal({ reason }, 'an error that nobody caught: the gateway stops, start it again');
+        else log.error({ reason }, 'a rejection that nobody handled');
+      },
+    },
+    signals,
+  );
+  listener.server.on('error', fail);
+  place.open(listener.server, () => {
+    if (!place.first) return;
+    void meetCatalogue({
+      host: control,
+      catalogueDir,
+      dataDir: env.dataDir,
+      embedded: place.embedded,
+      sandbox: env.sandbox,
+      log,
+    });
+  });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

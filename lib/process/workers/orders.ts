@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { environmentWith, takeVariable } from '#lib/env';
+
+const name = 'MODEL_GATEWAY_WORKER';
+
+const ordersSchema = z.object({
+  /** From 1 on; a worker that takes the place of a dead one has its number. */
+  number: z.int().positive(),
+  /** The owner of its journal and leases. */
+  ownerId: z.uuid(),
+  /** Whether it does what a machine does once at its start. */
+  first: z.boolean(),
+  /** The embedded database's address, or DATABASE_URL. */
+  databaseUrl: z.string().min(1),
+  /** What the simulated provider of this machine says of itself. */
+  secrets: z.array(z.tuple([z.string(), z.string()])),
+});
+
+/** What the primary process tells a worker at its start. */
+export type Orders = z.infer<typeof ordersSchema>;
+
+/** The environment that a worker is started with. */
+export function environmentOf(orders: Orders): NodeJS.ProcessEnv {
+  return environmentWith(name, JSON.stringify(orders));
+}
+
+/**
+ * The orders of this process.
+ * @returns null in a process that is no worker.
+ * @throws ZodError when they are not the primary's.
+ */
+export function takeOrders(): Orders | null {
+  const text = takeVariable(name);
+  return text === undefined ? null : ordersSchema.parse(JSON.parse(text));
+}

@@ -1,0 +1,130 @@
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import { type Env, envSecret } from '#lib/env';
+import { orExplain } from '#lib/process/explain';
+import { checkPort } from '#lib/process/listener/port';
+import { logWhatIsPrinted } from '#lib/process/printed';
+import { type Connections, connect, openStore } from '#lib/process/store';
+import { openUpstreams, type Upstreams } from '#lib/process/upstreams';
+import { welcome } from '#lib/process/welcome';
+import type { Orders } from '#lib/process/workers/orders';
+import { awaitEarlierWorkers, forgetOwner, holdOwner } from '#lib/process/workers/owner-locks';
+import { hearPrimary, tellPrimary } from '#lib/process/workers/words';
+import { seedFirstRun } from '#prisma/seed';
+
+/** Where a process serves: what it shares with the others of its machine, if there are any. */
+export interface Place extends Connections {
+  /** Whether the database is the embedded one. */
+  readonly embedded: boolean;
+  readonly upstreams: Upstreams;
+  /** null: it is the only process of its machine. */
+  readonly worker: Pick<Orders, 'number' | 'ownerId'> | null;
+  /** Whether it does what a machine does once at its start. */
+  readonly first: boolean;
+  /** Has the server accept connections from now on. @param ready called when it does. */
+  open(server: Server, ready: () => void): void;
+  /** Takes no new connections. Those of other processes go on, if there are any. */
+  shut(): void;
+  close(): Promise<void>;
+}
+
+/** What a machine has once, however many processes serve on it: the database, DATA_DIR, the simulated provider. */
+export interface Machine extends Pick<Place, 'db' | 'operationsDb' | 'embedded' | 'upstreams' | 'close'> {
+  /** The address of the database, the embedded one's too. */
+  readonly databaseUrl: string;
+  /** Says that the gateway is ready, and on the first run how to make a call. */
+  welcome(): void;
+}
+
+/**
+ * Opens what a machine has once. What is printed from then on goes to the log.
+ * @param dev Next's development mode, which prints by itself.
+ */
+export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<Machine> {
+  const store = await orExplain(() => openStore(env, log));
+  await orExplain(() => awaitEarlierWorkers(env.dataDir));
+  await orExplain(() => checkPort(env));
+  const sayHello = process.stdout.write.bind(process.stdout);
+  if (!dev) logWhatIsPrinted(log);
+  const firstRun = store.embedded ? await seedFirstRun(store.operationsDb, env) : null;
+  const upstreams = await openUpstreams(env, log);
+  return {
+    db: store.db,
+    operationsDb: store.operationsDb,
+    embedded: store.embedded,
+    databaseUrl: store.url,
+    upstreams,
+    welcome: () => void sayHello(welcome(env, firstRun)),
+    close: async () => {
+      await upstreams.close();
+      await store.close();
+    },
+  };
+}
+
+/** The place of a process that serves alone on its machine. */
+export async function alone(env: Env, log: Logger, dev: boolean): Promise<Place> {
+  const machine = await openMachine(env, log, dev);
+  return {
+    ...machine,
+    worker: null,
+    first: true,
+    open: (server, ready) =>
+      void server.listen(env.port, env.host, () => {
+        machine.welcome();
+        ready();
+      }),
+    shut: () => {},
+  };
+}
+
+/** The place of one of several processes: the primary has opened the machine. */
+export function amongWorkers(env: Env, orders: Orders, log: Logger): Place {
+  const { number, ownerId, first, databaseUrl, secrets } = orders;
+  const lock = holdOwner(env.dataDir, ownerId);
+  // Whoever starts next on this machine takes its journal over.
+  process.once('disconnect', () => process.exit(1));
+  logWhatIsPrinted(log);
+  const known = new Map(secrets);
+  const { db, operationsDb } = connect(databaseUrl, log);
+  return {
+    db,
+    operationsDb,
+    embedded: env.databaseUrl === null,
+    upstreams: {
+      envSecret: (name) => envSecret(name) ?? known.get(name) ?? null,
+      secrets: [],
+      close: async () => {},
+    },
+    worker: { number, ownerId },
+    first,
+    open: (server, ready) => {
+      takeConnections(server);
+      ready();
+    },
+    shut: () => tellPrimary({ gateway: 'shut' }),
+    close: async () => {
+      await operationsDb.close();
+      await db.close();
+      lock.release();
+      forgetOwner(env.dataDir, ownerId);
+    },
+  };
+}
+
+/** Serves the connections that the primary hands over. */
+function takeConnections(server: Server): void {
+  // A server that listens nowhere would enforce no time limits on headers.
+  server.emit('listening');
+  hearPrimary((word, socket) => {
+    if (word.gateway !== 'connection') return;
+    tellPrimary({ gateway: 'took', id: word.id });
+    if (socket === null) return;
+    // As `node:http` sets up those that it accepts: a client may end its side and still get its answer.
+    socket.allowHalfOpen = true;
+    socket.setNoDelay(true);
+    server.emit('connection', socket);
+    socket.resume();
+  });
+  tellPrimary({ gateway: 'ready' });
+}

@@ -1,0 +1,81 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { systemClock } from '#lib/clock';
+import type { Env } from '#lib/env';
+import { createIds } from '#lib/ids';
+import { onStop } from '#lib/process/stop';
+import { openTelemetry } from '#lib/process/telemetry';
+import { Crew } from '#lib/process/workers/crew';
+import { openMachine } from '#lib/process/workers/place';
+import { createTakeOver } from '#lib/process/workers/take-over';
+import { Turns } from '#lib/process/workers/turns';
+
+/** How long after the running calls' patience a worker may take to close its books, ms. */
+const CLOSE_MS = 12_000;
+
+/**
+ * The process that starts the others (contract: durability/workers). It owns DATA_DIR, the embedded database, the
+ * simulated provider and the listener's port, hands each connection to a worker, settles what a dead one left, and
+ * starts another in its place. No call passes through it.
+ */
+export async function runWorkers(env: Env, log: Logger): Promise<void> {
+  const machine = await openMachine(env, log, false);
+  const ids = createIds(systemClock);
+  const journalDir = join(env.dataDir, 'journal');
+  const takeOver = createTakeOver({
+    pool: machine.db.pool,
+    dataDir: env.dataDir,
+    journalDir,
+    living: () => crew.owners(),
+    now: () => systemClock.now(),
+    onInterrupted: openTelemetry(env, machine.db, journalDir, log).onInterrupted,
+    log,
+  });
+  const turns = new Turns();
+  // Paused: the worker reads it.
+  const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
+    // Its client left; the worker finds out by itself.
+    socket.on('error', () => undefined);
+    turns.give(socket);
+  });
+  const crew = new Crew({
+    turns,
+    onReady: () => {
+      if (!listener.listening) listener.listen(env.port, env.host);
+    },
+    count: env.workers,
+    databaseUrl: machine.databaseUrl,
+    secrets: machine.upstreams.secrets,
+    newOwner: () => ids.newId() ?? crypto.randomUUID(),
+    onServing: machine.welcome,
+    onEnd: () => void takeOver.run(),
+    onFailedStart: (reason) => fail(new Error(reason)),
+    log,
+  });
+  const fail = onStop({
+    finish: async (patienceMs) => {
+      turns.end();
+      await crew.stop(patienceMs + CLOSE_MS);
+    },
+    close: async () => {
+      listener.close();
+      if (!crew.endedWell()) await takeOver.run();
+      takeOver.stop();
+      await machine.close();
+      if (!crew.endedWell()) throw new Error('a worker did not end in order; what it left is settled');
+    },
+    report: (error, fatal) => {
+      if (fatal) log.fatal({ reason: reasonOf(error) }, 'the gateway stops, start it again');
+      else log.error({ reason: reasonOf(error) }, 'a rejection that nobody handled');
+    },
+  });
+  listener.on('error', fail);
+  // Before a worker serves, so that no limit and no balance is counted without what was left.
+  await takeOver.run();
+  crew.start();
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
