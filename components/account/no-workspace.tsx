@@ -1,5 +1,7 @@
+import Link from 'next/link';
 import { SignOutButton } from '#components/account/sign-out-button';
 import { Wordmark } from '#components/brand';
+import { buttonStyle } from '#components/ui/button';
 
 /** A user who belongs nowhere yet. */
 export function NoWorkspace({ email }: { email: string }) {
@@ -9,8 +11,11 @@ export function NoWorkspace({ email }: { email: string }) {
       <h1 className="font-semibold text-xl">You are not in a workspace yet</h1>
       <p className="text-muted leading-6">
         You are signed in as <strong className="text-ink">{email}</strong>. Ask an owner or admin of a
-        workspace to add this address, then reload this page.
+        workspace to invite this address, or make one of your own.
       </p>
+      <Link href="/new" className={buttonStyle({ tone: 'primary' })}>
+        New workspace
+      </Link>
       <SignOutButton />
     </main>
   );

@@ -1,4 +1,13 @@
-import { Boxes, ChartColumn, CreditCard, KeyRound, LayoutDashboard, Route, ScrollText } from 'lucide-react';
+import {
+  Boxes,
+  ChartColumn,
+  CreditCard,
+  KeyRound,
+  LayoutDashboard,
+  Route,
+  ScrollText,
+  Users,
+} from 'lucide-react';
 import type { ReactNode } from 'react';
 
 export interface Destination {
@@ -32,7 +41,13 @@ export const destinations: readonly DestinationGroup[] = [
       { path: 'usage', label: 'Usage', icon: <ChartColumn /> },
     ],
   },
-  { label: 'Account', pages: [{ path: 'billing', label: 'Billing', icon: <CreditCard /> }] },
+  {
+    label: 'Account',
+    pages: [
+      { path: 'billing', label: 'Billing', icon: <CreditCard /> },
+      { path: 'members', label: 'Members', icon: <Users /> },
+    ],
+  },
 ];
 
 /** The address of a page: `destinationHref('acme', 'keys')` is "/acme/keys". */

@@ -1,7 +1,7 @@
 import { classNames } from '#components/ui/class-names';
 
 /** Stands where something will be, at its height, while it loads. */
-function Skeleton({ className }: { className?: string }) {
+export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={classNames('animate-pulse rounded-md bg-hover', className)} />;
 }
 

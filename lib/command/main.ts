@@ -13,6 +13,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   'management-key': declared,
   user: declared,
   member: declared,
+  invitation: declared,
   audit: declared,
   catalogue: declared,
   policy: declared,

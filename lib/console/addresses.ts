@@ -1,5 +1,12 @@
 /** Pages that are shown without a session (contract: operations/console-addresses). */
-const publicPages: readonly string[] = ['/sign-in', '/sign-up', '/forgot-password', '/reset', '/verify'];
+const publicPages: readonly string[] = [
+  '/sign-in',
+  '/sign-up',
+  '/forgot-password',
+  '/reset',
+  '/verify',
+  '/invite',
+];
 /** Those that everybody may read, with all below them. */
 const publicTrees = ['/models', '/docs'];
 

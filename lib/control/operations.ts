@@ -4,6 +4,7 @@ import { catalogueOperations } from '#lib/control/catalogue/operations';
 import { creditOperations } from '#lib/control/credit/operations';
 import type { Operation } from '#lib/control/declare';
 import { demoOperations } from '#lib/control/demo/operations';
+import { invitationOperations } from '#lib/control/invitation/operations';
 import { keyOperations } from '#lib/control/key/operations';
 import { ledgerOperations } from '#lib/control/ledger/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
@@ -31,6 +32,7 @@ export const operations: readonly Operation[] = [
   ...routeOperations,
   ...workspaceOperations,
   ...memberOperations,
+  ...invitationOperations,
   ...userOperations,
   ...ownOperations,
   ...sessionOperations,

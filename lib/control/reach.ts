@@ -3,7 +3,7 @@ import type { Reach } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
 import { isUuid } from '#lib/control/field/kinds';
 import { isVoidNow } from '#lib/control/management-key/authenticate';
-import { badInput, ControlRefused, notFound, quoted } from '#lib/control/refusal';
+import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/refusal';
 import { type ActingRole, may, type Permission, roleOf, rolesThatMay } from '#lib/control/role';
 import { EveryWorkspace, type Scope, WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
@@ -60,6 +60,8 @@ async function inWorkspace(store: Store, actor: Actor, named: string, lock: Aske
   if (found === null || role === null) {
     throw notFound(`there is no workspace ${quoted(named)}; check its slug`, 'workspace');
   }
+  // Nobody belongs to it any more; operators still find it by its ledger, but revive nothing.
+  if (found.deleted && lock === 'alone') throw conflict('this workspace is deleted; make another one');
   const { id, slug, time_zone: timeZone, retention_days: retentionDays, demo } = found;
   const scope = new WorkspaceScope({ id, slug, timeZone, retentionDays, demo });
   return { scope, role, suspended: found.suspended };
@@ -71,6 +73,7 @@ interface Named {
   time_zone: string;
   retention_days: number | null;
   suspended: boolean;
+  deleted: boolean;
   demo: boolean;
 }
 
@@ -87,7 +90,7 @@ async function findNamed(store: Store, named: string, lock: Asked['lock']): Prom
   const condition = isUuid(named) ? 'id = $1::uuid' : `${byName} ORDER BY slug = $1 DESC LIMIT 1`;
   const [found] = await store.query<Named>(
     `SELECT id::text AS id, slug, time_zone, retention_days, suspended_at IS NOT NULL AS suspended,
-       demo FROM workspace
+       deleted_at IS NOT NULL AS deleted, demo FROM workspace
      WHERE ${condition} ${lock === undefined ? '' : locks[lock]}`,
     [named],
   );

@@ -2,6 +2,7 @@
 export type Permission =
   | 'workspace:read'
   | 'workspace:write'
+  | 'workspace:delete'
   | 'keys:read'
   | 'keys:write'
   | 'policies:read'
@@ -36,7 +37,7 @@ const admins = [
 ] as const;
 
 const permissions: Record<Role, readonly Permission[]> = {
-  owner: [...admins, 'owners:write'],
+  owner: [...admins, 'owners:write', 'workspace:delete'],
   admin: admins,
   developer: developers,
   billing: [...readers, 'billing:read', 'billing:write'],

@@ -1,3 +1,5 @@
+import { findOpenInvitation } from '#lib/control/invitation/find';
+import { mintInvitationLink } from '#lib/control/invitation/link';
 import { mintToken, type TokenPurpose } from '#lib/control/user/token';
 import type { Db } from '#lib/data/db';
 import { stoppedTopUpLetter } from '#lib/mail/auto-top-up';
@@ -48,6 +50,25 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
     });
   },
   'auto-top-up-stopped': async (host, mail) => stoppedTopUpLetter(host.publicUrl, mail),
+  invitation: async (host, { recipient, facts }) => {
+    const id = typeof facts.invitation === 'string' ? facts.invitation : '';
+    const open = await findOpenInvitation(host.db, id);
+    if (open === null) return null;
+    const { workspace, role, inviter } = open;
+    const link = await mintInvitationLink(sqlOf(host), host.keyPepper, id);
+    return writeLetter({
+      to: recipient,
+      subject: `You are invited to ${workspace}`,
+      paragraphs: [
+        `${inviter ?? 'The people who run this gateway'} invited you to the workspace “${workspace}” as ${role}.`,
+      ],
+      action: { label: 'Accept the invitation', link: `${host.publicUrl}/invite?token=${link}` },
+      notes: [
+        `The link works once, for 7 days, and only with an account of ${recipient}; you can make one there.`,
+        'You know nobody there? Then leave this mail alone.',
+      ],
+    });
+  },
 };
 
 /**
@@ -73,7 +94,10 @@ function findUser({ db }: ComposeHost, email: string) {
 const pages: Readonly<Record<TokenPurpose, string>> = { verify: '/verify', reset: '/reset' };
 
 async function linkOf(host: ComposeHost, userId: string, purpose: TokenPurpose): Promise<string> {
-  const sql = { query: (text: string, values: unknown[]) => host.db.pool.query(text, values) };
-  const token = await mintToken(sql, host.keyPepper, { userId, purpose });
+  const token = await mintToken(sqlOf(host), host.keyPepper, { userId, purpose });
   return `${host.publicUrl}${pages[purpose]}?token=${token}`;
+}
+
+function sqlOf({ db }: ComposeHost) {
+  return { query: (text: string, values: unknown[]) => db.pool.query(text, values) };
 }

@@ -149,4 +149,11 @@ test.describe('light on a desk and dark on a phone', () => {
     await expect(page.locator('.recharts-surface').first()).toBeVisible();
     await expectAccessibleInEachLook(page);
   });
+
+  test('members are accessible', async ({ page, home }) => {
+    await page.goto(`/${home.slug}/members`);
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await expect(page.getByRole('dialog', { name: 'Invite people' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
+  });
 });

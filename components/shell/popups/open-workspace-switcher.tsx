@@ -1,13 +1,13 @@
 'use client';
 
-import { Check } from 'lucide-react';
+import { Check, Plus } from 'lucide-react';
 import Link from 'next/link';
 import {
   Initial,
   WorkspaceButton,
   type WorkspaceSwitcherProps,
 } from '#components/shell/popups/workspace-button';
-import { Menu, MenuItem } from '#components/ui/menu';
+import { Menu, MenuItem, MenuSeparator } from '#components/ui/menu';
 
 export function OpenWorkspaceSwitcher({ current, workspaces }: WorkspaceSwitcherProps) {
   return (
@@ -19,6 +19,11 @@ export function OpenWorkspaceSwitcher({ current, workspaces }: WorkspaceSwitcher
           {workspace.slug === current.slug ? <Check aria-label="current" /> : null}
         </MenuItem>
       ))}
+      <MenuSeparator />
+      <MenuItem link={<Link href="/new" prefetch={false} />}>
+        <Plus />
+        New workspace
+      </MenuItem>
     </Menu>
   );
 }

@@ -1,5 +1,6 @@
 import type { Context } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
+import { withdrawInvitations } from '#lib/control/invitation/withdraw';
 import type { ShownMember } from '#lib/control/member/settings';
 import { ControlRefused, conflict, notFound, quoted } from '#lib/control/refusal';
 import { may, mayGive, type Role, roleOf, rolesThatMay } from '#lib/control/role';
@@ -67,29 +68,62 @@ export async function keepAnOwner(
   throw conflict('a workspace keeps at least one owner; make another member owner first', 'member');
 }
 
+/** What a member loses with a role, besides what it lets them do. */
+export interface TakenBack {
+  readonly managementKeys: number;
+  readonly invitations: number;
+}
+
 /**
- * Ends the management keys that a member could no longer make, for good (contract: control-plane/members): they stay
- * void when the role comes back.
+ * Ends what a member gave and could no longer give, for good (contract: control-plane/members): management keys and
+ * open invitations. They stay void when the role comes back.
  * @param role the one that they have from now on; null: none.
- * @returns how many.
  */
-export async function revokeManagementKeys(
+export async function takeBack(
+  store: Store,
+  scope: WorkspaceScope,
+  userId: string,
+  role: Role | null,
+): Promise<TakenBack> {
+  const { prisma } = store;
+  const maker = await prisma.user.findUnique({ where: { id: userId }, select: { operator: true } });
+  if (maker?.operator) return { managementKeys: 0, invitations: 0 };
+  const lost = await lostManagementKeys(store, scope, userId, role);
+  const where = { id: { in: lost.map(({ id }) => id) } };
+  await prisma.managementKey.updateMany({ where, data: { revokedAt: new Date() } });
+  const invitations = await withdrawInvitations(store, scope, userId, role);
+  return { managementKeys: lost.length, invitations };
+}
+
+/** The management keys in force that a member made and with this role could not make. */
+export async function lostManagementKeys(
   { prisma }: Store,
   { workspaceId }: WorkspaceScope,
   userId: string,
   role: Role | null,
-): Promise<number> {
-  const maker = await prisma.user.findUnique({ where: { id: userId }, select: { operator: true } });
-  if (maker?.operator) return 0;
+) {
   const own = await prisma.managementKey.findMany({
     where: { workspaceId, createdBy: userId, revokedAt: null },
-    select: { id: true, role: true },
+    select: { id: true, name: true, role: true, displayStart: true, displayEnd: true },
+    orderBy: { id: 'asc' },
   });
-  const lost = own.filter((key) => {
+  return own.filter((key) => {
     const given = key.role === null ? null : roleOf(key.role);
     return role === null || given === null || !mayGive(role, given);
   });
-  const where = { id: { in: lost.map(({ id }) => id) } };
-  await prisma.managementKey.updateMany({ where, data: { revokedAt: new Date() } });
-  return lost.length;
+}
+
+/** How a change of who belongs to a workspace ends: every process reads again which API keys have lost their member. */
+export function changedMembers({ workspaceId }: WorkspaceScope, userId: string, taken?: TakenBack) {
+  const { managementKeys = 0, invitations = 0 } = taken ?? {};
+  const detail = {
+    ...(managementKeys > 0 ? { revokedManagementKeys: managementKeys } : {}),
+    ...(invitations > 0 ? { cancelledInvitations: invitations } : {}),
+  };
+  return {
+    subject: userId,
+    workspaceId,
+    ...(Object.keys(detail).length > 0 ? { detail } : {}),
+    changes: [{ kind: 'workspace' as const, subject: workspaceId }],
+  };
 }

@@ -1,15 +1,18 @@
-import { type Context, change, create, read } from '#lib/control/declare';
+import { change, create, read } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
 import { limitOf, pageOf, paging } from '#lib/control/field/paging';
 import {
+  changedMembers,
   findMember,
   keepAnOwner,
   memberFields,
   refuseOwners,
-  revokeManagementKeys,
   showMember,
   stateOf,
+  takeBack,
 } from '#lib/control/member/change';
+import { whatStops } from '#lib/control/member/keys';
+import { leaveWorkspace, transferOwnership } from '#lib/control/member/own';
 import { memberEmail, memberName, memberRole, shownMember } from '#lib/control/member/settings';
 import { badInput, conflict, notFound } from '#lib/control/refusal';
 import { inScope } from '#lib/control/scope';
@@ -36,7 +39,7 @@ export const addMember = create({
     const { count } = await store.prisma.member.createMany({ data, skipDuplicates: true });
     if (count === 0) throw conflict(`${email} is a member already; change the role instead`, 'email');
     const added = await findMember(store, scope, user.id);
-    return { ...done(context, added.id), result: added, before: null, after: stateOf(added) };
+    return { ...changedMembers(scope, added.id), result: added, before: null, after: stateOf(added) };
   },
 });
 
@@ -59,10 +62,10 @@ export const setMember = change({
     if (old.role === 'owner' && role !== 'owner') await keepAnOwner(store, scope, old.id);
     const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId: old.id } };
     await store.prisma.member.update({ where, data: { role } });
-    const revoked = await revokeManagementKeys(store, scope, old.id, role);
+    const taken = await takeBack(store, scope, old.id, role);
     const result = { ...old, role };
     return {
-      ...done(context, old.id, revoked),
+      ...changedMembers(scope, old.id, taken),
       result,
       before: stateOf(old),
       after: stateOf(result),
@@ -89,8 +92,8 @@ export const removeMember = change({
     if (old.role === 'owner') await keepAnOwner(store, scope, old.id);
     const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId: old.id } };
     await store.prisma.member.delete({ where });
-    const revoked = await revokeManagementKeys(store, scope, old.id, null);
-    return { ...done(context, old.id, revoked), result: old, before: stateOf(old), after: null };
+    const taken = await takeBack(store, scope, old.id, null);
+    return { ...changedMembers(scope, old.id, taken), result: old, before: stateOf(old), after: null };
   },
 });
 
@@ -132,14 +135,13 @@ export const listMembers = read({
   },
 });
 
-export const memberOperations = [addMember, setMember, removeMember, showMemberOf, listMembers];
-
-/** Every process reads again which API keys have lost their member (contract: authentication/inactive-reasons). */
-function done({ scope }: Context<'workspace'>, userId: string, revoked = 0) {
-  return {
-    subject: userId,
-    workspaceId: scope.workspaceId,
-    ...(revoked > 0 ? { detail: { revokedManagementKeys: revoked } } : {}),
-    changes: [{ kind: 'workspace' as const, subject: scope.workspaceId }],
-  };
-}
+export const memberOperations = [
+  addMember,
+  setMember,
+  removeMember,
+  showMemberOf,
+  listMembers,
+  whatStops,
+  leaveWorkspace,
+  transferOwnership,
+];

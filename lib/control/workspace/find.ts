@@ -16,7 +16,7 @@ export async function listWorkspaces(
   page: { conditions(values: unknown[]): string[]; readonly after: Place | null; readonly limit: number },
 ): Promise<{ data: ListedWorkspace[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
-  const where = [within(scope, 'w.id', values), ...page.conditions(values)];
+  const where = ['w.deleted_at IS NULL', within(scope, 'w.id', values), ...page.conditions(values)];
   if (page.after !== null) {
     values.push(page.after.at, page.after.id);
     where.push(`(w.created_at, w.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);

@@ -7,7 +7,9 @@ import { conditionsOf, fieldsOf, limitOf, pageOf, paging, placeOf } from '#lib/c
 import { columnsOf } from '#lib/control/field/settings';
 import { notFound } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
+import { deleteWorkspace, showDeletion } from '#lib/control/workspace/delete';
 import { listWorkspaces, readWorkspace } from '#lib/control/workspace/find';
+import { openWorkspace } from '#lib/control/workspace/open';
 import {
   changedWorkspace,
   listedWorkspace,
@@ -123,4 +125,12 @@ export const listAllWorkspaces = read({
   },
 });
 
-export const workspaceOperations = [createWorkspace, setWorkspace, showWorkspace, listAllWorkspaces];
+export const workspaceOperations = [
+  createWorkspace,
+  setWorkspace,
+  showWorkspace,
+  listAllWorkspaces,
+  openWorkspace,
+  showDeletion,
+  deleteWorkspace,
+];

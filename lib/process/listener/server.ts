@@ -6,6 +6,7 @@ import { isManagementTarget } from '#lib/management/serve';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { trackConnections } from '#lib/process/listener/connections';
+import { inTurn } from '#lib/process/listener/in-turn';
 import { isMetricsTarget, type ServeMetrics } from '#lib/process/metrics';
 import { createBodyGate } from '#lib/process/pages/body-gate';
 import type { Pages } from '#lib/process/pages/console';
@@ -35,6 +36,7 @@ export function createListener(parts: ListenerParts): Listener {
   const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
   const takeBody = createBodyGate(newId);
   let stopping = false;
+  const take = inTurn(serve);
 
   const server = createServer(
     {
@@ -48,10 +50,10 @@ export function createListener(parts: ListenerParts): Listener {
       // The gateway upgrades nothing: such a request is answered as if it had not asked.
       shouldUpgradeCallback: (request) => dev && !isForGateway(request),
     },
-    serve,
+    take,
   );
   // Node would answer an Expect that it does not know itself, without an id.
-  server.on('checkExpectation', serve);
+  server.on('checkExpectation', take);
   server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
   server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
   pages.attach(server);

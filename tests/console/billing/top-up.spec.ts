@@ -67,7 +67,9 @@ test('a card that is saved while paying is charged by itself within the limits t
   await callGateway(key);
   await expect(async () => {
     await page.reload();
-    await expect(automatic.getByRole('status')).toContainText('The bank asks the card holder', { timeout: 500 });
+    await expect(automatic.getByRole('status')).toContainText('The bank asks the card holder', {
+      timeout: 500,
+    });
   }).toPass();
   await expectAccessible(page);
   await automatic.getByRole('button', { name: 'Resume' }).click();

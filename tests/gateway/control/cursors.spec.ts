@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { operations } from '#lib/control/operations';
 import { runAny } from '#lib/control/run';
 import { controlHost, createKey, createWorkspace, setKey } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

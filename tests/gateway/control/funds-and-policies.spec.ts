@@ -10,7 +10,7 @@ import {
   findWorkspace,
   setPolicy,
 } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

@@ -5,7 +5,7 @@ import { ControlRefused } from '#lib/control/refusal';
 import { findUserByPassword, findUserOfSession } from '#lib/control/user/authenticate';
 import { endSession, startSession } from '#lib/control/user/sessions';
 import { createUser, createWorkspace, operate } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

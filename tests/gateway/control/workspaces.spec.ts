@@ -11,7 +11,7 @@ import {
   operate,
   setWorkspace,
 } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

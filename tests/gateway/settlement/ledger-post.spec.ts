@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Posting, postLine } from '#lib/billing/ledger';
 import { publish, sqlOf } from '#lib/data/change';
 import { eventually } from '#tests/support/eventually';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 import { createCustomer, newId } from '#tests/support/settlement';
 
 const db = await openOwnDatabase();

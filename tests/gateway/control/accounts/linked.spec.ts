@@ -4,7 +4,7 @@ import { enterByProvider, linkAccount, unlinkAccount } from '#lib/control/user/l
 import { showAccount } from '#lib/control/user/profile';
 import { asks, enter, newcomer, newEmail, refusalOf, rules } from '#tests/gateway/control/accounts/people';
 import { createUser } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { requestReset } from '#lib/control/user/reset';
 import { asks, newcomer, newEmail, openTestOutbox, tokensIn } from '#tests/gateway/control/accounts/people';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 beforeEach(() => db.prisma.mail.deleteMany());

@@ -16,7 +16,7 @@ import {
   tokensIn,
 } from '#tests/gateway/control/accounts/people';
 import { createKeyAs } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { UserActor } from '#lib/control/actor';
+import { mintInvitationLink } from '#lib/control/invitation/link';
+import { createInvitation } from '#lib/control/invitation/operations';
 import { operations } from '#lib/control/operations';
 import { runAny } from '#lib/control/run';
 import { mintToken, type TokenPurpose } from '#lib/control/user/token';
 import { enter, newcomer, newEmail, password, rules } from '#tests/gateway/control/accounts/people';
-import { controlHost } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { addMember, controlHost, operate } from '#tests/support/control/operate';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 
@@ -22,6 +24,24 @@ const token =
     const sql = { query: (text: string, values: unknown[]) => db.pool.query(text, values) };
     return { token: await mintToken(sql, 'pepper', { userId: id, purpose }) };
   };
+
+/** Their workspace, with another owner. */
+async function shared({ id }: Person) {
+  const [own, other] = [
+    await db.prisma.member.findFirstOrThrow({ where: { userId: id } }),
+    await newcomer(db),
+  ];
+  await addMember(db, { workspace: own.workspaceId, email: other.email, role: 'owner' });
+  return { workspace: own.workspaceId, member: other.id };
+}
+
+/** The link of an invitation of somebody else's. */
+async function invited(email: string): Promise<{ token: string }> {
+  const { slug } = await newcomer(db);
+  const { id } = await operate(db, createInvitation, { workspace: slug, email, role: 'viewer' });
+  const sql = { query: (text: string, values: unknown[]) => db.pool.query(text, values) };
+  return { token: await mintInvitationLink(sql, 'pepper', id) };
+}
 
 /** What each of them is sent, by somebody who has signed up and in. */
 const inputs: Readonly<Record<string, (person: Person) => Promise<Record<string, unknown>>>> = {
@@ -49,6 +69,12 @@ const inputs: Readonly<Record<string, (person: Person) => Promise<Record<string,
   }),
   'session.end': async ({ actor }) => ({ id: actor.sessionId }),
   'session.end-all': async () => ({}),
+  'workspace.open': async () => ({ name: 'Lab' }),
+  'member.leave': async (person) => ({ workspace: (await shared(person)).workspace }),
+  'member.transfer': shared,
+  'invitation.accept': async ({ id }) =>
+    invited((await db.prisma.user.findUniqueOrThrow({ where: { id } })).email),
+  'invitation.join': async () => ({ ...(await invited(newEmail())), password }),
 };
 
 const own = operations.filter(({ kind, reach }) => kind !== 'read' && reach === 'self');

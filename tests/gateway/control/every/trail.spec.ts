@@ -99,6 +99,12 @@ async function changed(operation: Operation): Promise<{ secrets: string[] }> {
     await db.prisma.autoTopUp.deleteMany({ where: of });
     await db.prisma.autoTopUp.create({ data: { ...of, ...paused, enabled: true, thresholdNano: 1n } });
   }
+  if (operation.name === 'workspace.delete') {
+    const { slug } = await createWorkspace(db, { name: 'Gone' });
+    const asked = { actor, workspace: slug, input: { confirm: slug } };
+    await runAny({ ...controlHost(db), ...stripe }, operation, asked);
+    return { secrets: [] };
+  }
   if (before) await run(before, { ...input, ...begun[before.name] });
   const given = { ...input, ...wanted[operation.name] };
   const { output } = await run(operation, given);
@@ -106,6 +112,9 @@ async function changed(operation: Operation): Promise<{ secrets: string[] }> {
   const made = typeof output === 'object' && output !== null && 'key' in output ? [String(output.key)] : [];
   return { secrets: [...secret.map(([name]) => String(given[name])), ...made] };
 }
+
+/** Whether it is about a workspace of its own. */
+const ownPlace = ({ name, reach }: Operation) => reach === 'gateway' || name === 'workspace.delete';
 
 /** Those of them that change nothing that a snapshot holds. */
 const quiet: readonly string[] = ['policy.save', 'policy.discard'];
@@ -125,7 +134,7 @@ describe.each(mutations)('$name', (operation) => {
     const [row, ...more] = is.rows.slice(was.rows.length);
     expect(more).toEqual([]);
     expect(row).toMatchObject({ actor: 'test', address: '192.0.2.7', subject: expect.stringMatching(/./) });
-    expect([null, workspaceId, ...(operation.reach === 'gateway' ? [row?.subject] : [])]).toContain(
+    expect([null, workspaceId, ...(ownPlace(operation) ? [row?.subject] : [])]).toContain(
       row?.workspaceId ?? null,
     );
     expect(row?.before === null && row.after === null).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { showOverview } from '#lib/control/overview/operations';
 import { settle } from '#lib/settlement/settle';
 import { createKey, createWorkspace, operate } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 
 const db = await openOwnDatabase();

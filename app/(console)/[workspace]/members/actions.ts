@@ -1,0 +1,23 @@
+'use server';
+
+import { operationAction } from '#lib/console/operation';
+import { cancelInvitation, createInvitation, resendInvitation } from '#lib/control/invitation/operations';
+import { whatStops } from '#lib/control/member/keys';
+import { removeMember, setMember } from '#lib/control/member/operations';
+import { leaveWorkspace, transferOwnership } from '#lib/control/member/own';
+
+export const inviteAction = operationAction(createInvitation);
+
+export const resendAction = operationAction(resendInvitation);
+
+export const cancelAction = operationAction(cancelInvitation);
+
+export const setMemberAction = operationAction(setMember);
+
+export const removeMemberAction = operationAction(removeMember);
+
+export const leaveAction = operationAction(leaveWorkspace);
+
+export const transferAction = operationAction(transferOwnership);
+
+export const whatStopsAction = operationAction(whatStops);

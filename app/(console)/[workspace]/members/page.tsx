@@ -1,0 +1,109 @@
+import type { Metadata } from 'next';
+import { InvitationTable } from '#components/members/invitation-table';
+import { InviteButton } from '#components/members/invite-dialog';
+import { MemberPageProvider } from '#components/members/member-actions';
+import { MemberTable } from '#components/members/member-table';
+import { RoleMatrix } from '#components/members/role-matrix';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { getConsoleHost } from '#lib/console/db';
+import { listAddress } from '#lib/console/list-address';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showZone } from '#lib/console/show/time';
+import { invitationRowOf, memberRowOf } from '#lib/console/team/member-rows';
+import { roleMatrix } from '#lib/console/team/role-matrix';
+import { listInvitations } from '#lib/control/invitation/operations';
+import { listMembers } from '#lib/control/member/operations';
+import { operations } from '#lib/control/operations';
+import { may, roles, rolesThatMay } from '#lib/control/role';
+import {
+  cancelAction,
+  inviteAction,
+  leaveAction,
+  removeMemberAction,
+  resendAction,
+  setMemberAction,
+  transferAction,
+  whatStopsAction,
+} from './actions';
+
+export const metadata: Metadata = { title: 'Members' };
+
+const actions = {
+  ...{ invite: inviteAction, resend: resendAction, cancel: cancelAction, set: setMemberAction },
+  ...{ remove: removeMemberAction, leave: leaveAction, transfer: transferAction, whatStops: whatStopsAction },
+};
+const lines = roleMatrix(operations);
+
+interface MembersPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function MembersPage({ params, searchParams }: MembersPageProps) {
+  const { user, role, workspace } = await requireMember((await params).workspace, 'members:read');
+  const { slug, timeZone } = workspace;
+  const after = [(await searchParams).after].flat()[0];
+  const [members, invitations] = await Promise.all([
+    readForPage(listMembers, slug, { after, limit: 100 }),
+    readForPage(listInvitations, slug, { limit: 200 }),
+  ]);
+  const nowMs = Date.now();
+  const place = { timeZone, nowMs };
+  const changesOwners = may(role, 'owners:write');
+  const locked = may(role, 'members:write')
+    ? null
+    : `Your role is ${role}. Ask an ${rolesThatMay('members:write')} to change members.`;
+  const here = `/${slug}/members`;
+  return (
+    <MemberPageProvider
+      actions={actions}
+      workspace={slug}
+      locked={locked}
+      changesOwners={changesOwners}
+      roles={roles.filter((one) => one !== 'owner' || changesOwners)}
+    >
+      <PageHead title="Members" action={<InviteButton />}>
+        Who works in this workspace, and what they may do. A change is in force at once.
+      </PageHead>
+      <section aria-label="Members" className="grid min-w-0 gap-3">
+        <MemberTable members={members.data.map((one) => memberRowOf(one, user.id, place))} />
+        <PagesNav
+          label="Pages of the members"
+          first={after ? here : null}
+          next={members.next ? listAddress(here, { after: members.next }) : null}
+          words={{ first: 'First', next: 'More' }}
+        >
+          Days in {showZone(timeZone, nowMs)}. A workspace keeps at least one owner.
+        </PagesNav>
+      </section>
+      {invitations.data.length > 0 ? (
+        <section aria-labelledby="invitations" className="grid min-w-0 gap-3">
+          <h2 id="invitations" className="font-semibold text-base">
+            Open invitations
+          </h2>
+          {getConsoleHost().env.mails ? null : (
+            <p className="text-muted leading-5">
+              This gateway sends no mail (<code>SMTP_URL</code> is not set): links are printed in its log. Ask
+              whoever runs it to hand them on.
+            </p>
+          )}
+          <InvitationTable invitations={invitations.data.map((one) => invitationRowOf(one, place))} />
+        </section>
+      ) : null}
+      <section aria-labelledby="roles" className="grid min-w-0 gap-3">
+        <div className="grid gap-1">
+          <h2 id="roles" className="font-semibold text-base">
+            What roles may do
+          </h2>
+          <p className="max-w-2xl text-muted leading-5">
+            The same rules hold here, on the management API and for management keys. Open a line to see what
+            it stands for.
+          </p>
+        </div>
+        <RoleMatrix roles={roles} lines={lines} />
+      </section>
+    </MemberPageProvider>
+  );
+}

@@ -1,0 +1,111 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
+import { Field } from '#components/ui/field';
+import { toast } from '#components/ui/toaster';
+
+interface ConfirmDialogProps {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  title: ReactNode;
+  description?: ReactNode;
+  /** What is lost, or what to choose. */
+  children?: ReactNode;
+  /** What must be typed first; null: a press is enough. */
+  typed?: string | null;
+  verb: { readonly idle: string; readonly pending: string };
+  tone?: 'danger' | 'primary';
+  keep?: string;
+  /** Why it cannot be done now. */
+  blocked?: boolean;
+  act(): Promise<Answer<unknown>>;
+  /** Said when it is done. */
+  done: string;
+  /** What follows in place of reading the page again. */
+  onDone?(): void;
+}
+
+/** Asks before something that cannot be undone by another press. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { open, title, description, children, typed = null, verb, tone = 'danger', keep = 'Cancel' } = props;
+  const router = useRouter();
+  const [text, setText] = useState('');
+  const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
+  const [pending, startTransition] = useTransition();
+
+  function change(next: boolean) {
+    if (!next) {
+      setText('');
+      setFault(null);
+    }
+    props.onOpenChange(next);
+  }
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (typed !== null && text.trim() !== typed) {
+      setFault({ message: `Type ${typed} exactly as it is written.`, signedOut: false });
+      return;
+    }
+    startTransition(async () => {
+      const answer = await props.act().catch(() => null);
+      if (!answer?.ok) {
+        setFault(answer ?? { message: 'No answer came. Reload the page and look first.', signedOut: false });
+        return;
+      }
+      toast.success(props.done);
+      if (props.onDone) return props.onDone();
+      change(false);
+      router.refresh();
+    });
+  }
+
+  const error = fault ? (
+    <>
+      {fault.message}
+      {fault.signedOut ? <SignInAgain /> : null}
+    </>
+  ) : null;
+  return (
+    <Dialog open={open} onOpenChange={change} title={title} description={description}>
+      <form onSubmit={submit} noValidate>
+        {children || typed !== null || error ? (
+          <DialogBody>
+            {children}
+            {typed === null ? null : (
+              <Field
+                name="confirmation"
+                label={
+                  <>
+                    Type <strong className="font-mono [overflow-wrap:anywhere]">{typed}</strong> to confirm
+                  </>
+                }
+                value={text}
+                onValueChange={setText}
+                error={error ?? undefined}
+                autoComplete="off"
+                spellCheck={false}
+              />
+            )}
+            {typed === null && error ? (
+              <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
+                {error}
+              </p>
+            ) : null}
+          </DialogBody>
+        ) : null}
+        <DialogFooter>
+          <Button onClick={() => change(false)}>{keep}</Button>
+          <Button type="submit" tone={tone} disabled={pending || props.blocked === true}>
+            {pending ? verb.pending : verb.idle}
+          </Button>
+        </DialogFooter>
+      </form>
+    </Dialog>
+  );
+}

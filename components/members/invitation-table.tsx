@@ -1,0 +1,98 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { useTransition } from 'react';
+import { useMemberPage } from '#components/members/member-actions';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { toast } from '#components/ui/toaster';
+import type { InvitationRow } from '#lib/console/team/member-rows';
+
+/** Who is asked and has not answered. */
+export function InvitationTable({ invitations }: { invitations: readonly InvitationRow[] }) {
+  return (
+    <Table label="Open invitations">
+      <thead>
+        <tr>
+          <HeadCell>Address</HeadCell>
+          <HeadCell>Role</HeadCell>
+          <HeadCell>Sent</HeadCell>
+          <HeadCell>Ends</HeadCell>
+          <HeadCell>
+            <span className="sr-only">Actions</span>
+          </HeadCell>
+        </tr>
+      </thead>
+      <tbody>
+        {invitations.map((row) => (
+          <Invitation key={row.id} row={row} />
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function Invitation({ row }: { row: InvitationRow }) {
+  const { actions, workspace, locked, changesOwners } = useMemberPage();
+  const router = useRouter();
+  const [pending, startTransition] = useTransition();
+  const mayChange = locked === null && (row.role !== 'owner' || changesOwners);
+
+  function change(verb: 'resend' | 'cancel') {
+    startTransition(async () => {
+      const answer = await actions[verb](workspace, { id: row.id }).catch(() => null);
+      if (answer?.ok)
+        toast.success(
+          verb === 'resend'
+            ? `A new mail is on its way to ${row.email}`
+            : `The invitation of ${row.email} is taken back`,
+        );
+      else toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
+      router.refresh();
+    });
+  }
+
+  return (
+    <Row>
+      <Cell className="min-w-44">
+        <span className="block font-medium [overflow-wrap:anywhere]">{row.email}</span>
+        <span className="block text-muted text-xs [overflow-wrap:anywhere]">by {row.invitedBy}</span>
+      </Cell>
+      <Cell>
+        <Badge tone={row.role === 'owner' ? 'accent' : 'neutral'} className="capitalize">
+          {row.role}
+        </Badge>
+      </Cell>
+      <Cell className="whitespace-nowrap" title={row.sent.exact}>
+        {row.sent.text}
+      </Cell>
+      <Cell className="whitespace-nowrap" title={row.ends.exact}>
+        {row.expired ? <span className="text-warn">{row.ends.text}</span> : row.ends.text}
+      </Cell>
+      <Cell className="w-px">
+        {mayChange ? (
+          <span className="flex justify-end gap-1.5">
+            <Button
+              size="small"
+              disabled={pending}
+              aria-label={`Send again to ${row.email}`}
+              onClick={() => change('resend')}
+            >
+              Send again
+            </Button>
+            <Button
+              size="small"
+              tone="quiet"
+              disabled={pending}
+              aria-label={`Cancel the invitation of ${row.email}`}
+              onClick={() => change('cancel')}
+            >
+              Cancel
+            </Button>
+          </span>
+        ) : null}
+      </Cell>
+    </Row>
+  );
+}

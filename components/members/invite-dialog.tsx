@@ -1,0 +1,148 @@
+'use client';
+
+import { UserPlus } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useId, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import { useMemberPage } from '#components/members/member-actions';
+import { Button } from '#components/ui/button';
+import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
+import { labelStyle } from '#components/ui/field';
+import { inputStyle } from '#components/ui/input';
+import { NativeSelect } from '#components/ui/native-select';
+import { toast } from '#components/ui/toaster';
+import { Tooltip } from '#components/ui/tooltip';
+
+/** An address that was not invited, and why. */
+interface Fault {
+  readonly email: string;
+  readonly message: string;
+  readonly signedOut: boolean;
+}
+
+/** One invitation for each address; those that were refused stay in the box with the reason. */
+export function InviteButton() {
+  const { locked, roles } = useMemberPage();
+  const [open, setOpen] = useState(false);
+  if (locked) {
+    return (
+      <Tooltip content={locked}>
+        <Button tone="primary" aria-disabled aria-description={locked}>
+          <UserPlus />
+          Invite
+        </Button>
+      </Tooltip>
+    );
+  }
+  return (
+    <>
+      <Button tone="primary" onClick={() => setOpen(true)}>
+        <UserPlus />
+        Invite
+      </Button>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Invite people"
+        description="Each address gets a mail with a link that works once, for 7 days, and for that address alone."
+      >
+        <InviteForm roles={roles} onClose={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): void }) {
+  const { actions, workspace } = useMemberPage();
+  const router = useRouter();
+  const [text, setText] = useState('');
+  const [role, setRole] = useState(roles.includes('developer') ? 'developer' : (roles[0] ?? 'viewer'));
+  const [faults, setFaults] = useState<readonly Fault[]>([]);
+  const [pending, startTransition] = useTransition();
+  const id = useId();
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    const emails = [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
+    if (emails.length === 0) {
+      setFaults([{ email: '', message: 'Write at least one e-mail address.', signedOut: false }]);
+      return;
+    }
+    startTransition(async () => {
+      const refused: Fault[] = [];
+      for (const email of emails) {
+        const answer = await actions.invite(workspace, { email, role }).catch(() => null);
+        if (answer?.ok) continue;
+        const { message = 'No answer came. Look at the list first.', signedOut = false } = answer ?? {};
+        refused.push({ email, message, signedOut });
+        if (signedOut) break;
+      }
+      const sent = emails.length - refused.length;
+      if (sent > 0) {
+        toast.success(sent === 1 ? '1 invitation is on its way' : `${sent} invitations are on their way`);
+        router.refresh();
+      }
+      if (refused.length === 0) return onClose();
+      setFaults(refused);
+      setText(refused.map(({ email }) => email).join('\n'));
+    });
+  }
+
+  return (
+    <form onSubmit={submit} noValidate>
+      <DialogBody>
+        <div className="grid gap-1.5">
+          <label htmlFor={`${id}-emails`} className={labelStyle}>
+            E-mail addresses
+          </label>
+          <textarea
+            id={`${id}-emails`}
+            name="emails"
+            rows={3}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            placeholder="ann@example.com, bob@example.com"
+            aria-describedby={`${id}-hint`}
+            aria-invalid={faults.length > 0}
+            spellCheck={false}
+            autoCapitalize="none"
+            className={`${inputStyle} h-auto py-2 leading-5`}
+          />
+          <p id={`${id}-hint`} className="text-[0.8125rem] text-muted leading-5">
+            One or several, with commas or line breaks between them.
+          </p>
+          {faults.length > 0 ? (
+            <ul role="alert" className="grid gap-1 text-[0.8125rem] text-bad leading-5">
+              {faults.map(({ email, message, signedOut }) => (
+                <li key={email} className="[overflow-wrap:anywhere]">
+                  {email && !message.includes(email) ? `${email}: ` : ''}
+                  {message}
+                  {signedOut ? <SignInAgain /> : null}
+                </li>
+              ))}
+            </ul>
+          ) : null}
+        </div>
+        <div className="grid gap-1.5">
+          <span className={labelStyle}>Role</span>
+          <NativeSelect
+            label="Role"
+            value={role}
+            options={roles.map((value) => ({ value, label: capital(value) }))}
+            onChange={setRole}
+          />
+        </div>
+      </DialogBody>
+      <DialogFooter>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" tone="primary" disabled={pending}>
+          {pending ? 'Inviting…' : 'Send invitations'}
+        </Button>
+      </DialogFooter>
+    </form>
+  );
+}
+
+function capital(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}

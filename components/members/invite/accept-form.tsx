@@ -1,0 +1,39 @@
+'use client';
+
+import { useState } from 'react';
+import { Alert } from '#components/account/alert';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+
+interface AcceptFormProps {
+  token: string;
+  email: string;
+  accept(input: unknown): Promise<Answer<{ slug: string }>>;
+}
+
+/** One press, because programs that look through mail open every link in it. */
+export function AcceptForm({ token, email, accept }: AcceptFormProps) {
+  const [fault, setFault] = useState<string | null>(null);
+  const [pending, setPending] = useState(false);
+
+  async function press() {
+    setPending(true);
+    const answer = await accept({ token }).catch(() => null);
+    if (answer?.ok) {
+      window.location.assign(`/${answer.value.slug}`);
+      return;
+    }
+    setPending(false);
+    setFault(answer?.message ?? 'The gateway did not answer. Try again.');
+  }
+
+  return (
+    <div className="grid gap-4">
+      {fault ? <Alert tone="bad">{fault}</Alert> : null}
+      <p className="text-muted leading-5 [overflow-wrap:anywhere]">You are signed in as {email}.</p>
+      <Button tone="primary" disabled={pending} onClick={() => void press()}>
+        {pending ? 'Joining…' : 'Accept the invitation'}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+'use client';
+
+import { signIn } from 'next-auth/react';
+import { type FormEvent, useState } from 'react';
+import { Alert } from '#components/account/alert';
+import { PasswordField } from '#components/account/password-field';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Field } from '#components/ui/field';
+
+interface JoinFormProps {
+  token: string;
+  email: string;
+  join(input: unknown): Promise<Answer<{ slug: string }>>;
+}
+
+/** Makes an account of the invited address, signs in and opens the workspace. */
+export function JoinForm({ token, email, join }: JoinFormProps) {
+  const [fault, setFault] = useState<{ field: string | null; message: string } | null>(null);
+  const [pending, setPending] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const password = String(data.get('password') ?? '');
+    const name = String(data.get('name') ?? '').trim();
+    setPending(true);
+    setFault(null);
+    const answer = await join({ token, password, ...(name ? { name } : {}) }).catch(() => null);
+    if (answer?.ok) {
+      const entered = await signIn('credentials', { email, password, redirect: false }).catch(
+        () => undefined,
+      );
+      window.location.assign(entered?.ok ? `/${answer.value.slug}` : '/sign-in');
+      return;
+    }
+    setPending(false);
+    setFault(answer ?? { field: null, message: 'The gateway did not answer. Try again in a moment.' });
+  }
+
+  const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
+  return (
+    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+      {fault && !errorOf('password') && !errorOf('name') ? <Alert tone="bad">{fault.message}</Alert> : null}
+      <Field label="E-mail" name="email" type="email" value={email} readOnly autoComplete="username" />
+      <Field
+        label="Name"
+        name="name"
+        hint="Optional; as others see you."
+        autoComplete="name"
+        maxLength={100}
+        error={errorOf('name')}
+      />
+      <PasswordField
+        label="Password"
+        name="password"
+        autoComplete="new-password"
+        hint="At least 10 characters; three random words do."
+        error={errorOf('password')}
+      />
+      <Button type="submit" tone="primary" disabled={pending}>
+        {pending ? 'Creating your account…' : 'Create account and join'}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,55 @@
+'use client';
+
+import { createContext, type ReactNode, useContext } from 'react';
+import type { Answer } from '#components/form/answer';
+import type { Role } from '#lib/control/role';
+
+type Change<Input> = (workspace: string, input: Input) => Promise<Answer<unknown>>;
+
+/** What stops with a removal or a lower role. */
+export interface Stopping {
+  readonly apiKeys: number;
+  readonly managementKeys: number;
+  readonly stopping: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly display: string;
+    readonly kind: 'api-key' | 'management-key';
+  }[];
+}
+
+export interface MemberActions {
+  readonly invite: Change<{ email: string; role: string }>;
+  readonly resend: Change<{ id: string }>;
+  readonly cancel: Change<{ id: string }>;
+  readonly set: Change<{ member: string; role: string }>;
+  readonly remove: Change<{ member: string }>;
+  readonly leave: Change<{ workspace: string }>;
+  readonly transfer: Change<{ workspace: string; member: string }>;
+  whatStops(workspace: string, input: { member: string; role?: string }): Promise<Answer<Stopping>>;
+}
+
+interface MemberPage {
+  readonly actions: MemberActions;
+  /** Slug. */
+  readonly workspace: string;
+  /** Why nothing may be changed here; null when it may. */
+  readonly locked: string | null;
+  /** Whether whoever looks may change owners. */
+  readonly changesOwners: boolean;
+  /** The roles that they may give. */
+  readonly roles: readonly Role[];
+}
+
+const MemberPageContext = createContext<MemberPage | null>(null);
+
+export function MemberPageProvider({ children, ...page }: MemberPage & { children: ReactNode }) {
+  return <MemberPageContext value={page}>{children}</MemberPageContext>;
+}
+
+/** @throws Error outside a MemberPageProvider. */
+export function useMemberPage(): MemberPage {
+  const page = useContext(MemberPageContext);
+  if (!page) throw new Error('the dialogs of members stand on a page that provides them');
+  return page;
+}

@@ -1,0 +1,57 @@
+'use client';
+
+import { type FormEvent, useState } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Field } from '#components/ui/field';
+
+interface NewWorkspaceFormProps {
+  open(input: unknown): Promise<Answer<{ slug: string }>>;
+}
+
+/** Makes a workspace in the browser's time zone and goes there. */
+export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
+  const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
+  const [pending, setPending] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    setPending(true);
+    const answer = await open({ name, timeZone }).catch(() => null);
+    if (answer?.ok) {
+      // The whole page anew: the list of workspaces stands in every part of it.
+      window.location.assign(`/${answer.value.slug}`);
+      return;
+    }
+    setPending(false);
+    setFault(answer ?? { message: 'The gateway did not answer. Try again in a moment.', signedOut: false });
+  }
+
+  return (
+    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+      <Field
+        label="Name"
+        name="name"
+        placeholder="Acme Labs"
+        autoComplete="off"
+        maxLength={100}
+        required
+        hint="Its address is made of it; both can be changed later."
+        error={
+          fault ? (
+            <>
+              {fault.message}
+              {fault.signedOut ? <SignInAgain /> : null}
+            </>
+          ) : undefined
+        }
+      />
+      <Button type="submit" tone="primary" disabled={pending}>
+        {pending ? 'Making it…' : 'Create workspace'}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,63 @@
+import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
+import type { ShownInvitation } from '#lib/control/invitation/settings';
+import type { ShownMember } from '#lib/control/member/settings';
+import type { Role } from '#lib/control/role';
+
+interface Place {
+  readonly timeZone: string;
+  readonly nowMs: number;
+}
+
+/** A member, ready to read. */
+export interface MemberRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly role: Role;
+  readonly since: { readonly text: string; readonly exact: string };
+  /** Whoever looks at the page. */
+  readonly you: boolean;
+}
+
+export function memberRowOf(member: ShownMember, userId: string, place: Place): MemberRow {
+  const { id, email, name, role } = member;
+  return { id, email, name, role, since: dayOf(member.since, place), you: id === userId };
+}
+
+/** An open invitation, ready to read. */
+export interface InvitationRow {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly invitedBy: string;
+  readonly expired: boolean;
+  /** "2 h ago". */
+  readonly sent: { readonly text: string; readonly exact: string };
+  /** "in 6 d", or "ran out 3 h ago". */
+  readonly ends: { readonly text: string; readonly exact: string };
+}
+
+export function invitationRowOf(one: ShownInvitation, place: Place): InvitationRow {
+  const { id, email, role, invitedBy, state } = one;
+  const expired = state === 'expired';
+  const ends = agoOf(one.expiresAt, place);
+  return {
+    ...{ id, email, role, expired, invitedBy: invitedBy ?? 'The operator' },
+    sent: agoOf(one.sentAt, place),
+    ends: expired ? { ...ends, text: `ran out ${ends.text}` } : ends,
+  };
+}
+
+function dayOf(iso: string, { timeZone, nowMs }: Place) {
+  const atMs = Date.parse(iso);
+  return { text: showDay(atMs, timeZone), exact: exactOf(atMs, timeZone, nowMs) };
+}
+
+function agoOf(iso: string, { timeZone, nowMs }: Place) {
+  const atMs = Date.parse(iso);
+  return { text: showAgo(atMs, nowMs), exact: exactOf(atMs, timeZone, nowMs) };
+}
+
+function exactOf(atMs: number, timeZone: string, nowMs: number): string {
+  return `${showMoment(atMs, timeZone)} (${showZone(timeZone, nowMs)})`;
+}

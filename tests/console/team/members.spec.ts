@@ -1,0 +1,92 @@
+import { expect } from '@playwright/test';
+import { addPerson, test } from '#tests/console/home';
+import { linkInLog } from '#tests/console/visit';
+import { createKeyAs, createWorkspace, setWorkspace } from '#tests/support/control/operate';
+
+test('whoever is invited joins by the link of the mail alone, and is removed with the keys that the page names', async ({
+  page,
+  home,
+  db,
+  browser,
+}) => {
+  const name = '"><img src=x onerror=document.title=1>';
+  await setWorkspace(db, { workspace: home.slug, name });
+  const email = `invited@${home.slug}.example`;
+  await page.goto(`/${home.slug}/members`);
+  await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  const form = page.getByRole('dialog', { name: 'Invite people' });
+  await form.getByLabel('E-mail addresses').fill(`${email}, nobody`);
+  await form.getByRole('button', { name: 'Send invitations' }).click();
+  await expect(form.getByText('nobody: Not an e-mail address')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('row').filter({ hasText: email })).toContainText(/in [67] d/);
+  const link = await linkInLog(email);
+
+  await page.goto(link);
+  await expect(page.getByText(`You are signed in as ${home.owner.email}`)).toBeVisible();
+
+  const theirs = await (await browser.newContext()).newPage();
+  await theirs.goto(link);
+  await expect(theirs.getByRole('heading', { name: `Join ${name}` })).toBeVisible();
+  await theirs.getByLabel('Name').fill(name);
+  await theirs.getByRole('textbox', { name: 'Password' }).fill('three random words');
+  await theirs.getByRole('button', { name: 'Create account and join' }).click();
+  await theirs.waitForURL(`**/${home.slug}`);
+  await theirs.goto(`/${home.slug}/members`);
+  await expect(theirs.getByRole('row').filter({ hasText: email })).toContainText('You');
+  await expect(theirs.getByRole('button', { name: 'Invite', exact: true })).toHaveAttribute(
+    'aria-disabled',
+    'true',
+  );
+
+  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  await createKeyAs(db, id, { workspace: home.slug, name: 'their server' });
+  await page.goto(`/${home.slug}/members`);
+  await page.getByRole('button', { name: `Actions for ${email}` }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  const asked = page.getByRole('dialog', { name: /^Remove/ });
+  await expect(asked.getByRole('listitem')).toContainText('their server');
+  await asked.getByRole('button', { name: 'Remove member' }).click();
+  await expect(page.getByRole('row').filter({ hasText: email })).toHaveCount(0);
+  expect((await theirs.reload())?.status()).toBe(404);
+  expect(await page.title()).toBe('Members · Model Gateway');
+});
+
+test('by keyboard alone a member gets another role, and an owner hands the workspace over', async ({
+  page,
+  home,
+  db,
+}) => {
+  const other = await addPerson(db, home.slug, 'developer');
+  await page.goto(`/${home.slug}/members`);
+  const menu = page.getByRole('button', { name: `Actions for ${other.email}` });
+  await menu.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Change role' }).press('Enter');
+  await page.getByRole('combobox', { name: 'Role' }).focus();
+  await page.keyboard.type('billing');
+  await expect(page.getByText('No key stops with this.')).toBeVisible();
+  await page.getByRole('button', { name: 'Change role' }).press('Enter');
+  await expect(page.getByRole('row').filter({ hasText: other.email })).toContainText('billing');
+  await menu.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Hand ownership over' }).press('Enter');
+  await page.getByRole('button', { name: 'Hand over' }).press('Enter');
+  await expect(page.getByRole('row').filter({ hasText: other.email })).toContainText('owner');
+  await expect(page.getByRole('row').filter({ hasText: home.owner.email })).toContainText('admin');
+});
+
+test('a workspace of one’s own is made from the switcher, and one of others is not found', async ({
+  page,
+  home,
+  db,
+}) => {
+  const { slug } = await createWorkspace(db, { name: `Foreign ${home.slug}` });
+  expect((await page.goto(`/${slug}/members`))?.status()).toBe(404);
+  await page.goto(`/${home.slug}/members`);
+  await page.getByRole('button', { name: /^Workspace/ }).click();
+  await page.getByRole('menuitem', { name: 'New workspace' }).click();
+  await page.getByLabel('Name').fill(`Lab ${home.slug}`);
+  await page.getByRole('button', { name: 'Create workspace' }).click();
+  await page.waitForURL(`**/lab-${home.slug}`);
+});

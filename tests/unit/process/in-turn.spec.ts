@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { inTurn } from '#lib/process/listener/in-turn';
+
+const servers: ReturnType<typeof createServer>[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: gateway.test\r\n\r\n`;
+
+/** A server that answers each request with its path; `began` lists them as they begin. */
+async function answering(answer?: (path: string) => Promise<void>) {
+  const began: string[] = [];
+  const serve = inTurn((request, response) => {
+    const path = request.url ?? '';
+    began.push(path);
+    void (answer?.(path) ?? Promise.resolve()).then(() => response.end(`${path};`));
+  });
+  const server = createServer(serve).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  return { began, port };
+}
+
+/** What comes back on a connection until it holds `last`. */
+async function say(port: number, text: string, last: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(text);
+  let said = '';
+  for await (const part of socket) {
+    said += String(part);
+    if (said.includes(last)) break;
+  }
+  return said;
+}
+
+describe('requests that come together on one connection (contract: request/pipelining)', () => {
+  it('do not hold up those of another connection until the last of them is answered', async () => {
+    const { began, port } = await answering();
+    const paths = Array.from({ length: 1_000 }, (_, number) => `/many/${number}/`);
+    await Promise.all([
+      say(port, paths.map(get).join(''), '/many/999/;'),
+      say(port, get('/other/'), '/other/;'),
+    ]);
+    expect(began.filter((path) => path !== '/other/')).toEqual(paths);
+    expect(began.indexOf('/other/')).toBeLessThan(100);
+  });
+
+  it('begin one after the other, and are answered in order', async () => {
+    const release = Promise.withResolvers<void>();
+    const { began, port } = await answering((path) => (path === '/1/' ? release.promise : Promise.resolve()));
+    const saying = say(port, ['/1/', '/2/', '/3/'].map(get).join(''), '/3/;');
+    await say(port, get('/other/'), '/other/;');
+    expect(began).toEqual(['/1/', '/other/']);
+    release.resolve();
+    expect((await saying).match(/\/\d\/;/g)).toEqual(['/1/;', '/2/;', '/3/;']);
+  });
+
+  it('never begin once the connection has ended', async () => {
+    const release = Promise.withResolvers<void>();
+    const { began, port } = await answering((path) => (path === '/1/' ? release.promise : Promise.resolve()));
+    const socket = connect(port, '127.0.0.1');
+    socket.write(['/1/', '/2/'].map(get).join(''));
+    await say(port, get('/other/'), '/other/;');
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+    await say(port, get('/later/'), '/later/;');
+    release.resolve();
+    await say(port, get('/last/'), '/last/;');
+    expect(began).not.toContain('/2/');
+  });
+});
