@@ -60,6 +60,8 @@ export interface Env {
   readonly allowSignUp: boolean;
   /** What a workspace made by signing up is given, nano-dollars. */
   readonly signUpCreditNano: bigint;
+  /** After so many days what is left of it expires; null: never. */
+  readonly signUpCreditDays: number | null;
   /** null: calls are sent to no collector. */
   readonly telemetry: TelemetrySettings | null;
 }
@@ -125,6 +127,7 @@ export function readEnv(source: Source): Env {
     callRetentionDays: settings.CALL_RETENTION_DAYS,
     allowSignUp: settings.ALLOW_SIGN_UP ?? embedded,
     signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
+    signUpCreditDays: settings.SIGN_UP_CREDIT_DAYS ?? null,
     telemetry,
   };
 }

@@ -1,7 +1,7 @@
 import type { QueryResult } from 'pg';
 import type { CapRoom, LockedFunds } from '#lib/admission/funds/apportion';
 import { moment, text, uuid } from '#lib/admission/funds/literals';
-import type { FundAsk } from '#lib/admission/money-store';
+import { endingSeconds, type FundAsk } from '#lib/admission/money-store';
 
 /** Locks workspace, then capped keys, and reads what they hold; rows are always locked in this order. */
 export function lockAndRead(ask: FundAsk, ownerId: string, epoch: number): string {
@@ -14,13 +14,20 @@ export function lockAndRead(ask: FundAsk, ownerId: string, epoch: number): strin
     SELECT 1 FROM workspace WHERE id = ${workspace} FOR NO KEY UPDATE;
     ${lockKeys}
     SELECT 1 FROM owner WHERE id = ${me} FOR KEY SHARE;
-    SELECT 'workspace' AS funds, w.balance_nano + w.credit_nano AS settled,
+    SELECT 'workspace' AS funds, w.balance_nano + w.credit_nano - ${expiring(0)} AS settled,
+      ${expiring(endingSeconds)} - ${expiring(0)} AS ending,
       (SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id) AS rows_all,
       ${leased('workspace', 'w.id', me)},
       (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
       EXISTS (SELECT 1 FROM owner WHERE id = ${me} AND epoch = ${epoch} AND expires_at > now()) AS alive
     FROM workspace w WHERE w.id = ${workspace};
     ${keys ? readKeys(keys, ask, me) : ''}`;
+}
+
+/** What is left of promo credits that have expired, or will so many seconds from now; most workspaces have none. */
+function expiring(seconds: number): string {
+  const until = `now() + interval '${seconds} seconds'`;
+  return `(CASE WHEN w.promo_ends_at <= ${until} THEN promo_left(w.id, ${until}) ELSE 0 END)`;
 }
 
 function leased(kind: string, subject: string, me: string): string {
@@ -92,6 +99,7 @@ export function readFunds(answer: unknown, ask: FundAsk): Read {
       ownNano: amount(row?.own),
       othersNano: amount(row?.others),
       settledNano: amount(row?.settled),
+      endingNano: amount(row?.ending),
       rowsNano: amount(row?.rows_all),
       caps: [],
     },
@@ -116,6 +124,7 @@ function keyFunds(row: Row): LockedFunds {
     ownNano: amount(row.own),
     othersNano: amount(row.others),
     settledNano: 0n,
+    endingNano: 0n,
     rowsNano: 0n,
     caps: [
       ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, row.rows_day, Number(row.day_ends_ms)),

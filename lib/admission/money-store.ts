@@ -25,6 +25,9 @@ export interface MoneyStore {
   leave(): Promise<void>;
 }
 
+/** Promo credit that expires within so many seconds is leased to nobody, and what is leased then is asked back. */
+export const endingSeconds = 30;
+
 export type LeaseKind = 'workspace' | 'key';
 
 export interface LeaseRef {

@@ -2,6 +2,7 @@ import { adjustmentChecks } from '#lib/billing/adjustment-checks';
 import { type Check, jobChecks, priced } from '#lib/billing/job-checks';
 import { kept, timeOf } from '#lib/billing/kept';
 import { paymentChecks } from '#lib/billing/payment-checks';
+import { promoChecks } from '#lib/billing/promo-checks';
 import { quarterChecks } from '#lib/billing/quarter-checks';
 import { usageChecks } from '#lib/billing/usage-checks';
 
@@ -12,6 +13,7 @@ export const checks: readonly Check[] = [
   ...adjustmentChecks,
   ...quarterChecks,
   ...paymentChecks,
+  ...promoChecks,
   {
     name: 'the balance of each workspace is the sum of its ledger',
     sql: `SELECT w.id AS workspace, w.balance_nano::text AS balance, coalesce(sum(l.amount_nano), 0)::text AS ledger

@@ -1,7 +1,7 @@
 import type { Change, SqlRunner } from '#lib/data/change';
 
 /** Why money moved by itself. Lines of `usage` are written by `postUsage` alone. */
-export type LineKind = 'top_up' | 'promo' | 'refund' | 'dispute' | 'adjustment';
+export type LineKind = 'top_up' | 'promo' | 'expiry' | 'refund' | 'dispute' | 'adjustment';
 
 /** A posting beside the usage of a quarter: top-up, refund, dispute, correction. */
 export interface Posting {

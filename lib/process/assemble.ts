@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
+import { keepFunds } from '#lib/billing/rounds';
 import { type Clock, systemClock } from '#lib/clock';
 import type { Change } from '#lib/data/change';
 import { takeOwnDirectory } from '#lib/data/directory/own-directory';
@@ -92,6 +93,7 @@ export async function assemble(
     retentionDays: env.callRetentionDays,
     report: (error) => report(error, null),
   });
+  const funds = keepFunds(db.pool, (error) => report(error, null));
   const folding = keepFolded(db.pool, clock, (error) => report(error, null));
 
   const exporter = telemetry.start(ownerId, clock.now());
@@ -291,6 +293,7 @@ export async function assemble(
       await exporter?.stop();
       await partitions.stop();
       await folding.stop();
+      await funds.stop();
       await runtime.pools.close();
       spool.remove();
     },

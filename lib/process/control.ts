@@ -14,7 +14,13 @@ import { readLimitUse } from '#lib/snapshot/limit-use';
 export function controlOf(
   env: Pick<
     Env,
-    'keyPepper' | 'encryptionKey' | 'dataDir' | 'allowSignUp' | 'signUpCreditNano' | 'databaseUrl'
+    | 'keyPepper'
+    | 'encryptionKey'
+    | 'dataDir'
+    | 'allowSignUp'
+    | 'signUpCreditNano'
+    | 'signUpCreditDays'
+    | 'databaseUrl'
   >,
   db: Db,
   running: Pick<GatewayProcess, 'pollNow' | 'runtime'>,

@@ -5,7 +5,7 @@ const mebibyte = 1024 * 1024;
 
 const text = z.string().optional();
 
-const integer = (least: number, most: number, otherwise: number) =>
+const wholeNumber = (least: number, most: number) =>
   z
     .string()
     .regex(/^\d{1,15}$/, `not a whole number. Set a number from ${least} to ${most}.`)
@@ -13,8 +13,10 @@ const integer = (least: number, most: number, otherwise: number) =>
     .refine(
       (value) => value >= least && value <= most,
       `out of range. Set a number from ${least} to ${most}.`,
-    )
-    .default(otherwise);
+    );
+
+const integer = (least: number, most: number, otherwise: number) =>
+  wholeNumber(least, most).default(otherwise);
 
 const bytes = (otherwise: number) => integer(1024, 1024 ** 4, otherwise);
 
@@ -95,6 +97,7 @@ export const settingsSchema = z.object({
   CALL_RETENTION_DAYS: integer(35, 36_500, 90),
   ALLOW_SIGN_UP: toggle.optional(),
   SIGN_UP_CREDIT_USD: dollars,
+  SIGN_UP_CREDIT_DAYS: wholeNumber(1, 3650).optional(),
   // By the OpenTelemetry specification; lib/telemetry/settings.ts reads them.
   OTEL_EXPORTER_OTLP_ENDPOINT: text,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text,

@@ -72,11 +72,13 @@ describe('settings (contract: operations/settings)', () => {
       GITHUB_SECRET: 's',
       GITHUB_URL: 'https://git.example/',
       SIGN_UP_CREDIT_USD: '2.5',
+      SIGN_UP_CREDIT_DAYS: '30',
     };
     expect(readEnv({ ...server, ...set, GOOGLE_ID: 'i', GOOGLE_SECRET: 's' })).toMatchObject({
       github: { id: 'i', secret: 's', url: 'https://git.example' },
       google: { issuer: 'https://accounts.google.com' },
       signUpCreditNano: 2_500_000_000n,
+      signUpCreditDays: 30,
     });
   });
 
@@ -152,6 +154,7 @@ describe('a wrong setting stops the start', () => {
     [{ CALL_RETENTION_DAYS: '34' }, /^CALL_RETENTION_DAYS: .*from 35 to 36500/],
     [{ SIGN_UP_CREDIT_USD: '-5' }, /^SIGN_UP_CREDIT_USD: .*from 0 to 1000000/],
     [{ SIGN_UP_CREDIT_USD: '1000000.01' }, /^SIGN_UP_CREDIT_USD: /],
+    [{ SIGN_UP_CREDIT_DAYS: '0' }, /^SIGN_UP_CREDIT_DAYS: .*from 1 to 3650/],
     [{ SMTP_URL: 'mail.example' }, /^SMTP_URL: .*smtp:\/\//],
     [{ GITHUB_ID: 'x' }, /^GITHUB_SECRET: required beside GITHUB_ID/],
     [{ UPSTASH_REDIS_REST_TOKEN: 'x' }, /^UPSTASH_REDIS_REST_URL: required/],

@@ -24,6 +24,8 @@ export interface LockedFunds extends LeaseRef {
   /** Balance + credit, and hold rows; for a key, its caps. */
   readonly settledNano: bigint;
   readonly rowsNano: bigint;
+  /** Of what is settled: promo credit that expires soon. Calls may spend it, and no lease may have it. */
+  readonly endingNano: bigint;
   readonly caps: readonly CapRoom[];
 }
 
@@ -120,6 +122,7 @@ function open(funds: LockedFunds, state: LeaseState, owners: number, wants: read
 function grantOf(part: Open, state: LeaseState, owners: number, wants: readonly Want[]): bigint {
   let free: bigint | null = null;
   for (const bound of part.bounds) if (free === null || bound.freeNano < free) free = bound.freeNano;
+  if (free !== null) free -= part.funds.endingNano;
   let peak = state.peakNano;
   for (const want of wants) if (want.amountNano > peak) peak = want.amountNano;
   if (free === null || free <= 0n || free < FLOOR_HOLDS * peak) return 0n;

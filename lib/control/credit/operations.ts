@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { postLine } from '#lib/billing/ledger';
+import { grantCredit, listPromos } from '#lib/control/credit/promo';
 import { create } from '#lib/control/declare';
 import { amount, words } from '#lib/control/field/kinds';
 import { badInput } from '#lib/control/refusal';
@@ -59,4 +60,4 @@ export const addCredit = create({
   },
 });
 
-export const creditOperations = [addCredit];
+export const creditOperations = [addCredit, grantCredit, listPromos];

@@ -3,7 +3,7 @@ import { read } from '#lib/control/declare';
 import { findNearCaps, usedOf } from '#lib/control/overview/caps';
 import { dollars } from '#lib/control/usage/figures';
 import { readUsage, totalOf } from '#lib/control/usage/sums';
-import { heldNano } from '#lib/control/workspace/find';
+import { availableNano } from '#lib/control/workspace/find';
 import { formatUsd } from '#lib/money';
 import { offerState } from '#lib/routing/health';
 import { quarterMs } from '#lib/settlement/usage/quarter';
@@ -53,7 +53,7 @@ export const showOverview = read({
     const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;
     const [[money], parts, caps, catalogue, health] = await Promise.all([
       store.query<{ available: string; called: boolean }>(
-        `SELECT (w.balance_nano + w.credit_nano - (${heldNano}))::text AS available,
+        `SELECT (${availableNano})::text AS available,
            EXISTS (SELECT FROM call c WHERE c.workspace_id = w.id)
              OR EXISTS (SELECT FROM usage_day d WHERE d.workspace_id = w.id) AS called
          FROM workspace w WHERE w.id = $1::uuid`,
@@ -65,7 +65,7 @@ export const showOverview = read({
       context.health(),
     ]);
     const perDayNano = totalOf(parts).costNano / BigInt(paceDays);
-    const availableNano = BigInt(money?.available ?? 0);
+    const freeNano = BigInt(money?.available ?? 0);
     const used = new Set(parts.map(({ value }) => value));
     const offers = [...catalogue.models.values()]
       .filter(({ id }) => used.has(id))
@@ -77,9 +77,9 @@ export const showOverview = read({
       );
     return {
       called: money?.called ?? false,
-      available: formatUsd(availableNano),
+      available: formatUsd(freeNano),
       perDay: formatUsd(perDayNano),
-      daysLeft: perDayNano > 0n ? Number(availableNano) / Number(perDayNano) : null,
+      daysLeft: perDayNano > 0n ? Number(freeNano) / Number(perDayNano) : null,
       caps: caps.slice(0, mostShown).map((cap) => ({
         key: cap.id,
         name: cap.name,

@@ -1,4 +1,4 @@
-import { postLine } from '#lib/billing/ledger';
+import { grantPromo } from '#lib/billing/promo/grant';
 import type { Context } from '#lib/control/declare';
 import { isTimeZone } from '#lib/control/field/people';
 import { ControlRefused } from '#lib/control/refusal';
@@ -10,6 +10,8 @@ import { insertWorkspace } from '#lib/control/workspace/slug';
 import type { Change, SqlRunner } from '#lib/data/change';
 import { queueMail } from '#lib/mail/outbox';
 import { formatUsd } from '#lib/money';
+
+const dayMs = 86_400_000;
 
 interface Newcomer {
   readonly email: string;
@@ -90,7 +92,7 @@ function workspaceName(email: string): string {
  * @returns what was given, in dollars, and what must be published; null and nothing where there is none to give.
  */
 export async function giveCredit(
-  { store, accounts }: Pick<Context, 'store' | 'accounts'>,
+  { store, accounts, nowMs }: Pick<Context, 'store' | 'accounts' | 'nowMs'>,
   userId: string,
 ): Promise<{ credit: string | null; changes: readonly Change[] }> {
   const none = { credit: null, changes: [] };
@@ -100,12 +102,13 @@ export async function giveCredit(
     select: { signUpWorkspaceId: true },
   });
   if (!user?.signUpWorkspaceId) return none;
-  const changes = await postLine(sqlIn(store), {
+  const { creditDays } = accounts;
+  const changes = await grantPromo(sqlIn(store), {
     workspaceId: user.signUpWorkspaceId,
-    kind: 'promo',
     ref: `sign-up ${userId}`,
     amountNano: accounts.creditNano,
     reason: 'Welcome credit',
+    expiresAt: creditDays === null ? null : new Date(nowMs + creditDays * dayMs),
   });
   return changes === null ? none : { credit: formatUsd(accounts.creditNano), changes };
 }

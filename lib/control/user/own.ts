@@ -3,7 +3,7 @@ import { userOf } from '#lib/control/actor';
 import { read } from '#lib/control/declare';
 import { notFound } from '#lib/control/refusal';
 import { roleOf, roles } from '#lib/control/role';
-import { heldNano } from '#lib/control/workspace/find';
+import { availableNano } from '#lib/control/workspace/find';
 import { showFirstRun } from '#lib/control/workspace/first-run';
 import { formatUsd } from '#lib/money';
 
@@ -52,7 +52,7 @@ export const visitWorkspace = read({
   line: null,
   run: async ({ store, scope, role }) => {
     const [row] = await store.query<{ name: string; available: string; suspended: boolean }>(
-      `SELECT w.name, (w.balance_nano + w.credit_nano - (${heldNano}))::text AS available,
+      `SELECT w.name, (${availableNano})::text AS available,
          w.suspended_at IS NOT NULL AS suspended
        FROM workspace w WHERE w.id = $1::uuid`,
       [scope.workspaceId],

@@ -6,8 +6,20 @@ import { type ListedWorkspace, type ShownWorkspace, stateOfRow } from '#lib/cont
 import { formatUsd } from '#lib/money';
 
 /** What open calls and jobs of workspace `w` hold; leased money is not held (contract: money/available). */
-export const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
+const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
   + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id)`;
+
+/** What workspace `w` may still spend, without promo credit that has expired (contract: money/available). */
+export const availableNano = `w.balance_nano + w.credit_nano - (${heldNano})
+  - CASE WHEN w.promo_ends_at <= now() THEN promo_left(w.id, now()) ELSE 0 END`;
+
+/** Nano-dollars. */
+interface Funds {
+  readonly held: string;
+  readonly available: string;
+}
+
+const funds = `(${heldNano})::text AS held, (${availableNano})::text AS available`;
 
 /** Workspaces of the scope, by the time at which they were made, the newest first. */
 export async function listWorkspaces(
@@ -21,8 +33,8 @@ export async function listWorkspaces(
     values.push(page.after.at, page.after.id);
     where.push(`(w.created_at, w.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
   }
-  const found = await store.query<Place & { held: string }>(
-    `SELECT w.id::text AS id, w.created_at AS at, (${heldNano})::text AS held FROM workspace w
+  const found = await store.query<Place & Funds>(
+    `SELECT w.id::text AS id, w.created_at AS at, ${funds} FROM workspace w
      WHERE ${where.join(' AND ')} ORDER BY w.created_at DESC, w.id DESC LIMIT $1`,
     values,
   );
@@ -32,9 +44,9 @@ export async function listWorkspaces(
   const workspaces = await store.prisma.workspace.findMany({ where: { id: { in: ids } } });
   const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
   return {
-    data: rows.flatMap(({ id, held }) => {
+    data: rows.flatMap(({ id, held, available }) => {
       const workspace = byId.get(id);
-      return workspace ? [listed(workspace, held)] : [];
+      return workspace ? [listed(workspace, { held, available })] : [];
     }),
     next: last ? placeText(last) : null,
   };
@@ -43,8 +55,8 @@ export async function listWorkspaces(
 /** One workspace with its keys, the oldest first. */
 export async function readWorkspace(store: Store, scope: Scope, id: string): Promise<ShownWorkspace | null> {
   const values: unknown[] = [id];
-  const [found] = await store.query<{ held: string }>(
-    `SELECT (${heldNano})::text AS held FROM workspace w
+  const [found] = await store.query<Funds>(
+    `SELECT ${funds} FROM workspace w
      WHERE w.id = $1::uuid AND ${within(scope, 'w.id', values)}`,
     values,
   );
@@ -56,7 +68,7 @@ export async function readWorkspace(store: Store, scope: Scope, id: string): Pro
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   return {
-    ...listed(workspace, found.held),
+    ...listed(workspace, found),
     keys: keys.map(({ displayStart, displayEnd, ...key }) => ({
       ...key,
       display: `${displayStart}…${displayEnd}`,
@@ -64,14 +76,13 @@ export async function readWorkspace(store: Store, scope: Scope, id: string): Pro
   };
 }
 
-function listed(row: Workspace, held: string): ListedWorkspace {
-  const heldAmount = BigInt(held);
+function listed(row: Workspace, { held, available }: Funds): ListedWorkspace {
   return {
     id: row.id,
     ...stateOfRow(row),
     balance: formatUsd(row.balanceNano),
-    held: formatUsd(heldAmount),
-    available: formatUsd(row.balanceNano + row.creditNano - heldAmount),
+    held: formatUsd(BigInt(held)),
+    available: formatUsd(BigInt(available)),
     createdAt: row.createdAt.toISOString(),
   };
 }

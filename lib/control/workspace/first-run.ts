@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOfCalls } from '#lib/control/call/find';
 import { read } from '#lib/control/declare';
 import { notFound } from '#lib/control/refusal';
-import { heldNano } from '#lib/control/workspace/find';
+import { availableNano } from '#lib/control/workspace/find';
 import { formatUsd } from '#lib/money';
 
 /** In the sums of usage, which outlive the calls: something other than errors. */
@@ -40,7 +40,7 @@ export const showFirstRun = read({
   run: async (context) => {
     const { store, scope } = context;
     const [row] = await store.query<{ available: string; keys: boolean; answered: boolean; over: boolean }>(
-      `SELECT (w.balance_nano + w.credit_nano - (${heldNano}))::text AS available,
+      `SELECT (${availableNano})::text AS available,
          EXISTS (SELECT 1 FROM api_key k WHERE k.workspace_id = w.id AND k.status = 'active') AS keys,
          EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id = w.id AND ${answered})
            OR ${earlier} AS answered,

@@ -10,6 +10,7 @@ const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds =
   othersNano: 0n,
   settledNano: freeNano,
   rowsNano: 0n,
+  endingNano: 0n,
   caps: [],
   ...part,
 });
@@ -87,6 +88,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
       capNano: 100n,
       settledNano: 0n,
       rowsNano: 0n,
+      endingNano: 0n,
       freesAtMs: 5,
     } as const;
     const key = funds(0n, { kind: 'key', subjectId: 'k', caps: [cap] });

@@ -14,7 +14,12 @@ import { type Outbox, openOutbox } from '#lib/mail/drain';
 import type { Letter } from '#lib/mail/letter';
 import { controlHost } from '#tests/support/control/operate';
 
-export const rules: AccountRules = { signUp: true, creditNano: 5_000_000_000n, verification: true };
+export const rules: AccountRules = {
+  signUp: true,
+  creditNano: 5_000_000_000n,
+  creditDays: 30,
+  verification: true,
+};
 export const password = 'three random words';
 
 type Self<F extends Fields, Out> = Mutation<F, Out, 'self'> | Read<F, Out, 'self'>;

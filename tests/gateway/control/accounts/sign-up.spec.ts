@@ -98,6 +98,10 @@ describe('verifying an address (contract: control-plane/verification, control-pl
     expect(await balanceOf(slug)).toBe(5_000_000_000n);
     const lines = await db.prisma.ledgerLine.findMany({ where: { ref: `sign-up ${id}` } });
     expect(lines).toMatchObject([{ kind: 'promo', amountNano: 5_000_000_000n }]);
+    const [promo, ...others] = await db.prisma.promo.findMany({ where: { ref: `sign-up ${id}` } });
+    expect(others).toEqual([]);
+    const days = ((promo?.expiresAt.getTime() ?? 0) - (promo?.grantedAt.getTime() ?? 0)) / 86_400_000;
+    expect(Math.round(days)).toBe(30);
     expect((await db.prisma.user.findUniqueOrThrow({ where: { id } })).emailVerifiedAt).not.toBeNull();
     expect(await refusalOf(asks(db, requestVerification, {}, actor))).toContain('verified already');
     await outbox.stop();

@@ -1,0 +1,29 @@
+import type { Pool } from 'pg';
+import { expirePromos } from '#lib/billing/promo/expire';
+
+const roundMs = 5_000;
+
+export interface FundCare {
+  /** Waits for what is being done. */
+  stop(): Promise<void>;
+}
+
+/** What happens to funds with time, looked after by every process: each round finds what nobody has done yet. */
+export function keepFunds(pool: Pool, report: (error: unknown) => void): FundCare {
+  let running: Promise<unknown> | null = null;
+  const round = () => {
+    running ??= expirePromos(pool)
+      .catch(report)
+      .finally(() => {
+        running = null;
+      });
+  };
+  const timer = setInterval(round, roundMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
