@@ -1,9 +1,18 @@
+import { PromoList } from '#components/billing/promo-list';
 import { Section } from '#components/section';
 import { type FundsShown, type FundsWord, wordOnFunds } from '#lib/console/billing/funds';
+import type { PromoShown } from '#lib/console/billing/promos';
 import { showMoney } from '#lib/console/show/money';
 
+interface BalanceFactsProps {
+  funds: FundsShown;
+  promos: readonly PromoShown[];
+  /** The address of the ledger. */
+  ledger: string;
+}
+
 /** What the workspace can spend, and of what it is made. */
-export function BalanceFacts({ funds, ledger }: { funds: FundsShown; ledger: string }) {
+export function BalanceFacts({ funds, promos, ledger }: BalanceFactsProps) {
   const word = wordOnFunds(funds);
   return (
     <Section title="Balance">
@@ -19,6 +28,7 @@ export function BalanceFacts({ funds, ledger }: { funds: FundsShown; ledger: str
           {funds.credit === '0' ? null : <Fact name="Credit beyond it" usd={funds.credit} />}
           <Fact name="Held by running calls" usd={funds.held} />
         </dl>
+        <PromoList promos={promos} />
         {word ? <Word {...word} ledger={ledger} /> : null}
       </div>
     </Section>

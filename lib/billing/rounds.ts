@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { tellLowBalances } from '#lib/billing/low-balance';
 import { expirePromos } from '#lib/billing/promo/expire';
 
 const roundMs = 5_000;
@@ -12,7 +13,7 @@ export interface FundCare {
 export function keepFunds(pool: Pool, report: (error: unknown) => void): FundCare {
   let running: Promise<unknown> | null = null;
   const round = () => {
-    running ??= expirePromos(pool)
+    running ??= Promise.all([expirePromos(pool), tellLowBalances(pool)])
       .catch(report)
       .finally(() => {
         running = null;

@@ -21,6 +21,8 @@ export interface Membership {
     readonly timeZone: string;
     /** Balance and credit minus what is held, in dollars. */
     readonly available: string;
+    /** The funds are below the threshold that the workspace has set. */
+    readonly low: boolean;
     readonly suspended: boolean;
     /** Made-up calls and money. */
     readonly demo: boolean;

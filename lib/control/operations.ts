@@ -7,6 +7,7 @@ import { demoOperations } from '#lib/control/demo/operations';
 import { invitationOperations } from '#lib/control/invitation/operations';
 import { keyOperations } from '#lib/control/key/operations';
 import { ledgerOperations } from '#lib/control/ledger/operations';
+import { lowBalanceOperations } from '#lib/control/low-balance/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
 import { memberOperations } from '#lib/control/member/operations';
 import { overviewOperations } from '#lib/control/overview/operations';
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   ...overviewOperations,
   ...usageOperations,
   ...ledgerOperations,
+  ...lowBalanceOperations,
   ...topUpOperations,
   ...autoTopUpOperations,
   ...demoOperations,

@@ -5,6 +5,7 @@ import type { Db } from '#lib/data/db';
 import { stoppedTopUpLetter } from '#lib/mail/auto-top-up';
 import type { Mail } from '#lib/mail/drain';
 import { type Letter, writeLetter } from '#lib/mail/letter';
+import { lowBalanceLetter } from '#lib/mail/low-balance';
 import type { MailKind } from '#lib/mail/outbox';
 
 /** What the texts of mail need. */
@@ -69,6 +70,7 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
       ],
     });
   },
+  'low-balance': async (host, mail) => lowBalanceLetter(host.publicUrl, mail),
 };
 
 /**

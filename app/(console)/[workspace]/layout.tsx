@@ -38,6 +38,7 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
           available={showMoney(workspace.available)}
           exact={workspace.available}
           empty={parseUsd(workspace.available) <= 0n}
+          low={workspace.low}
         />
       }
     >

@@ -30,19 +30,27 @@ interface Recent {
 /** What is wrong, or will be soon; the worst first. */
 export function noticesOf(found: Overview, workspace: string, { limited, limitedHref }: Recent): Notice[] {
   const notices: Notice[] = [];
+  const funds = { href: `/${workspace}/billing`, label: 'Add funds' };
   if (parseUsd(found.available) <= 0n) {
     notices.push({
       id: 'empty',
       tone: 'bad',
       text: 'There are no funds left: calls are refused with 402 until some are added.',
-      link: null,
+      link: funds,
+    });
+  } else if (found.lowBalance !== null) {
+    notices.push({
+      id: 'low',
+      tone: 'warn',
+      text: `The balance is below ${showMoney(found.lowBalance)}: ${showMoney(found.available)} is available. Without funds calls are refused with 402.`,
+      link: funds,
     });
   } else if (found.daysLeft !== null && found.daysLeft < lowDays) {
     notices.push({
       id: 'low',
       tone: 'warn',
       text: `${showMoney(found.available)} lasts ${showDaysLeft(found.daysLeft)} at the pace of the last 7 days. Without funds calls are refused with 402.`,
-      link: null,
+      link: funds,
     });
   }
   for (const cap of found.caps) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fundsNano } from '#lib/billing/low-balance';
 import { read } from '#lib/control/declare';
 import { findNearCaps, usedOf } from '#lib/control/overview/caps';
 import { dollars } from '#lib/control/usage/figures';
@@ -16,6 +17,9 @@ const mostShown = 5;
 const shownOverview = z.object({
   called: z.boolean().meta({ description: 'Whether any call of the workspace is known.' }),
   available: dollars.meta({ description: 'Balance and credit minus what is held.' }),
+  lowBalance: dollars
+    .nullable()
+    .meta({ description: 'The threshold that the funds are below; null: they are not.' }),
   perDay: dollars.meta({ description: `What a day of the last ${paceDays} cost.` }),
   daysLeft: z.number().nullable().meta({ description: 'At that pace; null: nothing was spent.' }),
   caps: z
@@ -52,8 +56,9 @@ export const showOverview = read({
     const { store, scope, nowMs } = context;
     const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;
     const [[money], parts, caps, catalogue, health] = await Promise.all([
-      store.query<{ available: string; called: boolean }>(
+      store.query<{ available: string; low: string | null; called: boolean }>(
         `SELECT (${availableNano})::text AS available,
+           CASE WHEN ${fundsNano} < w.low_balance_nano THEN w.low_balance_nano END::text AS low,
            EXISTS (SELECT FROM call c WHERE c.workspace_id = w.id)
              OR EXISTS (SELECT FROM usage_day d WHERE d.workspace_id = w.id) AS called
          FROM workspace w WHERE w.id = $1::uuid`,
@@ -78,6 +83,7 @@ export const showOverview = read({
     return {
       called: money?.called ?? false,
       available: formatUsd(freeNano),
+      lowBalance: money?.low == null ? null : formatUsd(BigInt(money.low)),
       perDay: formatUsd(perDayNano),
       daysLeft: perDayNano > 0n ? Number(freeNano) / Number(perDayNano) : null,
       caps: caps.slice(0, mostShown).map((cap) => ({

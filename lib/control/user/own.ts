@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fundsNano } from '#lib/billing/low-balance';
 import { userOf } from '#lib/control/actor';
 import { read } from '#lib/control/declare';
 import { notFound } from '#lib/control/refusal';
@@ -45,14 +46,18 @@ export const visitWorkspace = read({
     timeZone: z.string(),
     role: z.enum([...roles, 'operator']),
     available: z.string(),
+    low: z
+      .boolean()
+      .meta({ description: 'Whether the funds are below the threshold that the workspace has set.' }),
     suspended: z.boolean(),
     demo: z.boolean(),
   }),
   http: [],
   line: null,
   run: async ({ store, scope, role }) => {
-    const [row] = await store.query<{ name: string; available: string; suspended: boolean }>(
+    const [row] = await store.query<{ name: string; available: string; low: boolean; suspended: boolean }>(
       `SELECT w.name, (${availableNano})::text AS available,
+         coalesce(${fundsNano} < w.low_balance_nano, false) AS low,
          w.suspended_at IS NOT NULL AS suspended
        FROM workspace w WHERE w.id = $1::uuid`,
       [scope.workspaceId],
@@ -60,7 +65,10 @@ export const visitWorkspace = read({
     if (row === undefined || role === null) throw notFound('this workspace is gone', 'workspace');
     const { workspaceId: id, slug, timeZone, demo } = scope;
     const available = formatUsd(BigInt(row.available));
-    return { id, slug, timeZone, role, name: row.name, available, suspended: row.suspended, demo };
+    return {
+      ...{ id, slug, timeZone, role, name: row.name, available },
+      ...{ low: row.low, suspended: row.suspended, demo },
+    };
   },
 });
 

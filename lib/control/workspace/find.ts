@@ -1,4 +1,5 @@
 import type { Workspace } from '#generated/client';
+import { fundsNano } from '#lib/billing/low-balance';
 import { type Place, placeText } from '#lib/control/field/paging';
 import { inScope, type Scope, within } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
@@ -6,12 +7,11 @@ import { type ListedWorkspace, type ShownWorkspace, stateOfRow } from '#lib/cont
 import { formatUsd } from '#lib/money';
 
 /** What open calls and jobs of workspace `w` hold; leased money is not held (contract: money/available). */
-const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
+export const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
   + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id)`;
 
 /** What workspace `w` may still spend, without promo credit that has expired (contract: money/available). */
-export const availableNano = `w.balance_nano + w.credit_nano - (${heldNano})
-  - CASE WHEN w.promo_ends_at <= now() THEN promo_left(w.id, now()) ELSE 0 END`;
+export const availableNano = `${fundsNano} - (${heldNano})`;
 
 /** Nano-dollars. */
 interface Funds {

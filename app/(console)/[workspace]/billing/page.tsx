@@ -2,25 +2,37 @@ import type { Metadata } from 'next';
 import { AutoTopUp } from '#components/billing/auto-top-up';
 import { BalanceFacts } from '#components/billing/balance-facts';
 import { LatestLines } from '#components/billing/latest-lines';
+import { LowBalanceForm } from '#components/billing/low-balance-form';
 import { TopUpForm } from '#components/billing/top-up-form';
 import { TopUpReturn } from '#components/billing/top-up-return';
 import { TopUpTable } from '#components/billing/top-up-table';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
+import { promosInForce } from '#lib/console/billing/promos';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showAutoTopUp } from '#lib/control/auto-top-up/operations';
+import { listPromos } from '#lib/control/credit/promo';
 import { listLedger } from '#lib/control/ledger/operations';
+import { showLowBalance } from '#lib/control/low-balance/operations';
 import { may } from '#lib/control/role';
 import { listTopUps, showTopUp } from '#lib/control/top-up/operations';
 import { showWorkspace } from '#lib/control/workspace/operations';
-import { createTopUpAction, openPortalAction, resumeAutoTopUpAction, setAutoTopUpAction } from './actions';
+import {
+  createTopUpAction,
+  openPortalAction,
+  resumeAutoTopUpAction,
+  setAutoTopUpAction,
+  setLowBalanceAction,
+} from './actions';
 
 export const metadata: Metadata = { title: 'Billing' };
 
 /** The newest lines; the ledger has a page of its own. */
 const latestLines = 6;
+/** Older ones have mostly expired. */
+const mostPromos = 50;
 
 interface BillingPageProps {
   params: Promise<{ workspace: string }>;
@@ -35,9 +47,11 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const pays = may(role, 'billing:read');
   const { slug, timeZone } = workspace;
   const configured = Boolean(getConsoleHost().control.payments);
-  const [funds, ledger, topUps, back, automatic] = await Promise.all([
+  const [funds, ledger, low, promos, topUps, back, automatic] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
     readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
+    readForPage(showLowBalance, slug, {}),
+    readForPage(listPromos, slug, { limit: mostPromos }),
     pays ? readForPage(listTopUps, slug, { limit: 10 }) : null,
     pays && returned ? readForPage(showTopUp, slug, { id: returned }) : null,
     pays && configured && !workspace.demo ? readForPage(showAutoTopUp, slug, {}) : null,
@@ -48,7 +62,11 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       <PageHead title="Billing">Funds of the workspace, and every line that moved its balance.</PageHead>
       {back ? <TopUpReturn topUp={back} billing={path} /> : null}
       <div className="grid gap-4 lg:grid-cols-2">
-        <BalanceFacts funds={funds} ledger={`${path}/ledger`} />
+        <BalanceFacts
+          funds={funds}
+          ledger={`${path}/ledger`}
+          promos={promosInForce(promos.data, { zone: timeZone, nowMs: Date.now() })}
+        />
         <Section title="Add funds" note="US dollars, by card">
           <div className="p-4">
             {may(role, 'billing:write') && !workspace.demo ? (
@@ -86,6 +104,13 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       {topUps && topUps.data.length > 0 ? (
         <Section title="Top-ups" note={topUps.next ? 'The newest ten' : undefined}>
           <TopUpTable topUps={topUps.data} zone={timeZone} />
+        </Section>
+      ) : null}
+      {may(role, 'billing:write') ? (
+        <Section title="Low balance" note={low.below ? 'Below the threshold now' : undefined}>
+          <div className="p-4">
+            <LowBalanceForm workspace={slug} threshold={low.threshold} send={setLowBalanceAction} />
+          </div>
         </Section>
       ) : null}
       <LatestLines lines={ledger.data} workspace={slug} zone={timeZone} />

@@ -15,6 +15,7 @@ describe('the overview of a workspace', () => {
     expect(await overview(slug)).toEqual({
       called: false,
       available: '5',
+      lowBalance: null,
       perDay: '0',
       daysLeft: null,
       caps: [],

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { noticesOf } from '#lib/console/show/notices';
 import type { Overview } from '#lib/control/overview/operations';
 
-const well: Overview = { called: true, available: '100', perDay: '1', daysLeft: 100, caps: [], offers: [] };
+const well: Overview = {
+  ...{ called: true, available: '100', lowBalance: null, perDay: '1', daysLeft: 100 },
+  ...{ caps: [], offers: [] },
+};
 const notices = (found: Partial<Overview>, limited = 0) =>
   noticesOf({ ...well, ...found }, 'acme', { limited, limitedHref: '/acme/logs?outcome=limit' });
 
@@ -16,6 +19,7 @@ describe('what needs attention', () => {
     [{ available: '0', daysLeft: 0 }, 'bad', 'There are no funds left'],
     [{ available: '-3', daysLeft: null }, 'bad', 'There are no funds left'],
     [{ available: '2', daysLeft: 2 }, 'warn', '$2.00 lasts 2 days'],
+    [{ available: '9', lowBalance: '10' }, 'warn', 'The balance is below $10.00: $9.00 is available'],
   ])('is the balance of %j', (found, tone, text) => {
     expect(notices(found)).toEqual([expect.objectContaining({ tone, text: expect.stringContaining(text) })]);
   });

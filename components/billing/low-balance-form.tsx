@@ -1,0 +1,63 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { Field } from '#components/ui/field';
+
+interface LowBalanceFormProps {
+  workspace: string;
+  /** Dollars as a decimal string; null: no mail. */
+  threshold: string | null;
+  send(workspace: string, input: unknown): Promise<Answer<{ threshold: string | null }>>;
+}
+
+/** Below which balance people are told; an empty box means never. */
+export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormProps) {
+  const router = useRouter();
+  const [text, setText] = useState(threshold ?? '');
+  const [saved, setSaved] = useState(false);
+  const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
+  const [pending, startTransition] = useTransition();
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    startTransition(async () => {
+      const answer = await send(workspace, { threshold: text.trim() });
+      setSaved(answer.ok);
+      setFault(answer.ok ? null : answer);
+      if (answer.ok) router.refresh();
+    });
+  }
+
+  return (
+    <form onSubmit={submit} noValidate className="grid gap-3">
+      <Field
+        label="Mail below"
+        name="threshold"
+        prefix="$"
+        inputMode="decimal"
+        autoComplete="off"
+        placeholder="No mail"
+        value={text}
+        onValueChange={(value) => {
+          setText(String(value));
+          setSaved(false);
+        }}
+        hint="Owners, admins and billing members get one mail each time the balance falls below it. Empty: none."
+        error={fault?.message}
+      />
+      {fault?.signedOut ? <SignInAgain /> : null}
+      <div className="flex items-center gap-3">
+        <Button type="submit" disabled={pending || text.trim() === (threshold ?? '')}>
+          {pending ? 'Saving…' : 'Save'}
+        </Button>
+        <span role="status" className="text-muted text-xs">
+          {saved ? 'Saved.' : ''}
+        </span>
+      </div>
+    </form>
+  );
+}
