@@ -291,9 +291,7 @@ export async function assemble(
       await coordinator.close();
       await journal.close();
       await exporter?.stop();
-      await partitions.stop();
-      await folding.stop();
-      await funds.stop();
+      await Promise.all([partitions.stop(), folding.stop(), funds.stop()]);
       await runtime.pools.close();
       spool.remove();
     },
