@@ -13,13 +13,18 @@ export interface SqlRunner {
   query(text: string, values: unknown[]): Promise<unknown>;
 }
 
+/** Where PostgreSQL says, once a transaction that published something has committed, that there is something to poll. */
+export const noticeChannel = 'model_gateway_change';
+
 const statement = `
   WITH head AS (
     UPDATE change_head SET position = position + $1 WHERE one = 1 RETURNING position
+  ), told AS (
+    INSERT INTO change (position, kind, subject)
+    SELECT head.position - $1 + c.n, c.kind, c.subject
+    FROM head, unnest($2::text[], $3::text[]) WITH ORDINALITY AS c (kind, subject, n)
   )
-  INSERT INTO change (position, kind, subject)
-  SELECT head.position - $1 + c.n, c.kind, c.subject
-  FROM head, unnest($2::text[], $3::text[]) WITH ORDINALITY AS c (kind, subject, n)`;
+  SELECT pg_notify('${noticeChannel}', '') FROM head`;
 
 /**
  * Publishes changes: must be the LAST statement of the transaction that made them. The row lock on

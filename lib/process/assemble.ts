@@ -5,7 +5,6 @@ import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
 import { keepFunds } from '#lib/billing/rounds';
 import { type Clock, systemClock } from '#lib/clock';
-import type { Change } from '#lib/data/change';
 import { takeOwnDirectory } from '#lib/data/directory/own-directory';
 import { keepPartitions } from '#lib/data/partitions';
 import type { Env } from '#lib/env';
@@ -23,13 +22,11 @@ import { Tally } from '#lib/metrics/tally';
 import { settleLeftovers } from '#lib/process/books/leftovers';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { openJobs } from '#lib/process/jobs';
+import { remember } from '#lib/process/memory/remember';
 import { openTelemetry } from '#lib/process/telemetry';
 import type { Place } from '#lib/process/workers/place';
-import { createResources } from '#lib/resources/resources';
-import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
 import { createHealth } from '#lib/routing/breaker';
 import { createHolders } from '#lib/routing/holders';
-import { hashKey, readSealingKey } from '#lib/secrets';
 import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
 import { endOwn } from '#lib/settlement/once/positions';
@@ -37,16 +34,8 @@ import { listRecentAdmissions } from '#lib/settlement/recent';
 import { countSetAside } from '#lib/settlement/set-aside';
 import { keepFolded } from '#lib/settlement/usage/fold';
 import { type Answers, listenForPolls } from '#lib/snapshot/announce';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
-import { createChangeFeed } from '#lib/snapshot/changes';
-import { createHashLoader, createKnownHashes } from '#lib/snapshot/known-hashes';
-import { loadKey } from '#lib/snapshot/load';
-import { createKeyReader } from '#lib/snapshot/read';
-import type { Catalogue } from '#lib/snapshot/snapshot';
 import { createPools } from '#lib/upstream/pools';
 
-/** How often the catalogue is read anew without a change. */
-const CATALOGUE_MS = 60_000;
 /** How often a stop looks whether the running calls have ended. */
 const FINISH_POLL_MS = 25;
 /** The disk budget of uploads, as a multiple of the largest upload. */
@@ -129,79 +118,14 @@ export async function assemble(
   coordinator.restoreWindows(recent);
   await coordinator.start();
 
-  const sources = {
-    envSecret: (name: string) => upstreams.envSecret(name) ?? undefined,
-    sealingKey: readSealingKey(env.encryptionKey),
-    report: (error: unknown) => report(error, null),
-  };
-  let catalogue: Catalogue = await loadCatalogue(db.pool, sources);
-  const knownHashes = createKnownHashes(db.pool);
-  const hashLoader = createHashLoader(knownHashes, (error) => report(error, null));
-  const keys = createKeyReader({
-    clock,
-    isKnown: (hash) => knownHashes.has(hash),
-    hash: (secret) => hashKey(secret, env.keyPepper),
-    load: (hash) => loadKey(db.pool, hash),
-    report: (error) => report(error, null),
+  const memory = await remember({
+    ...{ env, db, clock, journal, report: (error) => report(error, null) },
+    envSecret: (name) => upstreams.envSecret(name) ?? undefined,
+    recall: (kind, id) => coordinator.recall(kind, id),
   });
-
-  const resources = createResources({
-    clock,
-    journal,
-    read: (names) => readResources(db.pool, names),
-    unclaimed: (workspaceId, shown) => unclaimedResources(db.pool, workspaceId, shown),
-    forget: (resource) => forgetResource(db.pool, resource),
-  });
-
-  const apply = async (changes: readonly Change[]) => {
-    for (const change of changes) {
-      if (change.kind === 'key') {
-        keys.forget({ key: change.subject });
-        keys.forget('unknown');
-      } else if (change.kind === 'workspace' || change.kind === 'policy') {
-        keys.forget({ workspace: change.subject });
-      } else if (change.kind === 'lease') {
-        recallLease(change.subject);
-      } else if (change.kind === 'resource') {
-        resources.drop(change.subject);
-      }
-    }
-    const changedKeys = changes.flatMap(({ kind, subject }) => (kind === 'key' ? [subject] : []));
-    if (changedKeys.length > 0) void hashLoader.load(changedKeys);
-    if (changes.some((change) => change.kind === 'catalogue'))
-      catalogue = await loadCatalogue(db.pool, sources);
-  };
-  const recallLease = (subject: string) => {
-    const [kind, id] = subject.split(':');
-    if (id !== undefined && (kind === 'workspace' || kind === 'key')) coordinator.recall(kind, id);
-  };
-  const feed = createChangeFeed({
-    pool: db.pool,
-    mono: () => clock.mono(),
-    onChange: apply,
-    onLost: async () => {
-      keys.forget('all');
-      void hashLoader.load(null);
-      resources.clear();
-      catalogue = await loadCatalogue(db.pool, sources);
-    },
-    onPolled: (startedAtMs) => keys.confirm(startedAtMs),
-    onError: (error) => report(error, null),
-  });
-  // A price with a future date comes into force without anybody changing a row then.
-  const reload = setInterval(() => {
-    loadCatalogue(db.pool, sources).then(
-      (loaded) => {
-        catalogue = loaded;
-      },
-      (error: unknown) => report(error, null),
-    );
-  }, CATALOGUE_MS);
-  reload.unref();
-  await feed.start();
-  void hashLoader.load(null);
+  const { keys, resources, catalogue, feed } = memory;
   const health = createHealth();
-  const offers = () => listOffers(catalogue, health, clock.now());
+  const offers = () => listOffers(catalogue(), health, clock.now());
   const pools = createPools();
   const chargeFlags = new ChargeFlags((fields, message) => log.warn(fields, message));
   const openedJobs = openJobs({
@@ -209,7 +133,7 @@ export async function assemble(
     pool: db.pool,
     pools,
     clock,
-    catalogue: () => catalogue,
+    catalogue,
     report,
   });
   const { jobs } = openedJobs;
@@ -234,7 +158,7 @@ export async function assemble(
     newId: ids.newId,
     fallbackId: ids.fallbackId,
     keys,
-    catalogue: () => catalogue,
+    catalogue,
     coordinator,
     journal,
     resources,
@@ -279,11 +203,9 @@ export async function assemble(
     },
     stop: async () => {
       setRuntime(null);
-      clearInterval(reload);
-      hashLoader.stop();
       await stopListening();
       await openedJobs.stop();
-      await feed.close();
+      await memory.close();
       await drain.drainNow().catch((error: unknown) => report(error, null));
       await drain.stop();
       if (journal.open === 0 && journal.backlog === 0)

@@ -1,0 +1,125 @@
+import type { Clock } from '#lib/clock';
+import type { Change } from '#lib/data/change';
+import type { Db } from '#lib/data/db';
+import type { Env } from '#lib/env';
+import { createResources } from '#lib/resources/resources';
+import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
+import { hashKey, readSealingKey } from '#lib/secrets';
+import type { Journal } from '#lib/settlement/entry';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { type ChangeFeed, createChangeFeed } from '#lib/snapshot/changes';
+import { createHashLoader, createKnownHashes } from '#lib/snapshot/known-hashes';
+import { loadKey } from '#lib/snapshot/load';
+import { listenForNotices } from '#lib/snapshot/notices';
+import { createKeyReader, type KeyReader } from '#lib/snapshot/read';
+import type { Catalogue } from '#lib/snapshot/snapshot';
+
+/** How often the catalogue is read anew without a change. */
+const CATALOGUE_MS = 60_000;
+
+export interface MemoryParts {
+  readonly env: Pick<Env, 'encryptionKey' | 'keyPepper' | 'databaseUrl'>;
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  envSecret(name: string): string | undefined;
+  /** A lease is asked back by another process. */
+  recall(kind: 'workspace' | 'key', id: string): void;
+  report(error: unknown): void;
+}
+
+/** What this process remembers of the database; the change feed keeps it in force. */
+export interface Memory {
+  readonly keys: KeyReader;
+  readonly resources: ReturnType<typeof createResources>;
+  catalogue(): Catalogue;
+  readonly feed: Pick<ChangeFeed, 'poll'>;
+  close(): Promise<void>;
+}
+
+/** Reads the catalogue, and follows the change feed from now on (contract: durability/change-feed). */
+export async function remember(parts: MemoryParts): Promise<Memory> {
+  const { env, db, clock, report } = parts;
+  const sources = {
+    envSecret: (name: string) => parts.envSecret(name),
+    sealingKey: readSealingKey(env.encryptionKey),
+    report,
+  };
+  let catalogue: Catalogue = await loadCatalogue(db.pool, sources);
+  const knownHashes = createKnownHashes(db.pool);
+  const hashLoader = createHashLoader(knownHashes, report);
+  const keys = createKeyReader({
+    clock,
+    isKnown: (hash) => knownHashes.has(hash),
+    hash: (secret) => hashKey(secret, env.keyPepper),
+    load: (hash) => loadKey(db.pool, hash),
+    report,
+  });
+  const resources = createResources({
+    clock,
+    journal: parts.journal,
+    read: (names) => readResources(db.pool, names),
+    unclaimed: (workspaceId, shown) => unclaimedResources(db.pool, workspaceId, shown),
+    forget: (resource) => forgetResource(db.pool, resource),
+  });
+
+  const apply = async (changes: readonly Change[]) => {
+    for (const change of changes) {
+      if (change.kind === 'key') {
+        keys.forget({ key: change.subject });
+        keys.forget('unknown');
+      } else if (change.kind === 'workspace' || change.kind === 'policy') {
+        keys.forget({ workspace: change.subject });
+      } else if (change.kind === 'lease') {
+        recallLease(change.subject);
+      } else if (change.kind === 'resource') {
+        resources.drop(change.subject);
+      }
+    }
+    const changedKeys = changes.flatMap(({ kind, subject }) => (kind === 'key' ? [subject] : []));
+    if (changedKeys.length > 0) void hashLoader.load(changedKeys);
+    if (changes.some((change) => change.kind === 'catalogue'))
+      catalogue = await loadCatalogue(db.pool, sources);
+  };
+  const recallLease = (subject: string) => {
+    const [kind, id] = subject.split(':');
+    if (id !== undefined && (kind === 'workspace' || kind === 'key')) parts.recall(kind, id);
+  };
+  const feed = createChangeFeed({
+    pool: db.pool,
+    mono: () => clock.mono(),
+    onChange: apply,
+    onLost: async () => {
+      keys.forget('all');
+      void hashLoader.load(null);
+      resources.clear();
+      catalogue = await loadCatalogue(db.pool, sources);
+    },
+    onPolled: (startedAtMs) => keys.confirm(startedAtMs),
+    onError: report,
+  });
+  // A price with a future date comes into force without anybody changing a row then.
+  const reload = setInterval(() => {
+    loadCatalogue(db.pool, sources).then((loaded) => {
+      catalogue = loaded;
+    }, report);
+  }, CATALOGUE_MS);
+  reload.unref();
+  await feed.start();
+  void hashLoader.load(null);
+  // The one session of the embedded database tells nobody; processes on its machine tell each other.
+  const notices = env.databaseUrl === null ? null : listenForNotices(env.databaseUrl, () => feed.poll());
+
+  return {
+    keys,
+    resources,
+    catalogue: () => catalogue,
+    feed,
+    close: async () => {
+      clearInterval(reload);
+      hashLoader.stop();
+      await notices?.close();
+      await feed.close();
+    },
+  };
+}
