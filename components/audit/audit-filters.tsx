@@ -3,6 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { Button } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 import { NativeSelect } from '#components/ui/native-select';
 import { listAddress } from '#lib/console/list-address';
@@ -67,7 +68,7 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
         placeholder="Subject, by its id"
         value={chosen.subject ?? ''}
         onChange={(event) => set('subject')(event.currentTarget.value)}
-        className={`${inputStyle} w-52`}
+        className={classNames(inputStyle, 'w-52')}
       />
       {(['from', 'to'] as const).map((name) => (
         <label key={name} className="flex items-center gap-1.5 text-muted text-xs capitalize" title={zone}>
@@ -77,7 +78,7 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
             name={name}
             value={chosen[name] ?? ''}
             onChange={(event) => set(name)(event.currentTarget.value)}
-            className={`${inputStyle} w-48`}
+            className={classNames(inputStyle, 'w-48')}
           />
         </label>
       ))}
