@@ -14,7 +14,7 @@ import {
   findWorkspace,
   operate,
 } from '#tests/support/control/operate';
-import { openOwnDatabase } from '#tests/support/own-database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 const rename = (workspace: string, slug: string) => operate(db, renameWorkspace, { workspace, slug });
