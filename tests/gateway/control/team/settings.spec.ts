@@ -118,7 +118,7 @@ describe('the audit log (contract: control-plane/audit)', () => {
     await operate(db, createManagementKey, key, 'pepper', runs);
     await db.prisma.member.deleteMany({ where: { userId: left.userId } });
     const { data } = await operate(db, listActors, { workspace: slug });
-    expect(data.map(({ name }) => name)).toEqual(['An operator', gone, 'The test'].sort());
+    expect(data.map(({ name }) => name).sort()).toEqual(['An operator', gone, 'The test'].sort());
     expect(data.find(({ actor }) => actor === left.userId)?.name).toBe(gone);
     const rows = await operate(db, listAudit, { workspace: slug, actor: left.userId });
     expect(rows.data).toMatchObject([{ action: 'management-key.create', subject: id }]);
