@@ -6,7 +6,7 @@ import type { Actor } from '#lib/control/actor';
 import { ask, type ControlHost } from '#lib/control/run';
 import { createTopUp } from '#lib/control/top-up/operations';
 import { type Db, openDb } from '#lib/data/db';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 import type { Session } from '#lib/sandbox/payments/objects';
 import { type StripeServer, startStripe } from '#lib/sandbox/payments/server';
 import { controlHost, createWorkspace } from '#tests/support/control/operate';
@@ -80,7 +80,7 @@ export async function balanceOf({ db }: Shop, workspaceId: string): Promise<bigi
 
 /** Usage of a workspace, settled now. */
 export function spend({ db }: Shop, id: string, dollars: number): Promise<void> {
-  return within(db.pool, { lockMs: 5_000, statementMs: 10_000 }, (client) =>
+  return transact(db.pool, { lockMs: 5_000, statementMs: 10_000 }, (client) =>
     postUsage({ query: (text, values) => client.query(text, values) }, [
       { id, spentNano: BigInt(Math.round(dollars * 100)) * 10_000_000n, calls: 1 },
     ]),
