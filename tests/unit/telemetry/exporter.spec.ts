@@ -80,9 +80,19 @@ it('sends nothing of calls that still run, and keeps no file that the collector 
 });
 
 it.each([
-  ['answers 503', {}, () => collector.be({ kind: 'answer', status: 503 }), () => collector.be({ kind: 'take' })],
+  [
+    'answers 503',
+    {},
+    () => collector.be({ kind: 'answer', status: 503 }),
+    () => collector.be({ kind: 'take' }),
+  ],
   ['refuses connections', {}, () => collector.leave(), () => collector.come()],
-  ['answers nothing', { timeoutMs: 2_000 }, () => collector.be({ kind: 'hang' }), () => collector.be({ kind: 'take' })],
+  [
+    'answers nothing',
+    { timeoutMs: 2_000 },
+    () => collector.be({ kind: 'hang' }),
+    () => collector.be({ kind: 'take' }),
+  ],
 ])('loses no call while the collector %s, and repeats the same ids', async (_, settings, fail, recover) => {
   const exporting = start({ settings });
   const before = callsOf(20);
