@@ -16,16 +16,17 @@ const quiet = { NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1', PRISMA_HI
 
 /**
  * Brings the tree up to date, doing nothing that is done already.
- * @param {{ build?: boolean }} wanted `build`: the console's production build too.
+ * @param {{ build?: boolean, tests?: boolean }} wanted `build`: the console's production build too; `tests`: the packages of
+ *   tests and tools too.
  * @returns {Promise<string>} path of a Node that runs the project (24 or later).
  */
-export async function prepare({ build = false } = {}) {
-  const ready = () =>
-    dependenciesAreCurrent(root) && findNode() && clientIsCurrent() && (!build || buildIsCurrent());
+export async function prepare({ build = false, tests = false } = {}) {
+  const installed = () => dependenciesAreCurrent(root, tests) && findNode();
+  const ready = () => installed() && clientIsCurrent() && (!build || buildIsCurrent());
   if (!ready()) {
     const release = await takeTurn(root);
     try {
-      if (!dependenciesAreCurrent(root) || !findNode()) await installDependencies(root);
+      if (!installed()) await installDependencies(root, tests);
       const node = getNode();
       if (!clientIsCurrent()) await generateClient(node);
       if (build && !buildIsCurrent()) await buildConsole(node);

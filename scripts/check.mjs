@@ -2,7 +2,7 @@
 import { prepare } from './bootstrap.mjs';
 import { checkDeadCode, checkStyle, checkTypes, runSpecs, sumUp } from './steps.mjs';
 
-const node = await prepare();
+const node = await prepare({ tests: true });
 await sumUp(
   [
     [['types', () => checkTypes(node)]],

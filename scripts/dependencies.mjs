@@ -6,15 +6,18 @@ import { run } from './run.mjs';
 /**
  * Whether node_modules holds what package-lock.json asks for, by npm's own record of what it installed:
  * it writes that record last, so an interrupted installation is never taken for a whole one.
+ * @param {string} root of the project.
+ * @param {boolean} tests whether what tests and tools need must be there too.
  */
-export function dependenciesAreCurrent(root) {
+export function dependenciesAreCurrent(root, tests) {
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
   const wanted = readPackages(join(root, 'package-lock.json'));
   if (!installed || !wanted) return false;
-  return Object.entries(wanted).every(([path, { version, optional }]) => {
+  return Object.entries(wanted).every(([path, { version, optional, dev, devOptional }]) => {
     const found = installed[path];
     // What is optional may belong to another platform.
-    return path === '' || (found ? found.version === version : optional === true);
+    const spared = optional === true || (!tests && (dev === true || devOptional === true));
+    return path === '' || (found ? found.version === version : spared);
   });
 }
 
@@ -26,7 +29,6 @@ function readPackages(file) {
 const flags = [
   '--ignore-scripts',
   '--include=prod',
-  '--include=dev',
   '--include=optional',
   '--include=peer',
   '--global=false',
@@ -44,12 +46,17 @@ const flags = [
   '--loglevel=error',
 ];
 
-/** `npm ci` without install scripts; needs nothing of the network but the npm registry. */
-export async function installDependencies(root) {
+/**
+ * `npm ci` without install scripts; needs nothing of the network but the npm registry.
+ * @param {string} root of the project.
+ * @param {boolean} tests whether to install what tests and tools need too, a quarter more.
+ */
+export async function installDependencies(root, tests) {
   process.stderr.write('Installing the packages (once)…\n');
+  const dev = tests ? '--include=dev' : '--omit=dev';
   const [command, ...first] = npm(root);
   const cache = isWritable(homedir()) ? [] : [`--cache=${join(tmpdir(), 'model-gateway-npm')}`];
-  await run(command, [...first, 'ci', ...flags, ...cache], {
+  await run(command, [...first, 'ci', dev, ...flags, ...cache], {
     cwd: root,
     env: { ...process.env, PATH: pathWithout(root), NODE_ENV: 'development' },
     output: 'onFailure',

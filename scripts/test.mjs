@@ -77,7 +77,7 @@ try {
   const missing = starts ? provideTools() : [];
   if (missing.length > 0) giveUp(missing);
   else {
-    const node = await prepare({ build: starts });
+    const node = await prepare({ build: starts, tests: true });
     await sumUp(grouped(node, steps), performance.now());
   }
 } catch (error) {

@@ -51,7 +51,7 @@ try {
 
 /** A gateway on the embedded database, filled with demo data. */
 async function start() {
-  const node = await prepare({ build: true });
+  const node = await prepare({ build: true, tests: true });
   const port = await freePort();
   const env = { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port) };
   const child = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });

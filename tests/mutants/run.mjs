@@ -60,7 +60,7 @@ const { values } = parseArgs({
   },
 });
 
-const node = await prepare();
+const node = await prepare({ tests: true });
 const { draw, mutantsOf } = await import('./mutate.mjs');
 const scratch = mkdtempSync(join(tmpdir(), 'gateway-mutants-'));
 let running = null;

@@ -10,6 +10,7 @@ export const guidePages = [
   { slug: 'billing', group: 'Workspace' },
   { slug: 'management-api', group: 'Operate' },
   { slug: 'self-hosting', group: 'Operate' },
+  { slug: 'deployment', group: 'Operate' },
 ] as const;
 
 export type GuideSlug = (typeof guidePages)[number]['slug'];

@@ -22,7 +22,6 @@ export const topUp = z.object({
   paidAt: z.iso.datetime().nullable(),
   automatic: z.boolean().meta({ description: 'Whether usage ordered it, not a person.' }),
   receiptUrl: z.string().nullable(),
-  invoiceUrl: z.string().nullable(),
 });
 export type ShownTopUp = z.output<typeof topUp>;
 
@@ -68,6 +67,5 @@ export function shownTopUp(row: TopUp): ShownTopUp {
     paidAt: row.paidAt?.toISOString() ?? null,
     automatic: row.auto,
     receiptUrl: row.receiptUrl,
-    invoiceUrl: row.invoiceUrl,
   };
 }

@@ -1,7 +1,6 @@
 import { type Refusal, refusal } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
-import type { FamilyId } from '#lib/families/ids';
-import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
+import type { Catalogue, FamilyId, KeySnapshot } from '#lib/snapshot/snapshot';
 
 /** What a name refers to. */
 export interface Named {
