@@ -49,15 +49,24 @@ export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zo
                 <a className="underline underline-offset-2" href={one.url}>
                   Pay now
                 </a>
-              ) : one.receiptUrl ? (
-                <a className="underline underline-offset-2" href={one.receiptUrl} rel="noreferrer">
-                  Receipt
-                </a>
-              ) : null}
+              ) : (
+                <span className="inline-flex gap-3">
+                  {one.receiptUrl ? <Paper href={one.receiptUrl}>Receipt</Paper> : null}
+                  {one.invoiceUrl ? <Paper href={one.invoiceUrl}>Invoice</Paper> : null}
+                </span>
+              )}
             </Cell>
           </Row>
         ))}
       </tbody>
     </Table>
+  );
+}
+
+function Paper({ href, children }: { href: string; children: string }) {
+  return (
+    <a className="underline underline-offset-2" href={href} rel="noreferrer">
+      {children}
+    </a>
   );
 }

@@ -17,8 +17,38 @@ interface SecretDialogProps {
   onClose(): void;
 }
 
-/** Shows a new key, once. Neither Esc, a press outside, Back nor a reload loses it unasked. */
+/** Shows a new API key, once. */
 export function SecretDialog({ name, secret, facts, finalFocus, onClose }: SecretDialogProps) {
+  return (
+    <ShownOnce
+      title={`Save the key “${name}” now`}
+      description="This is the only time it is shown. Keep it where your servers read secrets, never in front-end code."
+      what="API key"
+      secret={secret}
+      finalFocus={finalFocus}
+      onClose={onClose}
+      use={{
+        curl: { label: 'curl', code: curlSnippet(secret, facts), what: 'curl command' },
+        env: { label: '.env', code: envSnippet(secret, facts), what: '.env lines' },
+      }}
+    />
+  );
+}
+
+interface ShownOnceProps {
+  title: string;
+  description: string;
+  /** What it is, for the button that copies it: "API key". */
+  what: string;
+  secret: string;
+  /** Ready-made lines with the secret in them, by tab. */
+  use: Readonly<Record<string, { readonly label: string; readonly code: string; readonly what: string }>>;
+  finalFocus: RefObject<HTMLElement | null>;
+  onClose(): void;
+}
+
+/** Shows a secret, once. Neither Esc, a press outside, Back nor a reload loses it unasked. */
+export function ShownOnce({ title, description, what, secret, use, finalFocus, onClose }: ShownOnceProps) {
   const [mayClose, setMayClose] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setMayClose(true), 2_000);
@@ -33,8 +63,8 @@ export function SecretDialog({ name, secret, facts, finalFocus, onClose }: Secre
       onOpenChange={onClose}
       finalFocus={finalFocus}
       className="max-w-xl"
-      title={`Save the key “${name}” now`}
-      description="This is the only time it is shown. Keep it where your servers read secrets, never in front-end code."
+      title={title}
+      description={description}
     >
       <DialogBody>
         <div className="flex flex-wrap items-center gap-2 rounded-lg border border-accent bg-accent-soft p-2.5 pl-3.5">
@@ -43,26 +73,18 @@ export function SecretDialog({ name, secret, facts, finalFocus, onClose }: Secre
           </code>
           <CopyButton
             value={secret}
-            what="API key"
-            text="Copy key"
+            what={what}
+            text={what === 'API key' ? 'Copy key' : 'Copy'}
             tone="primary"
             onCopied={() => setMayClose(true)}
           />
         </div>
         <Tabs
           label="Use it"
-          tabs={[
-            {
-              value: 'curl',
-              label: 'curl',
-              content: <CodeBlock code={curlSnippet(secret, facts)} what="curl command" />,
-            },
-            {
-              value: 'env',
-              label: '.env',
-              content: <CodeBlock code={envSnippet(secret, facts)} what=".env lines" />,
-            },
-          ]}
+          tabs={Object.entries(use).map(([value, { label, code, what: named }]) => ({
+            ...{ value, label },
+            content: <CodeBlock code={code} what={named} />,
+          }))}
         />
       </DialogBody>
       <DialogFooter>

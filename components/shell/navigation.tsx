@@ -2,10 +2,13 @@ import {
   Boxes,
   ChartColumn,
   CreditCard,
+  History,
   KeyRound,
   LayoutDashboard,
   Route,
   ScrollText,
+  Settings,
+  Terminal,
   Users,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -46,6 +49,9 @@ export const destinations: readonly DestinationGroup[] = [
     pages: [
       { path: 'billing', label: 'Billing', icon: <CreditCard /> },
       { path: 'members', label: 'Members', icon: <Users /> },
+      { path: 'management-keys', label: 'Management keys', icon: <Terminal /> },
+      { path: 'audit', label: 'Audit log', icon: <History /> },
+      { path: 'settings', label: 'Settings', icon: <Settings /> },
     ],
   },
 ];

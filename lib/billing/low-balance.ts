@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 import { queueMail } from '#lib/mail/outbox';
 import { formatUsd } from '#lib/money';
 
@@ -40,7 +40,7 @@ const payersOf = `
  */
 export async function tellLowBalances(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(next);
-  for (const { id } of rows) await within(pool, limits, (client) => tell(client, id));
+  for (const { id } of rows) await transact(pool, limits, (client) => tell(client, id));
   return rows.length;
 }
 

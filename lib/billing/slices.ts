@@ -1,4 +1,4 @@
-import type { Query } from '#lib/data/read-snapshot';
+import type { Query } from '#lib/data/transaction/read-snapshot';
 import { idFloor, idTimeMs } from '#lib/ids';
 
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
 import { checks } from '#lib/billing/checks';
 import { slicesOf } from '#lib/billing/slices';
 import type { Db } from '#lib/data/db';
-import { type Query, readSnapshot } from '#lib/data/read-snapshot';
+import { type Query, readSnapshot } from '#lib/data/transaction/read-snapshot';
 
 export interface Verification {
   /** True when every check came back without a row. */

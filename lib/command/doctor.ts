@@ -61,7 +61,7 @@ async function examine(context: Context): Promise<Check[]> {
       'stripe',
       env.stripe !== null,
       env.stripe?.webhookSecret
-        ? 'top-ups by card'
+        ? `top-ups by card${/^[rs]k_live_/.test(env.stripe.secretKey) ? '' : ', with a test key: nobody is charged'}`
         : 'top-ups by card; set STRIPE_WEBHOOK_SECRET, or they are credited by "gateway billing reconcile" alone',
       'set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET for top-ups by card',
     ),

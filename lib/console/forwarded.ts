@@ -1,19 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Where a reverse proxy of the operator's stands: on this machine or in its private network. */
-const near = new BlockList();
-near.addSubnet('127.0.0.0', 8, 'ipv4');
-near.addSubnet('10.0.0.0', 8, 'ipv4');
-near.addSubnet('172.16.0.0', 12, 'ipv4');
-near.addSubnet('192.168.0.0', 16, 'ipv4');
-near.addAddress('::1', 'ipv6');
-near.addSubnet('fc00::', 7, 'ipv6');
-near.addSubnet('fe80::', 10, 'ipv6');
+const near: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
 
 /** An IPv4 address as a socket for both kinds writes it, "::ffff:192.0.2.1", without that. */
 function unmapped(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
 
 /**
@@ -25,7 +18,7 @@ export function trustForwarded(request: {
   socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
 }): void {
   const address = unmapped(request.socket.remoteAddress ?? '');
-  if (near.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return;
+  if (ipaddr.isValid(address) && near.has(ipaddr.parse(address).range())) return;
   request.headers['x-forwarded-for'] = address;
 }
 
@@ -52,14 +45,9 @@ export function nearestHop(forwarded: unknown): string | null {
  * one client has as many as it likes.
  */
 export function clientOf(given: string): string {
-  const address = unmapped(given);
-  if (!isIPv6(address)) return address;
-  const [start = '', end] = address.split('%')[0]?.split('::') ?? [];
-  const [before, after] = [start, end ?? ''].map((part) => (part === '' ? [] : part.split(':')));
-  if (!before || !after) return address;
-  // An IPv4 address at the end stands for two groups.
-  const written = before.length + after.length + (address.includes('.') ? 1 : 0);
-  const groups = end === undefined ? before : [...before, ...Array(8 - written).fill('0'), ...after];
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  if (!ipaddr.isValid(given)) return given;
+  const address = ipaddr.process(given);
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  const network = address.parts.slice(0, 4).map((group) => group.toString(16));
   return `${network.join(':')}::/64`;
 }

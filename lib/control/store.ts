@@ -1,6 +1,6 @@
 import { Prisma } from '#generated/client';
 import type { Db } from '#lib/data/db';
-import { type Query, readSnapshot } from '#lib/data/read-snapshot';
+import { type Query, readSnapshot } from '#lib/data/transaction/read-snapshot';
 
 /** The database as operations see it: the same outside and inside the transaction of a mutation. */
 export interface Store {

@@ -5,10 +5,13 @@ export interface FileLock {
   release(): void;
 }
 
+/** Garbage collection closes a database that nothing refers to, and its lock would go with it. */
+const held = new Set<DatabaseSync>();
+
 /**
  * Takes an exclusive lock on `path` (made when missing) without waiting.
  * SQLite's own file lock is used because Node has no `flock`, and a pid file survives its process.
- * @returns null while another process holds it.
+ * @returns null while another process holds it; a lock that is never released is held until this process ends.
  * @throws when the file cannot be made or read.
  */
 export function takeLock(path: string): FileLock | null {
@@ -20,7 +23,13 @@ export function takeLock(path: string): FileLock | null {
     if (isBusy(error)) return null;
     throw error;
   }
-  return { release: () => database.close() };
+  held.add(database);
+  return {
+    release() {
+      held.delete(database);
+      database.close();
+    },
+  };
 }
 
 const sqliteBusy = 5;

@@ -4,9 +4,9 @@ import type { Clock } from '#lib/clock';
 import { dropWeek, emptyDefault, listWeeks, makeWeek } from '#lib/data/retention/change-weeks';
 import { batch, deleteInBatches, limits } from '#lib/data/retention/delete-batches';
 import { deleteHidden } from '#lib/data/retention/delete-hidden';
-import { within } from '#lib/data/retention/transaction';
 import { dayMs, weekAt, weekMs, weekStart } from '#lib/data/retention/weeks';
 import { lookAtClock, type SeenTime } from '#lib/data/seen-time';
+import { transact } from '#lib/data/transaction/transaction';
 import { idFloor } from '#lib/ids';
 
 const hourMs = 3_600_000;
@@ -132,7 +132,7 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
   const daysAgo = (days: number) => new Date(nowMs - days * dayMs).toISOString();
   const keepFrom = idFloor(Math.min(keepFromMs, oldest?.startMs ?? keepFromMs));
   for (let more = true; more && !stopped(); ) {
-    more = await within(pool, limits, (client) => deleteJobs(client, keepFrom, batch));
+    more = await transact(pool, limits, (client) => deleteJobs(client, keepFrom, batch));
   }
   const old = [
     { table: 'spend_minute', condition: 'minute < $1::timestamptz', values: [daysAgo(spendDays)] },

@@ -1,4 +1,4 @@
-import type { FamilyId } from '#lib/snapshot/snapshot';
+import type { FamilyId } from '#lib/families/ids';
 
 /** When an application calls: by the wall clock of the workspace. */
 export type Rhythm = 'office' | 'people' | 'nightly' | 'steady';

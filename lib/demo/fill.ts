@@ -3,8 +3,8 @@ import type { Pool, PoolClient } from 'pg';
 import { dayStart, daysLater } from '#lib/charts/zone';
 import { publish } from '#lib/data/change';
 import { makeWeek } from '#lib/data/retention/change-weeks';
-import { within } from '#lib/data/retention/transaction';
 import { weekAt, weekMs, weekStart } from '#lib/data/retention/weeks';
+import { transact } from '#lib/data/transaction/transaction';
 import { booksOf, type DemoDay, type DemoLine } from '#lib/demo/books';
 import { cast } from '#lib/demo/cast';
 import { drawCalls, settledAfterMs } from '#lib/demo/draw';
@@ -64,12 +64,12 @@ export async function fillDemo(pool: Pool, filling: Filling): Promise<Filled> {
   // Whole days, so that the period before them is empty.
   const fromMs = daysLater(dayStart(nowMs, timeZone), timeZone, 1 - days);
   for (let at = weekStart(fromMs); at <= nowMs; at += weekMs) await makeWeek(pool, weekAt(at));
-  const removed = await within(pool, limits, async (client) => {
+  const removed = await transact(pool, limits, async (client) => {
     const before = await removeDemo(demoStoreOf(client));
     if (before) await publish({ query: (text, values) => client.query(text, values) }, before.changes);
     return before;
   });
-  const made = await within(pool, limits, (client) => makeDemo(client, filling));
+  const made = await transact(pool, limits, (client) => makeDemo(client, filling));
   const calls = cast.flatMap((app, at) =>
     drawCalls(app, {
       ...filling,
@@ -82,7 +82,7 @@ export async function fillDemo(pool: Pool, filling: Filling): Promise<Filled> {
   );
   if (calls.length === 0) throw new RangeError('the catalogue has none of the models that the demo calls');
   for (const day of booksOf(calls, fromMs, nowMs)) {
-    await within(pool, limits, (client) => post(client, made.workspaceId, day));
+    await transact(pool, limits, (client) => post(client, made.workspaceId, day));
   }
   // The embedded database has no autovacuum.
   await pool.query('VACUUM ANALYZE');

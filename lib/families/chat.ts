@@ -51,4 +51,5 @@ export const chat: Family = {
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
   shown: (_operation, answer) => spokenIn(answer),
   clientPath: '/v1/chat/completions',
+  leastBody: { messages: [{ role: 'user', content: 'hello' }] },
 };

@@ -1,10 +1,11 @@
 import type { Refusal } from '#lib/errors';
+import type { FamilyId } from '#lib/families/ids';
 import type { QueryNames } from '#lib/families/query';
 import type { FieldSpec, Found, Scan } from '#lib/families/scan';
 import type { JobFacts, JobReader } from '#lib/jobs/job';
 import type { UsageReport } from '#lib/metering/usage';
 import type { ResourceKind, ResourceReference, ShownResource } from '#lib/resources/resource';
-import type { FamilyId, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
+import type { ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
 
 /** Which checks of admission apply (contract: admission/which-steps). */
 export type Steps = 'generate' | 'count' | 'stored' | 'models';
@@ -196,6 +197,8 @@ export interface Family {
   readonly jobs?: JobReader;
   /** Where a client that asked for a model without an offer in this family should go instead. */
   readonly clientPath: string;
+  /** The least body that its first operation accepts, without the model: for a plan without a request. */
+  readonly leastBody: object;
 }
 
 /**

@@ -109,6 +109,7 @@ export const generateContent: Family = {
   shown: shownIn,
   jobs: operationJobs,
   clientPath: '/v1beta/models/{model}:generateContent',
+  leastBody: { contents: [{ parts: [{ text: 'hello' }] }] },
 };
 
 /** ":generateContent": what stands after the model in the operation's path. */

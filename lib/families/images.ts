@@ -37,4 +37,5 @@ export const images: Family = {
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ error: { message, code } })}\n\n`,
   clientPath: '/v1/images/generations',
+  leastBody: { prompt: 'hello' },
 };

@@ -1,6 +1,7 @@
 import { chat } from '#lib/families/chat';
 import type { Family, Operation } from '#lib/families/family';
 import { generateContent } from '#lib/families/generate-content';
+import type { FamilyId } from '#lib/families/ids';
 import { images } from '#lib/families/images';
 import { messages } from '#lib/families/messages';
 import { modelsOperations } from '#lib/families/models';
@@ -21,4 +22,9 @@ const byId = new Map(families.map((family) => [family.id, family]));
 /** The family of an operation; null for the models operations, which no provider answers. */
 export function familyOf(id: Operation['family']): Family | null {
   return id === 'models' ? null : (byId.get(id) ?? null);
+}
+
+/** Where clients call a family, for messages: "/v1/chat/completions". */
+export function clientPath(id: FamilyId): string {
+  return byId.get(id)?.clientPath ?? id;
 }

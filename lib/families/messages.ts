@@ -71,4 +71,5 @@ export const messages: Family = {
     `event: error\ndata: ${JSON.stringify({ type: 'error', error: { message, code } })}\n\n`,
   shown: (_operation, answer) => containerIn(answer),
   clientPath: '/v1/messages',
+  leastBody: { max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] },
 };

@@ -82,6 +82,7 @@ export const responses: Family = {
   shown: (_operation, answer) => shownIn(answer),
   jobs: responseJobs,
   clientPath: '/v1/responses',
+  leastBody: { input: 'hello' },
 };
 
 /** The operation's own path, with the id of what it reads in its place. */

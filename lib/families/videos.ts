@@ -81,6 +81,7 @@ export const videos: Family = {
   shown: ({ steps }, answer) => (steps === 'generate' ? shownVideos(answer) : []),
   jobs: videoJobs,
   clientPath: '/v1/videos',
+  leastBody: { prompt: 'hello' },
 };
 
 /** "/videos/{id}/content" with the id that the provider gave. */

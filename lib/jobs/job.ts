@@ -1,6 +1,6 @@
+import type { FamilyId } from '#lib/families/ids';
 import type { UsageReport } from '#lib/metering/usage';
 import type { ResourceKind } from '#lib/resources/resource';
-import type { FamilyId } from '#lib/snapshot/snapshot';
 
 /** What of a create request its end is priced by ("seconds", "size", "samples"); plain JSON. */
 export type JobFacts = Readonly<Record<string, string | number>>;

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
+import { repeatable } from '#lib/data/transaction/repeatable';
 import type { NewJob } from '#lib/jobs/job';
 import { jsonText } from '#lib/jobs/json-text';
-import { repeatable } from '#lib/jobs/transaction';
 
 /**
  * A provider that takes a request for a repeated one (`idempotency-key`) shows the job that it began for

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { queryWithin } from '#lib/data/query-within';
+import { repeatable } from '#lib/data/transaction/repeatable';
 import { jsonText } from '#lib/jobs/json-text';
 import { openJob } from '#lib/jobs/open';
 import { settleJob } from '#lib/jobs/settle';
 import { type JobStore, type StoredRow, storedColumns, storedJob } from '#lib/jobs/stored-job';
-import { repeatable } from '#lib/jobs/transaction';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 
 /** The rows of one poll round are taken by one process: others pass over what is locked. */

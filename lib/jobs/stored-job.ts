@@ -1,7 +1,7 @@
+import type { FamilyId } from '#lib/families/ids';
 import type { Ending } from '#lib/jobs/end';
 import type { JobSight, JobState, NewJob } from '#lib/jobs/job';
 import type { ResourceKind } from '#lib/resources/resource';
-import type { FamilyId } from '#lib/snapshot/snapshot';
 
 /** A job as its row says. */
 export interface StoredJob

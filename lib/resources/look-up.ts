@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import { nameOf } from '#lib/resources/memory';
 import type { Resource, ResourceKind } from '#lib/resources/resource';
 
@@ -29,7 +30,10 @@ export function createLookUp(read: ReadResources): (name: ResourceName) => Promi
   let next: Waiting[] = [];
 
   const ask = async (batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
-    const found = await within(read(batch.map(({ name }) => name)));
+    const found = await pTimeout(read(batch.map(({ name }) => name)), {
+      milliseconds: timeoutMs,
+      message: `the database did not answer within ${timeoutMs} ms`,
+    });
     const byName = new Map(found.map((one) => [nameOf(one.workspaceId, one.kind, one.id), one]));
     return batch.filter((waiting) => {
       const { workspaceId, kind, id } = waiting.name;
@@ -71,12 +75,4 @@ export function createLookUp(read: ReadResources): (name: ResourceName) => Promi
     next.push(waiting);
     return waiting.promise;
   };
-}
-
-function within<T>(promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
-    const timer = setTimeout(late, timeoutMs);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

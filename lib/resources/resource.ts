@@ -1,10 +1,12 @@
-import type { FamilyId } from '#lib/snapshot/snapshot';
+import type { FamilyId } from '#lib/families/ids';
 
 /**
  * Something that a provider keeps for a workspace and that later requests name by its id
  * (contract: jobs/ownership). Ids are the provider's own: what a client sees is what it sent.
  */
-export type ResourceKind = 'response' | 'item' | 'conversation' | 'video' | 'operation' | 'file';
+export const resourceKinds = ['response', 'item', 'conversation', 'video', 'operation', 'file'] as const;
+
+export type ResourceKind = (typeof resourceKinds)[number];
 
 /** A resource as its workspace owns it. Rows live 30 days, or until the resource is deleted. */
 export interface Resource {

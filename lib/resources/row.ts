@@ -1,5 +1,5 @@
-import type { Resource, ResourceKind } from '#lib/resources/resource';
-import type { FamilyId } from '#lib/snapshot/snapshot';
+import { familyIds } from '#lib/families/ids';
+import { type Resource, resourceKinds } from '#lib/resources/resource';
 
 /** Longest id that is kept, characters: it is part of a key of the database. */
 const mostId = 512;
@@ -42,7 +42,7 @@ export function readResource(value: unknown): Resource {
   const row: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(value));
   const made = row.created_at;
   return {
-    kind: wordOf(kinds, row.kind),
+    kind: wordOf(resourceKinds, row.kind),
     id: textOf(row.id),
     workspaceId: textOf(row.workspace_id),
     providerId: textOf(row.provider_id),
@@ -56,26 +56,8 @@ export function readResource(value: unknown): Resource {
   };
 }
 
-const kinds: Readonly<Record<string, ResourceKind>> = {
-  response: 'response',
-  item: 'item',
-  conversation: 'conversation',
-  video: 'video',
-  operation: 'operation',
-  file: 'file',
-} satisfies Record<ResourceKind, ResourceKind>;
-
-const familyIds: Readonly<Record<string, FamilyId>> = {
-  chat: 'chat',
-  responses: 'responses',
-  messages: 'messages',
-  images: 'images',
-  videos: 'videos',
-  'generate-content': 'generate-content',
-} satisfies Record<FamilyId, FamilyId>;
-
-function wordOf<Word>(known: Readonly<Record<string, Word>>, value: unknown): Word {
-  const found = typeof value === 'string' ? known[value] : undefined;
+function wordOf<Word extends string>(known: readonly Word[], value: unknown): Word {
+  const found = known.find((word) => word === value);
   if (found === undefined) throw new Error(`unknown word "${String(value)}" in a row of a resource`);
   return found;
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { publish } from '#lib/data/change';
+import { transact } from '#lib/data/transaction/transaction';
 import type { ResourceName } from '#lib/resources/look-up';
 import { keptMs, nameOf } from '#lib/resources/memory';
 import type { Resource, ShownResource } from '#lib/resources/resource';
@@ -52,6 +53,7 @@ export async function unclaimedResources(
 }
 
 /** Its row may still wait in a journal: then a deleted row is stored here before it arrives. */
+const limits = { lockMs: 5_000, statementMs: 5_000 };
 const forgetStatement = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
     tokens, created_at, deleted_at)
@@ -60,9 +62,7 @@ const forgetStatement = `
 
 /** Deletes it for every process, in one transaction with its change. */
 export async function forgetResource(pool: Pool, resource: Resource): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN; SET LOCAL statement_timeout = '5s'");
+  await transact(pool, limits, async (client) => {
     await client.query(forgetStatement, [
       resource.workspaceId,
       resource.kind,
@@ -79,10 +79,5 @@ export async function forgetResource(pool: Pool, resource: Resource): Promise<vo
     await publish({ query: (text, values) => client.query(text, values) }, [
       { kind: 'resource', subject: nameOf(resource.workspaceId, resource.kind, resource.id) },
     ]);
-    await client.query('COMMIT');
-    client.release();
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  });
 }

@@ -1,8 +1,9 @@
 import { type Refusal, refusal } from '#lib/errors';
+import type { FamilyId } from '#lib/families/ids';
 import { formatUsd } from '#lib/money';
 import { ratesAt } from '#lib/routing/rates';
 import type { Rules } from '#lib/routing/rules';
-import type { Catalogue, FamilyId, OfferFacts } from '#lib/snapshot/snapshot';
+import type { Catalogue, OfferFacts } from '#lib/snapshot/snapshot';
 
 /** Why an offer of a model in scope is left out of a plan: a code, put into words only when asked for. */
 export type WhyOffer =

@@ -1,6 +1,7 @@
 import { estimateInput } from '#lib/admission/estimate';
 import type { Ask } from '#lib/families/family';
-import type { FamilyId, ModelFacts } from '#lib/snapshot/snapshot';
+import type { FamilyId } from '#lib/families/ids';
+import type { ModelFacts } from '#lib/snapshot/snapshot';
 
 /** Why a fallback model is left out as a whole (contract: routing/fallback-models). */
 export type WhyModel = 'unknown' | 'scope' | 'family' | 'context' | 'budget' | 'image' | 'sound' | 'file';

@@ -1,6 +1,7 @@
 import { estimateInput } from '#lib/admission/estimate';
 import { type Refusal, refusal } from '#lib/errors';
 import { type Ask, budgetToInject } from '#lib/families/family';
+import type { FamilyId } from '#lib/families/ids';
 import { coversTier, tierOf } from '#lib/metering/service-tier';
 import { arrange } from '#lib/routing/arrange';
 import { exclude, noOfferAtTier, tellOffer, type Wanted, type WhyOffer } from '#lib/routing/exclude';
@@ -10,7 +11,7 @@ import { nestedAt, noProviderOfAll } from '#lib/routing/names/nested';
 import { type Rules, rulesFor } from '#lib/routing/rules';
 import type { Plan, Target } from '#lib/routing/target';
 import { timeLimitsOf } from '#lib/routing/time-limits';
-import type { Catalogue, FamilyId, KeySnapshot, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
+import type { Catalogue, KeySnapshot, ModelFacts, OfferFacts } from '#lib/snapshot/snapshot';
 
 /** Output that a price is worked out for: what the request allows, up to a usual answer; tokens. */
 const USUAL_OUTPUT = 1_000;

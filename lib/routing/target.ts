@@ -1,5 +1,6 @@
 import type { Refusal } from '#lib/errors';
-import type { FamilyId, ModelFacts, OfferFacts, PriceVersion } from '#lib/snapshot/snapshot';
+import type { FamilyId } from '#lib/families/ids';
+import type { ModelFacts, OfferFacts, PriceVersion } from '#lib/snapshot/snapshot';
 
 /** One place where a call may go: everything an attempt needs, decided before anything is spent. */
 export interface Target {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { familyIds } from '#lib/families/ids';
 import { filePriceShape } from '#lib/schemas/price';
 
-const familyIds = ['chat', 'responses', 'messages', 'images', 'videos', 'generate-content'] as const;
 const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
 const MOST = 2_147_483_647;
 

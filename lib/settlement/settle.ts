@@ -1,6 +1,7 @@
-import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { postUsage } from '#lib/billing/usage';
 import { type Change, publish } from '#lib/data/change';
+import { transact } from '#lib/data/transaction/transaction';
 import { keepResources } from '#lib/resources/insert';
 import { apply, type Effects } from '#lib/settlement/apply';
 import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/settlement/entry';
@@ -11,7 +12,7 @@ import * as sql from '#lib/settlement/statements';
 import { addQuarters, quarterRow } from '#lib/settlement/usage/statement';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
-const limitMs = 20_000;
+const limits = { lockMs: 5_000, statementMs: 20_000, wholeMs: 20_000 };
 /** From so many on a savepoint costs less than it saves. */
 const manyCalls = 50;
 
@@ -43,34 +44,15 @@ export async function settle(
   entries: readonly DrainedEntry[],
   how: Posting = byOwner,
 ): Promise<void> {
-  const client = await pool.connect();
-  let lost = false;
-  // A server that went away without a word answers nothing: only closing the connection ends the wait.
-  const watch = setTimeout(() => {
-    lost = true;
-    client.release(true);
-  }, limitMs);
-  try {
-    const rowType = await begin(client);
-    await settleIn(client, ownerId, entries, how, rowType);
-    await client.query('COMMIT');
-    if (!lost) client.release();
-  } catch (error) {
-    // Closing the connection ends its transaction, whatever state it is in.
-    if (!lost) client.release(true);
-    throw error;
-  } finally {
-    clearTimeout(watch);
-  }
+  await transact(pool, limits, async (client) => {
+    await settleIn(client, ownerId, entries, how, await readRowType(client));
+  });
 }
 
 /** @returns the number of the type of a call's row in this database. */
-async function begin(client: PoolClient): Promise<number> {
-  const text = `BEGIN; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = '5s'; ${sql.rowType}`;
-  // Several statements in one query give a list of results, which the types of `pg` do not say.
-  const results: unknown = await client.query(text);
-  const last = Array.isArray(results) ? (results as QueryResult<{ oid: number }>[]).at(-1) : null;
-  const oid = last?.rows[0]?.oid;
+async function readRowType(client: PoolClient): Promise<number> {
+  const { rows } = await client.query<{ oid: number }>(sql.rowType);
+  const oid = rows[0]?.oid;
   if (oid === undefined) throw new Error('the database has no type call_record: migrate it');
   return oid;
 }

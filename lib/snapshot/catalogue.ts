@@ -1,14 +1,8 @@
 import type { Pool } from 'pg';
+import type { FamilyId } from '#lib/families/ids';
 import { isUnpriced, parsePrice } from '#lib/schemas/price';
 import { type CatalogueSources, type ProviderRow, providerOf } from '#lib/snapshot/provider';
-import type {
-  Catalogue,
-  FamilyId,
-  ModelFacts,
-  OfferFacts,
-  PriceVersion,
-  ProviderFacts,
-} from '#lib/snapshot/snapshot';
+import type { Catalogue, ModelFacts, OfferFacts, PriceVersion, ProviderFacts } from '#lib/snapshot/snapshot';
 
 const providerRows =
   'SELECT id, name, families, credential, on_disconnect, prices_from FROM provider ORDER BY id';

@@ -1,6 +1,7 @@
+import type { FamilyId } from '#lib/families/ids';
 import { type StoredFamilies, storedCredentialShape, storedFamiliesShape } from '#lib/schemas/catalogue';
 import { credentialContext, open } from '#lib/secrets';
-import type { Address, FamilyId, ProviderFacts } from '#lib/snapshot/snapshot';
+import type { Address, ProviderFacts } from '#lib/snapshot/snapshot';
 
 export interface CatalogueSources {
   /** The value of an environment variable that the catalogue names; undefined or "": unset. */

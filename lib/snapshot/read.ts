@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import type { Clock } from '#lib/clock';
 import type { Refusal } from '#lib/errors';
 import { fingerprint, isWellFormedKey } from '#lib/secrets';
@@ -67,6 +68,7 @@ interface Flight {
  */
 export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   const { clock, hash, load, trustMs = staleMs, timeoutMs = 2_000 } = options;
+  const late = `the database did not answer within ${timeoutMs} ms`;
   const memory = createMemory(options.most ?? 50_000);
   const unknown = createUnknownKeys({ most: 10_000, keepMs: 5_000 });
   const throttle = createLookUpThrottle({ atOnce: 50, perSecond: 200 });
@@ -121,7 +123,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
       for (let round = 1; ; round++) {
         touched.clear();
         const startedAtMs = clock.mono();
-        const found = await within(timeoutMs, load(digest));
+        const found = await pTimeout(load(digest), { milliseconds: timeoutMs, message: late });
         throttle.succeeded();
         // A change that came while the load ran may be missing from it: load again, never keep it.
         const moved = isTouched(found, touched);
@@ -201,12 +203,4 @@ function usable(snapshot: KeySnapshot, clock: Clock): KeySnapshot | Refusal {
   if (snapshot.key.status === 'revoked') return revoked;
   if (snapshot.secretUntilMs !== null && clock.now() >= snapshot.secretUntilMs) return rotatedOut;
   return snapshot;
-}
-
-function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
-    const timer = setTimeout(late, timeoutMs);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

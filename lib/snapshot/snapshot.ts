@@ -1,7 +1,5 @@
+import type { FamilyId } from '#lib/families/ids';
 import type { Price } from '#lib/metering/price-list';
-
-/** The protocol families (contract: families/native). */
-export type FamilyId = 'chat' | 'responses' | 'messages' | 'images' | 'videos' | 'generate-content';
 
 /**
  * Limits as stored. null: no limit. Values are not trusted: `decide` checks them (contract: admission/stored-limits).

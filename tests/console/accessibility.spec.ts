@@ -150,10 +150,19 @@ test.describe('light on a desk and dark on a phone', () => {
     await expectAccessibleInEachLook(page);
   });
 
-  test('members are accessible', async ({ page, home }) => {
+  test('members, management keys, the audit log and settings are accessible', async ({ page, home }) => {
     await page.goto(`/${home.slug}/members`);
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await expect(page.getByRole('dialog', { name: 'Invite people' })).toBeVisible();
     await expectAccessibleInEachLook(page);
+    for (const [path, heading] of [
+      ['management-keys', 'Management keys'],
+      ['audit', 'Audit log'],
+      ['settings', 'Settings'],
+    ]) {
+      await page.goto(`/${home.slug}/${path}`);
+      await expect(page.getByRole('heading', { level: 1, name: heading ?? '' })).toBeVisible();
+      await expectAccessibleInEachLook(page);
+    }
   });
 });

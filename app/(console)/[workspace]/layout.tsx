@@ -7,6 +7,7 @@ import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
 import { showMoney } from '#lib/console/show/money';
+import { isOperator } from '#lib/control/actor';
 import { ask } from '#lib/control/run';
 import { listOwnWorkspaces } from '#lib/control/user/own';
 import { parseUsd } from '#lib/money';
@@ -24,7 +25,8 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
   const actor = await actorOf(user);
   const asked = { actor, input: {} };
   const own = await ask(controlHost(), listOwnWorkspaces, asked);
-  const { env } = getConsoleHost();
+  const { env, control } = getConsoleHost();
+  const { payments } = control;
   const unverified = actor.unverified === true;
   return (
     <Shell
@@ -48,6 +50,12 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
       {workspace.suspended ? (
         <p role="status" className="rounded-lg bg-bad-soft px-4 py-2.5 text-bad leading-5">
           This workspace is suspended: every call is refused with 403. Ask the people who run this gateway.
+        </p>
+      ) : null}
+      {isOperator(actor) && payments && !payments.livemode && !payments.standIn ? (
+        <p role="note" className="rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5">
+          Payments run with a test key of Stripe: no card is charged, and what is credited is spent for real.
+          Set a live <code>STRIPE_SECRET_KEY</code> before customers pay. Only operators see this.
         </p>
       ) : null}
       {workspace.demo ? (

@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import type { Lease } from '#lib/admission/funds/lease-book';
 import { LeaseLine, type LineParts } from '#lib/admission/funds/lease-line';
 import { refuseShort, slidingHours } from '#lib/admission/funds/shortage';
@@ -89,7 +90,10 @@ export class FundingQueue {
       try {
         await this.#parts.rowsRemoved();
         if (this.#parts.owes(this.#id)) {
-          await within(this.#parts.flushSettlement(), FLUSH_MS);
+          await pTimeout(this.#parts.flushSettlement(), {
+            milliseconds: FLUSH_MS,
+            message: 'settlement did not catch up in time',
+          });
         }
         await this.#reclaim(batch);
       } catch (error) {
@@ -226,12 +230,4 @@ function shortSubject(waiter: Waiter, workspaceId: string): string {
 
 function isCode(error: unknown, code: string): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
-}
-
-async function within(work: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('settlement did not catch up in time')), limitMs);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

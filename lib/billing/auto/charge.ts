@@ -8,7 +8,7 @@ import { noteDetails } from '#lib/billing/payments/details';
 import { paidByIntent } from '#lib/billing/payments/fact';
 import { takeFacts } from '#lib/billing/payments/handle';
 import { storeIn } from '#lib/billing/payments/store';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 
 /** An automatic order whose turn it is. */
 interface AutoOrder {
@@ -129,5 +129,5 @@ function whyNot({ status, last_payment_error: error }: Stripe.PaymentIntent): [P
 }
 
 function fail(pool: Pool, order: AutoOrder, reason: PauseReason, detail: string | null): Promise<boolean> {
-  return within(pool, limits, (client) => concludeFailed(storeIn(client), order.id, reason, detail));
+  return transact(pool, limits, (client) => concludeFailed(storeIn(client), order.id, reason, detail));
 }

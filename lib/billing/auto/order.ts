@@ -4,7 +4,7 @@ import type { Payments } from '#lib/billing/payments/client';
 import { feeOf } from '#lib/billing/payments/money';
 import { type PaymentStore, storeIn } from '#lib/billing/payments/store';
 import { newRowId } from '#lib/control/row-id';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 
 export const limits = { lockMs: 5_000, statementMs: 10_000 };
 
@@ -41,7 +41,7 @@ const readDue = `
  * @returns whether there was one to look at.
  */
 export async function orderNext(pool: Pool, payments: Payments): Promise<boolean> {
-  return within(pool, limits, async (client) => {
+  return transact(pool, limits, async (client) => {
     const tx = storeIn(client);
     const [taken] = await tx.rows<{ workspace_id: string }>(takeDue, []);
     if (!taken) return false;

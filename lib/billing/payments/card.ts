@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type Stripe from 'stripe';
 import { pauseAutoTopUp } from '#lib/billing/auto/pause';
 import { storeIn } from '#lib/billing/payments/store';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 
 const limits = { lockMs: 5_000, statementMs: 10_000 };
 
@@ -23,7 +23,7 @@ export async function refreshCard(
   );
   for (const { customer, workspaceId } of rows) {
     const card = await cardOf(stripe, customer);
-    await within(pool, limits, async (client) => {
+    await transact(pool, limits, async (client) => {
       const tx = storeIn(client);
       await tx.query(
         `UPDATE payer SET payment_method = $2, card_brand = $3, card_last4 = $4, card_expires = $5

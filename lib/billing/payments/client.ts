@@ -17,6 +17,8 @@ export interface Payments {
   readonly webhookSecret: string | null;
   /** Whether the key moves real money. */
   readonly livemode: boolean;
+  /** Whether it is a stand-in that is paid at, with play money. */
+  readonly standIn: boolean;
   readonly feeBasisPoints: number;
   /** Where the console is reached, without a slash at the end: people come back to it from Stripe's page. */
   readonly publicUrl: string;
@@ -37,6 +39,7 @@ export function openPayments(settings: PaymentSettings, publicUrl: string): Paym
     }),
     webhookSecret: settings.webhookSecret,
     livemode: /^[rs]k_live_/.test(settings.secretKey),
+    standIn: settings.apiBase !== null,
     feeBasisPoints: settings.feeBasisPoints,
     publicUrl,
   };

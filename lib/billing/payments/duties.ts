@@ -13,7 +13,15 @@ export async function openPaymentDuties(
   report: (error: unknown) => void,
 ): Promise<PaymentDuties> {
   if (payments === null) return { stop: async () => {} };
-  const { startAutoTopUps } = await import('#lib/billing/auto/sweep');
-  const { pool } = control.db;
-  return startAutoTopUps({ pool, payments, changed: () => control.changed(), report });
+  const [{ startAutoTopUps }, { startReconciler }] = await Promise.all([
+    import('#lib/billing/auto/sweep'),
+    import('#lib/billing/reconcile/hourly'),
+  ]);
+  const parts = { pool: control.db.pool, payments, changed: () => control.changed(), report };
+  const running = [startAutoTopUps(parts), startReconciler(parts)];
+  return {
+    stop: async () => {
+      await Promise.all(running.map((one) => one.stop()));
+    },
+  };
 }

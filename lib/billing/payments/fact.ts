@@ -187,6 +187,7 @@ function orderOf({ metadata }: Stripe.Checkout.Session): string | null {
   return metadata?.order ?? null;
 }
 
-function idOf(named: string | { id: string } | null | undefined): string | null {
+/** The id of what Stripe gives as an id or whole. */
+export function idOf(named: string | { id: string } | null | undefined): string | null {
   return typeof named === 'string' ? named : (named?.id ?? null);
 }

@@ -5,7 +5,7 @@ import { refreshCard } from '#lib/billing/payments/card';
 import { type Fact, factOf, paidByIntent } from '#lib/billing/payments/fact';
 import { storeIn } from '#lib/billing/payments/store';
 import { type Change, publish } from '#lib/data/change';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 
 /** How an event was taken. `known`: it was handled before. */
 export interface Handled {
@@ -43,7 +43,7 @@ async function lookUp(stripe: Stripe, fact: Fact): Promise<Fact | null> {
 class Later extends Error {}
 
 function once(pool: Pool, event: Stripe.Event, facts: readonly Fact[]): Promise<Handled> {
-  return orLater(() => within(pool, limits, (client) => take(client, event, facts)));
+  return orLater(() => transact(pool, limits, (client) => take(client, event, facts)));
 }
 
 async function orLater(work: () => Promise<Handled>): Promise<Handled> {
@@ -78,7 +78,7 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
  */
 export async function takeFacts(pool: Pool, facts: readonly Fact[], livemode: boolean): Promise<Handled> {
   return orLater(() =>
-    within(pool, limits, async (client) => {
+    transact(pool, limits, async (client) => {
       const { last, changes } = await applyAll(client, facts, livemode);
       await publish(storeIn(client), changes);
       const why = last.outcome === 'applied' ? null : last.why;

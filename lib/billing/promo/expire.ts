@@ -3,7 +3,7 @@ import { endingSeconds } from '#lib/admission/money-store';
 import { postLine, recallLeases } from '#lib/billing/ledger';
 import { noteNextExpiry } from '#lib/billing/promo/grant';
 import { type Change, publish } from '#lib/data/change';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 
 const limits = { lockMs: 3_000, statementMs: 10_000 };
 /** Ended calls are posted within this time, and belong to what the credit has paid. */
@@ -46,7 +46,7 @@ const recalled = `
  */
 export async function expirePromos(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(next);
-  for (const { id } of rows) await within(pool, limits, (client) => expireOf(client, id));
+  for (const { id } of rows) await transact(pool, limits, (client) => expireOf(client, id));
   return rows.length;
 }
 

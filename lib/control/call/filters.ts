@@ -3,20 +3,12 @@ import { noneCounted, usageFilters } from '#lib/control/call/usage-filters';
 import { optional } from '#lib/control/field/field';
 import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/field/kinds';
 import { filter } from '#lib/control/field/paging';
+import { familyIds } from '#lib/families/ids';
 import { idFloor } from '#lib/ids';
 import { upstreamRequestIdAt } from '#lib/settlement/record/stored-attempts';
 
 /** The API families that calls come in, as the log names them. */
-const families = [
-  'chat',
-  'responses',
-  'messages',
-  'images',
-  'videos',
-  'generate-content',
-  'models',
-  'unknown',
-] as const;
+const families = [...familyIds, 'models', 'unknown'] as const;
 /** An id may be ahead of its call's time, or behind it, by as much as the clock was changed meanwhile. */
 const slackMs = 60_000;
 

@@ -1,8 +1,8 @@
 import { capabilities } from '#lib/catalogue/search';
 import { optional } from '#lib/control/field/field';
 import { allowance, choice, count, toggle, words } from '#lib/control/field/kinds';
+import { familyIds } from '#lib/families/ids';
 
-const families = ['chat', 'responses', 'messages', 'images', 'videos', 'generate-content'] as const;
 const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
 const price = { unit: 'USD', placeholder: 'USD' };
 
@@ -17,7 +17,7 @@ export const modelFilters = {
   provider: optional(
     words({ label: 'Provider', help: 'With an offer of this one.', example: 'openai' }, 100),
   ),
-  family: optional(choice({ label: 'Protocol', help: 'With an offer that speaks it.' }, families)),
+  family: optional(choice({ label: 'Protocol', help: 'With an offer that speaks it.' }, familyIds)),
   input: optional(choice({ label: 'Input', help: 'What it must read.' }, modalities)),
   output: optional(choice({ label: 'Output', help: 'What it must write.' }, modalities)),
   minContext: optional(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listQuarantined } from '#lib/billing/payments/quarantined';
 import { checkLedger } from '#lib/billing/verify';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
@@ -84,6 +85,17 @@ const verification = z.object({
       }),
     )
     .meta({ description: 'Records of the journal of this machine that are not in the ledger.' }),
+  quarantined: z
+    .array(
+      z.object({
+        event: z.string(),
+        why: z.string(),
+        payment: z.string().nullable(),
+        topUp: z.string().nullable(),
+        at: z.iso.datetime(),
+      }),
+    )
+    .meta({ description: 'Payments by card that are not what was ordered, and were not credited.' }),
 });
 
 const verifyLedger = read({
@@ -95,13 +107,17 @@ const verifyLedger = read({
   output: verification,
   http: [],
   line: {},
-  text: ({ checks, overHold, deleted, setAside }) =>
+  text: ({ checks, overHold, deleted, setAside, quarantined }) =>
     [
       ...checks.map(({ name, rows }) => `${rows.length === 0 ? 'ok    ' : 'BROKEN'} ${name}`),
       ...checks.flatMap(({ name, rows }) => rows.map((row) => `  ${name}: ${JSON.stringify(row)}`)),
       `charged above holds, all calls together: ${overHold} USD`,
       ...(deleted ? [deletedLine(deleted)] : []),
       ...setAside.map(setAsideLine),
+      ...quarantined.map(
+        ({ event, why, payment, at }) =>
+          `quarantined at ${at}: ${payment ?? 'a payment'} (${event}): ${why}; look at it at Stripe, and refund it there`,
+      ),
     ].join('\n'),
   failed: ({ ok, checks }) => {
     const broken = checks.filter(({ rows }) => rows.length > 0).length;
@@ -120,6 +136,7 @@ const verifyLedger = read({
       amountsOfRows: 'nano-dollars' as const,
       checks: checks.map(({ name, rows }) => ({ name, rows: [...rows] })),
       setAside: journalDir === null ? [] : listSetAside(journalDir),
+      quarantined: await listQuarantined(store),
     };
   },
 });

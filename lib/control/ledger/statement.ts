@@ -6,7 +6,7 @@ import type { WorkspaceScope } from '#lib/control/scope';
 import type { ReadStore } from '#lib/control/store';
 import { wholeDays } from '#lib/control/usage/range';
 import { readUsage } from '#lib/control/usage/sums';
-import type { Query } from '#lib/data/read-snapshot';
+import type { Query } from '#lib/data/transaction/read-snapshot';
 import { formatUsd } from '#lib/money';
 
 const signed = z.string().meta({ description: 'Dollars as a signed decimal string.' });

@@ -20,6 +20,10 @@ const standing = `
   FROM management_key k LEFT JOIN "user" u ON u.id = k.created_by
   LEFT JOIN member m ON m.user_id = k.created_by AND m.workspace_id = k.workspace_id`;
 
+const noteUse = `
+  UPDATE management_key SET last_used_at = now()
+  WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
+
 /**
  * Who presents a management key; null when it is unknown, revoked, or void because its maker has lost the
  * role that it was made under (contract: control-plane/management-keys).
@@ -35,6 +39,8 @@ export async function findManagementKey(
     hashKey(secret, pepper),
   ]);
   if (found === undefined || isVoid(found)) return null;
+  // Nothing waits for it, and nothing fails with it: when a key was last used is told to the minute.
+  void db.pool.query(noteUse, [found.id]).catch(() => undefined);
   return {
     kind: 'management-key',
     keyId: found.id,

@@ -10,6 +10,7 @@ import { badInput, ControlRefused, notFound, quoted } from '#lib/control/refusal
 import { mayGive, type Role, roleOf, roles } from '#lib/control/role';
 import { newRowId } from '#lib/control/row-id';
 import { inScope, WorkspaceScope, within } from '#lib/control/scope';
+import type { Store } from '#lib/control/store';
 import { displayOf, hashKey, makeManagementKey } from '#lib/secrets';
 
 const ofWorkspace = '/workspaces/{workspace}/management-keys';
@@ -23,6 +24,11 @@ const shownManagementKey = z.object({
   operator: z.boolean(),
   status: z.enum(['active', 'revoked']),
   display: z.string(),
+  madeBy: z
+    .string()
+    .nullable()
+    .meta({ description: 'E-mail of the member, with whose role it ends; null: the operator.' }),
+  lastUsedAt: z.iso.datetime().nullable().meta({ description: 'To the minute; null: never.' }),
   createdAt: z.iso.datetime(),
 });
 type ShownManagementKey = z.output<typeof shownManagementKey>;
@@ -101,7 +107,7 @@ function roleFor(
   return input.role;
 }
 
-const listManagementKeys = read({
+export const listManagementKeys = read({
   name: 'management-key.list',
   summary: 'The management keys of a workspace, the newest first; for operators of all of them.',
   reach: 'subject',
@@ -124,8 +130,9 @@ const listManagementKeys = read({
       include: { workspace: { select: { slug: true } } },
     });
     const page = rows.slice(0, limit);
+    const makers = await makersOf(store, page);
     return {
-      data: page.map((row) => shown(row, row.workspace?.slug ?? null)),
+      data: page.map((row) => shown(row, row.workspace?.slug ?? null, makers)),
       next: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
     };
   },
@@ -185,7 +192,7 @@ const showOwnKey = read({
       include: { workspace: { select: { slug: true } } },
     });
     if (row === null) throw notFound('this key is gone; make another one');
-    return shown(row, row.workspace?.slug ?? null);
+    return shown(row, row.workspace?.slug ?? null, await makersOf(store, [row]));
   },
 });
 
@@ -201,12 +208,28 @@ export const managementKeyOperations = [
   showOwnKey,
 ];
 
-function shown(row: ManagementKey, workspace: string | null): ShownManagementKey {
+/** Addresses of those who made keys, by their ids. */
+async function makersOf(
+  { prisma }: Store,
+  rows: readonly ManagementKey[],
+): Promise<ReadonlyMap<string, string>> {
+  const id = { in: rows.flatMap(({ createdBy }) => createdBy ?? []) };
+  const users = await prisma.user.findMany({ where: { id }, select: { id: true, email: true } });
+  return new Map(users.map((user) => [user.id, user.email]));
+}
+
+function shown(
+  row: ManagementKey,
+  workspace: string | null,
+  makers: ReadonlyMap<string, string>,
+): ShownManagementKey {
   return {
     id: row.id,
     ...stateOfRow(row),
     workspace,
     operator: row.workspaceId === null,
+    madeBy: makers.get(row.createdBy ?? '') ?? null,
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),
   };
 }

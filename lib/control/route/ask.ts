@@ -1,22 +1,11 @@
 import { badInput, notFound, quoted } from '#lib/control/refusal';
 import { isRefusal } from '#lib/errors';
 import type { Ask, Family, Operation } from '#lib/families/family';
+import { type FamilyId, familyIds } from '#lib/families/ids';
 import { families } from '#lib/families/index';
 import { match } from '#lib/families/match';
 import { scan } from '#lib/families/scan';
-import type { FamilyId, ModelFacts } from '#lib/snapshot/snapshot';
-
-/** The least that each family accepts, for a plan without a body. */
-const leastBody: Readonly<Record<FamilyId, object>> = {
-  chat: { messages: [{ role: 'user', content: 'hello' }] },
-  responses: { input: 'hello' },
-  messages: { max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] },
-  images: { prompt: 'hello' },
-  videos: { prompt: 'hello' },
-  'generate-content': { contents: [{ parts: [{ text: 'hello' }] }] },
-};
-
-export const familyIds = families.map(({ id }) => id);
+import type { ModelFacts } from '#lib/snapshot/snapshot';
 
 /**
  * The family to explain: the one named, else the first that an offer of the model speaks.
@@ -38,7 +27,7 @@ export function readAsk(family: Family, modelId: string, given: object | undefin
   const first = family.operations.find((one) => one.steps === 'generate' && one.fields !== null);
   const operation = wanted?.family === family.id ? wanted : first;
   if (!operation?.fields) throw badInput('family', `the ${family.id} family generates nothing to route`);
-  const body = { ...(given ?? leastBody[family.id]), model: modelId };
+  const body = { ...(given ?? family.leastBody), model: modelId };
   const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields);
   if ('fault' in scanned) throw badInput('body', scanned.fault);
   const ask = family.readAsk(operation, { model: modelId }, scanned);

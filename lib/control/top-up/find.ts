@@ -22,6 +22,7 @@ export const topUp = z.object({
   paidAt: z.iso.datetime().nullable(),
   automatic: z.boolean().meta({ description: 'Whether usage ordered it, not a person.' }),
   receiptUrl: z.string().nullable(),
+  invoiceUrl: z.string().nullable(),
 });
 export type ShownTopUp = z.output<typeof topUp>;
 
@@ -67,5 +68,6 @@ export function shownTopUp(row: TopUp): ShownTopUp {
     paidAt: row.paidAt?.toISOString() ?? null,
     automatic: row.auto,
     receiptUrl: row.receiptUrl,
+    invoiceUrl: row.invoiceUrl,
   };
 }

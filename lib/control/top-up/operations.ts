@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import { centsOf, feeOf } from '#lib/billing/payments/money';
-import { reconcile } from '#lib/billing/payments/reconcile';
 import { create, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { amount, id, toggle } from '#lib/control/field/kinds';
@@ -10,6 +8,7 @@ import { newRowId } from '#lib/control/row-id';
 import { listTopUpRows, readTopUp, topUp } from '#lib/control/top-up/find';
 import { checkoutOf, paymentsOf } from '#lib/control/top-up/page';
 import { openPortal } from '#lib/control/top-up/portal';
+import { reconcileBilling } from '#lib/control/top-up/reconcile';
 import { formatUsd } from '#lib/money';
 
 /** Cents (contract: money/top-up-order). */
@@ -56,6 +55,7 @@ export const createTopUp = create({
         paidAt: null,
         automatic: false,
         receiptUrl: null,
+        invoiceUrl: null,
       },
       subject: order.id,
       workspaceId: scope.workspaceId,
@@ -98,39 +98,6 @@ export const listTopUps = read({
       limitOf(input),
       input.after === undefined ? null : placeOf(input.after, 'a page of top-ups').id,
     ),
-});
-
-const reconcileBilling = create({
-  name: 'billing.reconcile',
-  summary: 'Takes from Stripe what the ledger lacks, each payment once, and tells what still differs.',
-  reach: 'gateway',
-  permission: 'gateway:write',
-  fields: {},
-  output: z.object({
-    checked: z.int().meta({ description: 'Events looked at.' }),
-    credited: z.int().meta({ description: 'How many of them moved money now.' }),
-    drift: z.string().meta({ description: 'What ledger and Stripe still differ by, dollars.' }),
-  }),
-  http: [],
-  line: {},
-  text: ({ checked, credited, drift }) =>
-    `${checked} events looked at, ${credited} credited or debited now; drift ${drift} USD`,
-  failed: ({ drift }) => (drift === '0' ? null : 'the ledger differs from what Stripe says'),
-  run: async ({ payments }) => {
-    paymentsOf(payments);
-    return {
-      result: { checked: 0, credited: 0, drift: '0' },
-      subject: 'stripe',
-      workspaceId: null,
-      before: null,
-      after: { asked: 'by hand' },
-      changes: [],
-    };
-  },
-  follow: async ({ pool, payments, nowMs }) => {
-    const { checked, credited, driftNano } = await reconcile(pool, paymentsOf(payments), nowMs);
-    return { checked, credited, drift: formatUsd(driftNano) };
-  },
 });
 
 export const topUpOperations = [createTopUp, showTopUp, listTopUps, openPortal, reconcileBilling];

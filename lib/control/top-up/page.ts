@@ -44,7 +44,9 @@ export async function checkoutOf(
 export async function atStripe<R>(work: () => Promise<R>): Promise<R> {
   try {
     return await work();
-  } catch {
+  } catch (error) {
+    const type = error instanceof Error && 'type' in error ? String(error.type) : '';
+    if (!type.startsWith('Stripe')) throw error;
     throw new ControlRefused(
       'billing_unreachable',
       'Stripe did not take this just now, and nothing was charged; try again, and if it stays so, whoever runs the gateway checks STRIPE_SECRET_KEY',

@@ -13,6 +13,7 @@ import {
   placeText,
 } from '#lib/control/field/paging';
 import { inScope, within } from '#lib/control/scope';
+import { listActors } from '#lib/control/trail/actors';
 
 const states = z.record(z.string(), z.unknown()).nullable();
 const shownRow = z.object({
@@ -26,7 +27,7 @@ const shownRow = z.object({
   address: z.string().nullable().meta({ description: 'Where it came from; null: this machine.' }),
 });
 
-const filters = {
+export const auditFilters = {
   action: {
     field: optional(words({ label: 'Action', help: 'Of one operation.', example: 'key.revoke' }, 100)),
     sql: (text: string) => `a.action = ${text}`,
@@ -54,14 +55,14 @@ export const listAudit = read({
   summary: 'What was changed in a workspace, by whom and from where; the newest first.',
   reach: 'subject',
   permission: 'workspace:read',
-  fields: { ...fieldsOf(filters), ...paging },
+  fields: { ...fieldsOf(auditFilters), ...paging },
   output: pageOf(shownRow),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/audit' }],
   line: { workspace: 'optional' },
   run: async ({ store, scope }, input) => {
     const limit = limitOf(input);
     const values: unknown[] = [limit + 1];
-    const where = [within(scope, 'a.workspace_id', values), ...conditionsOf(filters, input, values)];
+    const where = [within(scope, 'a.workspace_id', values), ...conditionsOf(auditFilters, input, values)];
     if (input.after !== undefined) {
       const { at, id } = placeOf(input.after, 'a page of audit rows');
       values.push(at, id);
@@ -83,7 +84,7 @@ export const listAudit = read({
   },
 });
 
-export const auditOperations = [listAudit];
+export const auditOperations = [listAudit, listActors];
 
 interface Row {
   id: string;

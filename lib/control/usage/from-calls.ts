@@ -10,7 +10,7 @@ import {
   totalOf,
   type UsageFilters,
 } from '#lib/control/usage/sums';
-import type { Query } from '#lib/data/read-snapshot';
+import type { Query } from '#lib/data/transaction/read-snapshot';
 import { idFloor } from '#lib/ids';
 import { usageClasses } from '#lib/metering/usage';
 import { errorColumns, usageColumns } from '#lib/settlement/usage/columns';

@@ -9,7 +9,9 @@ import { notFound } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { deleteWorkspace, showDeletion } from '#lib/control/workspace/delete';
 import { listWorkspaces, readWorkspace } from '#lib/control/workspace/find';
+import { showLimits } from '#lib/control/workspace/limits';
 import { openWorkspace } from '#lib/control/workspace/open';
+import { renameWorkspace } from '#lib/control/workspace/rename';
 import {
   changedWorkspace,
   listedWorkspace,
@@ -133,4 +135,6 @@ export const workspaceOperations = [
   openWorkspace,
   showDeletion,
   deleteWorkspace,
+  renameWorkspace,
+  showLimits,
 ];

@@ -14,6 +14,11 @@ const reserved = new Set(
   ).split(' '),
 );
 
+/** Whether a slug is no address of the console's own, and no id. */
+export function isFreeWord(slug: string): boolean {
+  return !reserved.has(slug) && !isUuid(slug);
+}
+
 /** A slug from a name: "Ünited Labs!" → "united-labs". */
 function slugOf(text: string): string {
   const slug = text
@@ -24,7 +29,7 @@ function slugOf(text: string): string {
     .slice(0, 40)
     .replace(/^-+|-+$/g, '');
   if (slug === '') return 'workspace';
-  return reserved.has(slug) || isUuid(slug) ? `${slug}-workspace` : slug;
+  return isFreeWord(slug) ? slug : `${slug}-workspace`;
 }
 
 /**

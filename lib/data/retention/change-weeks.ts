@@ -1,9 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
 import { lockInGap, type Patience } from '#lib/data/retention/gap';
 import type { OnLeaving } from '#lib/data/retention/leaving';
-import { within } from '#lib/data/retention/transaction';
 import { takeTurn } from '#lib/data/retention/turn';
 import { type Week, weekAt, weekNamed, weekStart } from '#lib/data/retention/weeks';
+import { transact } from '#lib/data/transaction/transaction';
 import { idTimeMs } from '#lib/ids';
 
 /** Longest wait for another process that changes weeks; calls do not wait meanwhile. */
@@ -30,7 +30,7 @@ export async function listWeeks(pool: Pool): Promise<Week[]> {
 export async function makeWeek(pool: Pool, week: Week): Promise<void> {
   const { name, fromId, toId } = week;
   if (await exists(pool, name)) return;
-  await within(pool, limits, async (client) => {
+  await transact(pool, limits, async (client) => {
     await client.query('LOCK TABLE ONLY call IN SHARE UPDATE EXCLUSIVE MODE');
     if (await exists(client, name)) return;
     await client.query(`CREATE TABLE "${name}" (LIKE call INCLUDING ALL)`);
@@ -77,7 +77,7 @@ export async function dropWeek(
   patience?: Patience,
 ): Promise<boolean> {
   const { name, fromId, toId } = week;
-  return within(pool, limits, async (client) => {
+  return transact(pool, limits, async (client) => {
     if (!(await takeTurn(client))) return false;
     if (!(await exists(client, name))) return true;
     // A journal that comes late writes to the week again: it waits until the week has gone.

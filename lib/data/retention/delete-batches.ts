@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 
 /** Rows of one transaction, and its time limits. */
 export const batch = 5_000;
@@ -19,7 +19,7 @@ export async function deleteInBatches(
   const statement = `DELETE FROM "${table}" WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM "${table}" WHERE ${condition} LIMIT ${batch}))`;
   while (!stopped()) {
-    const { rowCount } = await within(pool, limits, (client) => client.query(statement, [...values]));
+    const { rowCount } = await transact(pool, limits, (client) => client.query(statement, [...values]));
     if ((rowCount ?? 0) < batch) return;
   }
 }

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { OnLeaving } from '#lib/data/retention/leaving';
-import { within } from '#lib/data/retention/transaction';
 import { takeTurn } from '#lib/data/retention/turn';
 import { keptFromId } from '#lib/data/retention/weeks';
+import { transact } from '#lib/data/transaction/transaction';
 
 const batch = 1_000;
 const limits = { lockMs: 1_000, statementMs: 30_000 };
@@ -57,7 +57,7 @@ export async function deleteHidden(
     while (after !== null && !stopped()) {
       const startedMs = performance.now();
       const range: readonly string[] = [id, after, below, correctable];
-      after = await within(pool, limits, (client) => deleteBatch(client, range, leaving));
+      after = await transact(pool, limits, (client) => deleteBatch(client, range, leaving));
       // As long as it took: deleting never takes more than half of what the database can do.
       if (after !== null) await pause(performance.now() - startedMs);
     }

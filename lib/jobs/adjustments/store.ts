@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
 import { queryWithin } from '#lib/data/query-within';
+import { repeatable } from '#lib/data/transaction/repeatable';
+import type { FamilyId } from '#lib/families/ids';
 import { type PricesOf, settleAdjustment } from '#lib/jobs/adjustments/settle';
 import { jsonText } from '#lib/jobs/json-text';
-import { repeatable } from '#lib/jobs/transaction';
 import type { UsageReport } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
-import type { FamilyId } from '#lib/snapshot/snapshot';
 
 /** The call that made a response which its provider stores. */
 export interface StoredBy {

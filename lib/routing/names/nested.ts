@@ -1,8 +1,9 @@
 import { checkModel } from '#lib/admission/decide';
 import { type Refusal, refusal } from '#lib/errors';
 import type { Ask, NestedModel } from '#lib/families/family';
+import type { FamilyId } from '#lib/families/ids';
 import type { NestedOffer } from '#lib/routing/target';
-import type { Catalogue, FamilyId, KeySnapshot } from '#lib/snapshot/snapshot';
+import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
 
 /**
  * Nested model names against catalogue and scope (contract: admission/nested-models): each is a slug that the key

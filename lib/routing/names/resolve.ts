@@ -1,6 +1,7 @@
 import { type Refusal, refusal } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
-import type { Catalogue, FamilyId, KeySnapshot } from '#lib/snapshot/snapshot';
+import type { FamilyId } from '#lib/families/ids';
+import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
 
 /** What a name refers to. */
 export interface Named {

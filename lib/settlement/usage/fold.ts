@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { dayCeiling, dayStart, daysLater, knownZone, monthsEarlier } from '#lib/charts/zone';
 import type { Clock } from '#lib/clock';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 import { changeZone, type Day, makeDay } from '#lib/settlement/usage/days';
 
 /** Quarters of an hour are kept for this many whole months; what is older is kept by days. */
@@ -93,7 +93,7 @@ function doNext(
   fromMs: number,
   nowMs: number,
 ): Promise<Day | null | 'not ours'> {
-  return within(pool, limits, async (client) => {
+  return transact(pool, limits, async (client) => {
     const { id, zone } = workspace;
     const found = await client.query<{ at: Date | null }>(nextDue, [
       id,

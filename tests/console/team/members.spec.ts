@@ -47,6 +47,7 @@ test('whoever is invited joins by the link of the mail alone, and is removed wit
   const asked = page.getByRole('dialog', { name: /^Remove/ });
   await expect(asked.getByRole('listitem')).toContainText('their server');
   await asked.getByRole('button', { name: 'Remove member' }).click();
+  await expect(asked).toHaveCount(0);
   await expect(page.getByRole('row').filter({ hasText: email })).toHaveCount(0);
   expect((await theirs.reload())?.status()).toBe(404);
   expect(await page.title()).toBe('Members · Model Gateway');

@@ -1,14 +1,16 @@
 import type Stripe from 'stripe';
 import { openPayments, type Payments } from '#lib/billing/payments/client';
 import { handleEvent } from '#lib/billing/payments/handle';
+import { postUsage } from '#lib/billing/usage';
 import type { Actor } from '#lib/control/actor';
 import { ask, type ControlHost } from '#lib/control/run';
 import { createTopUp } from '#lib/control/top-up/operations';
 import { type Db, openDb } from '#lib/data/db';
+import { transact } from '#lib/data/transaction/transaction';
 import type { Session } from '#lib/sandbox/payments/objects';
 import { type StripeServer, startStripe } from '#lib/sandbox/payments/server';
 import { controlHost, createWorkspace } from '#tests/support/control/operate';
-import { createDatabase } from '#tests/support/database';
+import { copyDatabase, createDatabase, type TestDatabase } from '#tests/support/database';
 
 export const webhookSecret = 'whsec_test';
 export const operator: Actor = { kind: 'operator', name: 'test', address: null };
@@ -25,8 +27,8 @@ export interface Shop {
 }
 
 /** @param given a server that other databases have, too. */
-export async function openShop(given?: StripeServer, feeBasisPoints = 0): Promise<Shop> {
-  const database = await createDatabase();
+export async function openShop(given?: StripeServer, feeBasisPoints = 0, made?: TestDatabase): Promise<Shop> {
+  const database = made ?? (await createDatabase());
   const db = openDb(database.url);
   const server = given ?? (await startStripe());
   const settings = { secretKey: 'sk_test_shop', webhookSecret, apiBase: server.url, feeBasisPoints };
@@ -74,4 +76,18 @@ export function take({ db, payments }: Shop, event: object) {
 
 export async function balanceOf({ db }: Shop, workspaceId: string): Promise<bigint> {
   return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;
+}
+
+/** Usage of a workspace, settled now. */
+export function spend({ db }: Shop, id: string, dollars: number): Promise<void> {
+  return transact(db.pool, { lockMs: 5_000, statementMs: 10_000 }, (client) =>
+    postUsage({ query: (text, values) => client.query(text, values) }, [
+      { id, spentNano: BigInt(Math.round(dollars * 100)) * 10_000_000n, calls: 1 },
+    ]),
+  );
+}
+
+/** Another gateway on a copy of the database as it is now, at the same account. */
+export async function copyOf({ url, server }: Shop): Promise<Shop> {
+  return openShop(server, 0, await copyDatabase(url));
 }

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chargeNext } from '#lib/billing/auto/charge';
 import { orderNext } from '#lib/billing/auto/order';
 import { runAutoTopUps } from '#lib/billing/auto/sweep';
-import { postUsage } from '#lib/billing/usage';
 import { verifyLedger } from '#lib/billing/verify';
 import { resumeAutoTopUp, setAutoTopUp, showAutoTopUp } from '#lib/control/auto-top-up/operations';
 import { addCredit } from '#lib/control/credit/operations';
 import { ask } from '#lib/control/run';
 import { openDb } from '#lib/data/db';
-import { within } from '#lib/data/retention/transaction';
 import type { CardMood } from '#lib/sandbox/payments/objects';
 import {
   balanceOf,
@@ -17,6 +15,7 @@ import {
   operator,
   order,
   type Shop,
+  spend as spendOf,
   take,
 } from '#tests/gateway/billing/account';
 import { addPerson } from '#tests/gateway/billing/people';
@@ -36,12 +35,7 @@ afterAll(async () => {
   await shop.close();
 });
 
-const spend = (id: string, dollars: number) =>
-  within(shop.db.pool, { lockMs: 5_000, statementMs: 10_000 }, (client) =>
-    postUsage({ query: (text, values) => client.query(text, values) }, [
-      { id, spentNano: BigInt(Math.round(dollars * 100)) * 10_000_000n, calls: 1 },
-    ]),
-  );
+const spend = (id: string, dollars: number) => spendOf(shop, id, dollars);
 const run = () => runAutoTopUps({ pool: shop.db.pool, payments: shop.payments, changed: () => {} });
 const deliverAll = async () => {
   for (const event of shop.server.account.events.splice(0)) await take(shop, event);

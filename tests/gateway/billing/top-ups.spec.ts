@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '#lib/control/run';
 import { createTopUp, listTopUps, showTopUp } from '#lib/control/top-up/operations';
+import { openPortal } from '#lib/control/top-up/portal';
 import {
   balanceOf,
   newWorkspace,
@@ -108,5 +109,17 @@ describe('a top-up (contract: money/top-up-order)', () => {
     for (const event of shop.server.account.events.splice(0)) await take(withFee, event);
     expect(await balanceOf(withFee, id)).toBe(60n * usd);
     await withFee.close();
+  });
+
+  it('has one customer at Stripe for its workspace, whose page for cards opens', async () => {
+    const { slug } = await newWorkspace(shop);
+    const sessions = await Promise.all(['5', '6', '7'].map((amount) => order(shop, slug, amount)));
+    expect(new Set(sessions.map(({ session }) => session.customer)).size).toBe(1);
+    const asked = { actor: operator, workspace: slug, input: {} };
+    const { url } = await ask(shop.host, openPortal, asked);
+    expect(url).toContain(`${shop.server.url}/portal/`);
+    shop.server.down = true;
+    await expect(ask(shop.host, openPortal, asked)).rejects.toMatchObject({ code: 'billing_unreachable' });
+    shop.server.down = false;
   });
 });

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeWebhook } from '#lib/billing/payments/webhook';
+import { operations } from '#lib/control/operations';
+import { ask, runAny } from '#lib/control/run';
+import { showTopUp } from '#lib/control/top-up/operations';
 import {
   balanceOf,
   newWorkspace,
   openShop,
+  operator,
   order,
   type Shop,
   webhookSecret,
@@ -77,5 +81,45 @@ describe('the webhook (contract: money/payment-events)', () => {
     const unknown = JSON.parse(bodies[0] ?? '{}');
     unknown.data.object.metadata.order = crypto.randomUUID();
     expect(await send(JSON.stringify(unknown))).toBe(500);
+  });
+
+  it('keeps receipt, invoice and saved card of what was paid', async () => {
+    const { id, slug } = await newWorkspace(shop);
+    const { topUp, session } = await order(shop, slug, '20', true);
+    shop.server.account.events.splice(0);
+    shop.server.account.pay(session);
+    for (const event of shop.server.account.events.splice(0)) {
+      expect(await send(JSON.stringify(event))).toBe(200);
+    }
+    const asked = { actor: operator, workspace: slug, input: { id: topUp.id } };
+    expect(await ask(shop.host, showTopUp, asked)).toMatchObject({
+      status: 'paid',
+      receiptUrl: `${shop.server.url}/receipts/${session.payment_intent}`,
+      invoiceUrl: `${shop.server.url}/invoices/${session.invoice}`,
+    });
+    const payer = await shop.db.prisma.payer.findFirstOrThrow({ where: { workspaceId: id } });
+    expect(payer).toMatchObject({ customer: session.customer, cardLast4: '4242' });
+    const owner = shop.server.account.customers.get(payer.customer);
+    expect(owner?.default_payment_method).toBe(payer.paymentMethod);
+  });
+
+  it('quarantines a payment of another customer, and ledger verify names it', async () => {
+    const { id, slug } = await newWorkspace(shop);
+    const { session } = await order(shop, slug, '20');
+    shop.server.account.events.splice(0);
+    shop.server.account.pay(session);
+    const [event] = shop.server.account.events.splice(0);
+    Object.assign(event?.data.object ?? {}, { customer: 'cus_stranger' });
+    expect(await send(JSON.stringify(event))).toBe(200);
+    expect(await balanceOf(shop, id)).toBe(0n);
+    const verify = operations.find(({ name }) => name === 'ledger.verify');
+    if (!verify) throw new Error('there is a ledger.verify');
+    const { output } = await runAny(shop.host, verify, { actor: operator, input: {} });
+    expect(output).toMatchObject({
+      quarantined: [{ event: event?.id, payment: session.payment_intent, why: /customer cus_stranger/ }].map(
+        (one) => ({ ...one, why: expect.stringMatching(one.why) }),
+      ),
+    });
+    expect(verify.text?.(output)).toContain(`${session.payment_intent} (${event?.id})`);
   });
 });

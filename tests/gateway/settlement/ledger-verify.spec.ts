@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsInSlice, slicesOf } from '#lib/billing/slices';
 import { verifyLedger } from '#lib/billing/verify';
 import { makePartitions } from '#lib/data/partitions';
-import type { Query } from '#lib/data/read-snapshot';
+import type { Query } from '#lib/data/transaction/read-snapshot';
 import { idFloor } from '#lib/ids';
 import type { CallRecord } from '#lib/settlement/entry';
 import { settle } from '#lib/settlement/settle';

@@ -29,6 +29,8 @@ export async function sampleOf(
   }
   // A management key is one of a role or of the operator.
   if (operation.name === 'management-key.create') input.role = 'viewer';
+  // Of which no two workspaces have one.
+  if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
   // Its name may stand in a body instead.
   if (operation.name === 'route.explain') input.model = operation.fields.model?.example;
   if (operation.name === 'member.add') {

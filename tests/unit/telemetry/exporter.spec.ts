@@ -24,7 +24,7 @@ const start = (given?: Parameters<typeof startExporting>[1]) => {
   running.push(made);
   return made;
 };
-const until = (met: () => boolean) => eventually(met, true);
+const until = (met: () => boolean, patienceMs = 60_000) => eventually(met, true, patienceMs);
 const arrived = async (calls: readonly CallRecord[]) => {
   await until(() => {
     const found = collector.calls();
@@ -80,11 +80,21 @@ it('sends nothing of calls that still run, and keeps no file that the collector 
 });
 
 it.each([
-  ['answers 503', () => collector.be({ kind: 'answer', status: 503 }), () => collector.be({ kind: 'take' })],
-  ['refuses connections', () => collector.leave(), () => collector.come()],
-  ['answers nothing', () => collector.be({ kind: 'hang' }), () => collector.be({ kind: 'take' })],
-])('loses no call while the collector %s, and repeats the same ids', async (_, fail, recover) => {
-  const exporting = start({ settings: { timeoutMs: 300 } });
+  [
+    'answers 503',
+    {},
+    () => collector.be({ kind: 'answer', status: 503 }),
+    () => collector.be({ kind: 'take' }),
+  ],
+  ['refuses connections', {}, () => collector.leave(), () => collector.come()],
+  [
+    'answers nothing',
+    { timeoutMs: 2_000 },
+    () => collector.be({ kind: 'hang' }),
+    () => collector.be({ kind: 'take' }),
+  ],
+])('loses no call while the collector %s, and repeats the same ids', async (_, settings, fail, recover) => {
+  const exporting = start({ settings });
   const before = callsOf(20);
   await exporting.serve(before);
   await arrived(before);
@@ -222,8 +232,8 @@ it('sends a backlog of 30,000 calls within the memory of its thread', async () =
     exporting.journal.drop(exporting.journal.backlog);
   }
   await collector.come();
-  await until(() => collector.taken().length >= 60_000);
-  await until(() => exporting.exporter.state().sent >= 30_000);
+  await until(() => collector.taken().length >= 60_000, 180_000);
+  await until(() => exporting.exporter.state().sent >= 30_000, 180_000);
   expect(collector.calls().size).toBe(30_000);
   expect(exporting.logged.filter((line) => line.includes('its thread ended'))).toEqual([]);
-});
+}, 400_000);

@@ -1,0 +1,89 @@
+import { SearchX } from 'lucide-react';
+import type { Metadata } from 'next';
+import { AuditFilters } from '#components/audit/audit-filters';
+import { AuditTable } from '#components/audit/audit-table';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { buttonStyle } from '#components/ui/button';
+import { EmptyState } from '#components/ui/empty-state';
+import { listAddress, readListAddress } from '#lib/console/list-address';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showZone } from '#lib/console/show/time';
+import { auditRowOf } from '#lib/console/team/audit-rows';
+import { fieldsOf } from '#lib/control/field/paging';
+import { operations } from '#lib/control/operations';
+import { listActors } from '#lib/control/trail/actors';
+import { auditFilters, listAudit } from '#lib/control/trail/operations';
+
+export const metadata: Metadata = { title: 'Audit log' };
+
+const actions = operations
+  .filter(({ kind, reach }) => kind !== 'read' && reach !== 'gateway')
+  .map(({ name }) => name)
+  .sort();
+
+interface AuditPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function AuditPage({ params, searchParams }: AuditPageProps) {
+  const { workspace } = await requireMember((await params).workspace, 'workspace:read');
+  const { slug, timeZone } = workspace;
+  const query = await searchParams;
+  const { texts, input, faults } = readListAddress(fieldsOf(auditFilters), query, timeZone);
+  const after = [query.after].flat()[0];
+  const [page, actors] = await Promise.all([
+    readForPage(listAudit, slug, { ...input, after, limit: 50 }),
+    readForPage(listActors, slug, {}),
+  ]);
+  const nowMs = Date.now();
+  const names = new Map(actors.data.map(({ actor, name }) => [actor, name]));
+  const rows = page.data.map((row) => auditRowOf(row, { timeZone, nowMs, actors: names }));
+  const here = `/${slug}/audit`;
+  return (
+    <>
+      <PageHead
+        title="Audit log"
+        action={
+          <a href={listAddress(`${here}/csv`, texts)} className={buttonStyle()} download>
+            Export CSV
+          </a>
+        }
+      >
+        Every change in this workspace: by whom, of what, from where. Nobody can change or remove a line.
+      </PageHead>
+      <div className="grid min-w-0 gap-3">
+        <AuditFilters
+          key={JSON.stringify(texts)}
+          path={here}
+          texts={texts}
+          actions={actions}
+          actors={actors.data}
+          zone={showZone(timeZone, nowMs)}
+        />
+        {faults.map((fault) => (
+          <p key={fault} role="alert" className="text-bad leading-5">
+            {fault}
+          </p>
+        ))}
+        {rows.length > 0 ? (
+          <AuditTable rows={rows} />
+        ) : (
+          <EmptyState icon={<SearchX />} title="No line matches">
+            Widen the range, or clear the filters.
+          </EmptyState>
+        )}
+        <PagesNav
+          label="Pages of the audit log"
+          first={after ? listAddress(here, texts) : null}
+          next={page.next ? listAddress(here, { ...texts, after: page.next }) : null}
+        >
+          Times in {showZone(timeZone, nowMs)}. The API serves the same at{' '}
+          <code>/api/v1/workspaces/{slug}/audit</code>.
+        </PagesNav>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,9 @@
+'use server';
+
+import { operationAction } from '#lib/console/operation';
+import { createManagementKey, revokeManagementKey } from '#lib/control/management-key/operations';
+
+/** Its answer is the only one that ever carries a management key. */
+export const createManagementKeyAction = operationAction(createManagementKey);
+
+export const revokeManagementKeyAction = operationAction(revokeManagementKey);

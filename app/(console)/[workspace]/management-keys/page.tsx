@@ -1,0 +1,85 @@
+import { Terminal } from 'lucide-react';
+import type { Metadata } from 'next';
+import { CreateManagementKey } from '#components/management-keys/create-management-key';
+import { ManagementKeyTable } from '#components/management-keys/management-key-table';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { EmptyState } from '#components/ui/empty-state';
+import { getConsoleHost } from '#lib/console/db';
+import { formOf } from '#lib/console/form';
+import { listAddress } from '#lib/console/list-address';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showZone } from '#lib/console/show/time';
+import { managementKeyRowOf } from '#lib/console/team/management-key-rows';
+import { createManagementKey, listManagementKeys } from '#lib/control/management-key/operations';
+import { may, mayGive, roles, rolesThatMay } from '#lib/control/role';
+import { createManagementKeyAction, revokeManagementKeyAction } from './actions';
+
+export const metadata: Metadata = { title: 'Management keys' };
+
+const { name, role: roleField } = createManagementKey.fields;
+
+interface ManagementKeysPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function ManagementKeysPage({ params, searchParams }: ManagementKeysPageProps) {
+  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const { slug, timeZone } = workspace;
+  const lead = 'Scripts manage this workspace with these, by /api/v1. They make no calls to models.';
+  if (!may(role, 'management-keys:read')) {
+    return (
+      <>
+        <PageHead title="Management keys">{lead}</PageHead>
+        <EmptyState icon={<Terminal />} title="Not with your role">
+          Your role is {role}. Ask an {rolesThatMay('management-keys:write')} for a management key.
+        </EmptyState>
+      </>
+    );
+  }
+  const after = [(await searchParams).after].flat()[0];
+  const { data, next } = await readForPage(listManagementKeys, slug, { after, limit: 50 });
+  const nowMs = Date.now();
+  const here = `/${slug}/management-keys`;
+  const choices = roles.filter((one) => mayGive(role, one));
+  return (
+    <>
+      <PageHead
+        title="Management keys"
+        action={
+          <CreateManagementKey
+            workspace={slug}
+            api={`${getConsoleHost().env.publicUrl}/api/v1`}
+            fields={formOf({ name, role: { ...roleField, choices } })}
+            create={createManagementKeyAction}
+          />
+        }
+      >
+        {lead}
+      </PageHead>
+      {data.length === 0 ? (
+        <EmptyState icon={<Terminal />} title="No management key yet">
+          Create one for a script or a tool such as Terraform. It may do what its role may, at most yours.
+        </EmptyState>
+      ) : (
+        <div className="grid min-w-0 gap-3">
+          <ManagementKeyTable
+            workspace={slug}
+            keys={data.map((key) => managementKeyRowOf(key, { timeZone, nowMs }))}
+            revoke={revokeManagementKeyAction}
+          />
+          <PagesNav
+            label="Pages of the management keys"
+            first={after ? here : null}
+            next={next ? listAddress(here, { after: next }) : null}
+          >
+            Days in {showZone(timeZone, nowMs)}. Use is told to the minute. A key is revoked when its maker
+            loses the role that it needs.
+          </PagesNav>
+        </div>
+      )}
+    </>
+  );
+}

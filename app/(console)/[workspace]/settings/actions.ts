@@ -1,0 +1,12 @@
+'use server';
+
+import { operationAction } from '#lib/console/operation';
+import { deleteWorkspace } from '#lib/control/workspace/delete';
+import { setWorkspace } from '#lib/control/workspace/operations';
+import { renameWorkspace } from '#lib/control/workspace/rename';
+
+export const setWorkspaceAction = operationAction(setWorkspace);
+
+export const renameWorkspaceAction = operationAction(renameWorkspace);
+
+export const deleteWorkspaceAction = operationAction(deleteWorkspace);

@@ -1,0 +1,148 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { LiveUse } from '#components/keys/one/live-use';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { DangerZone } from '#components/settings/danger-zone';
+import { SettingsForm } from '#components/settings/settings-form';
+import { SlugForm } from '#components/settings/slug-form';
+import { ZoneForm } from '#components/settings/zone-form';
+import { getConsoleHost } from '#lib/console/db';
+import { formOf } from '#lib/console/form';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import {
+  blockText,
+  lossTexts,
+  refusalRowOf,
+  workspaceLimitRows,
+  zoneChoices,
+} from '#lib/console/team/settings-texts';
+import { may, rolesThatMay } from '#lib/control/role';
+import { showDeletion } from '#lib/control/workspace/delete';
+import { showLimits } from '#lib/control/workspace/limits';
+import { showWorkspace } from '#lib/control/workspace/operations';
+import { renameWorkspace } from '#lib/control/workspace/rename';
+import { workspaceSettings } from '#lib/control/workspace/settings';
+import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from './actions';
+
+export const metadata: Metadata = { title: 'Settings' };
+
+const { name, retentionDays, strict } = workspaceSettings;
+const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
+  formOf({ rpm, tpm, concurrency }).map(({ group: _, ...field }) => field);
+
+const textOf = (value: number | null) => (value === null ? '' : String(value));
+
+export default async function SettingsPage({ params }: { params: Promise<{ workspace: string }> }) {
+  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const { slug, timeZone } = workspace;
+  const deletes = may(role, 'workspace:delete') && !workspace.demo;
+  const [settings, limits, deletion] = await Promise.all([
+    readForPage(showWorkspace, slug, {}),
+    readForPage(showLimits, slug, {}),
+    deletes ? readForPage(showDeletion, slug, {}) : null,
+  ]);
+  const nowMs = Date.now();
+  const locked = may(role, 'workspace:write')
+    ? null
+    : `Your role is ${role}. Ask an ${rolesThatMay('workspace:write')} to change settings.`;
+  const common = { workspace: slug, locked, send: setWorkspaceAction };
+  const [slugField] = formOf(renameWorkspace.fields);
+  const { publicUrl } = getConsoleHost().env;
+  return (
+    <>
+      <PageHead title="Settings">
+        What holds for the whole workspace. A change is in force within 2 seconds.
+      </PageHead>
+      <Section title="General" note={`Id ${workspace.id}`}>
+        <SettingsForm
+          key={`${settings.name} ${settings.retentionDays}`}
+          {...common}
+          fields={formOf({ name, retentionDays })}
+          initial={{ name: settings.name, retentionDays: textOf(settings.retentionDays) }}
+          saved="The settings are saved"
+        />
+        <ZoneForm
+          workspace={slug}
+          zone={timeZone}
+          zones={zoneChoices(timeZone, nowMs)}
+          locked={locked !== null}
+          send={setWorkspaceAction}
+        />
+      </Section>
+      <Section title="Address" note="Old addresses lead to the new one">
+        {slugField ? (
+          <SlugForm workspace={slug} field={slugField} locked={locked} rename={renameWorkspaceAction}>
+            <p className="text-muted text-xs leading-5 [overflow-wrap:anywhere]">
+              The console opens at {publicUrl}/{slug}. Links and scripts that name an earlier slug go on
+              working.
+            </p>
+          </SlugForm>
+        ) : null}
+      </Section>
+      <LiveUse rows={workspaceLimitRows(limits)} address={`/${slug}/settings/use`} />
+      <Section title="Limits of the workspace" note="Beside those of its keys; the tighter one refuses">
+        <SettingsForm
+          key={`${settings.rpm} ${settings.tpm} ${settings.concurrency}`}
+          {...common}
+          fields={ungrouped(workspaceSettings)}
+          initial={{
+            rpm: textOf(settings.rpm),
+            tpm: textOf(settings.tpm),
+            concurrency: textOf(settings.concurrency),
+          }}
+          saved="The limits are saved"
+        >
+          {limits.refusals.length > 0 ? (
+            <ul className="grid gap-1 leading-5" aria-label="Refused last">
+              {limits.refusals
+                .map((one) => refusalRowOf(one, { timeZone, nowMs }))
+                .map(({ code, limit, ago, exact, call }) => (
+                  <li key={code} className="text-muted">
+                    <span className="text-ink">{limit}</span> refused a call <span title={exact}>{ago}</span>:{' '}
+                    <Link
+                      href={`/${slug}/logs/${call}`}
+                      prefetch={false}
+                      className="underline underline-offset-2 hover:text-ink"
+                    >
+                      {code}
+                    </Link>
+                  </li>
+                ))}
+            </ul>
+          ) : (
+            <p className="text-muted leading-5">No limit of the workspace has refused a call lately.</p>
+          )}
+        </SettingsForm>
+      </Section>
+      <Section title="Strict budget" note={settings.strict ? 'On' : 'Off'}>
+        <SettingsForm
+          key={String(settings.strict)}
+          {...common}
+          fields={formOf({ strict })}
+          initial={{ strict: settings.strict }}
+          saved="The strict budget is saved"
+        >
+          <p className="max-w-3xl text-muted leading-6">
+            Without it a call reserves what it will probably cost; one that costs more completes, and the balance
+            may end a little below 0. With it a call reserves what it can cost at most, by the model’s largest
+            output: the balance never falls below 0, calls are refused with 402 sooner, and a stream that outgrows
+            what is left is cut with an error. Requests that name a maximum of output tokens reserve less.
+          </p>
+        </SettingsForm>
+      </Section>
+      {deletion ? (
+        <Section title="Danger zone" note="For owners">
+          <DangerZone
+            workspace={slug}
+            name={workspace.name}
+            losses={lossTexts(deletion)}
+            blocked={blockText(deletion)}
+            remove={deleteWorkspaceAction}
+          />
+        </Section>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState } from 'react';
+import { Button } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
+import { inputStyle } from '#components/ui/input';
+import { NativeSelect } from '#components/ui/native-select';
+import { listAddress } from '#lib/console/list-address';
+
+interface AuditFiltersProps {
+  /** Of the page. */
+  path: string;
+  texts: Readonly<Record<string, string>>;
+  actions: readonly string[];
+  actors: readonly { readonly actor: string; readonly name: string }[];
+  zone: string;
+}
+
+/** What the log is narrowed to; all of it stands in the address. */
+export function AuditFilters({ path, texts, actions, actors, zone }: AuditFiltersProps) {
+  const router = useRouter();
+  const [chosen, setChosen] = useState(texts);
+  const set = (name: string) => (text: string) => setChosen((before) => ({ ...before, [name]: text }));
+  const open = (next: Readonly<Record<string, string>>) => router.push(listAddress(path, next));
+
+  function choose(name: string, text: string) {
+    const next = { ...chosen, [name]: text };
+    setChosen(next);
+    open(next);
+  }
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    open(chosen);
+  }
+
+  const choices = (all: string, options: readonly { value: string; label: string }[]) => [
+    { value: '', label: all },
+    ...options,
+  ];
+  return (
+    <form method="get" action={path} onSubmit={submit} className="flex flex-wrap items-end gap-2">
+      <NativeSelect
+        label="Action"
+        className="w-52"
+        value={chosen.action ?? ''}
+        options={choices(
+          'All actions',
+          actions.map((value) => ({ value, label: value })),
+        )}
+        onChange={(text) => choose('action', text)}
+      />
+      <NativeSelect
+        label="Who"
+        className="w-52"
+        value={chosen.actor ?? ''}
+        options={choices(
+          'Everybody',
+          actors.map(({ actor, name }) => ({ value: actor, label: name })),
+        )}
+        onChange={(text) => choose('actor', text)}
+      />
+      <input
+        type="search"
+        name="subject"
+        aria-label="Subject, by its id"
+        placeholder="Subject, by its id"
+        value={chosen.subject ?? ''}
+        onChange={(event) => set('subject')(event.currentTarget.value)}
+        className={classNames(inputStyle, 'w-52')}
+      />
+      {(['from', 'to'] as const).map((name) => (
+        <label key={name} className="flex items-center gap-1.5 text-muted text-xs capitalize" title={zone}>
+          {name}
+          <input
+            type="datetime-local"
+            name={name}
+            value={chosen[name] ?? ''}
+            onChange={(event) => set(name)(event.currentTarget.value)}
+            className={classNames(inputStyle, 'w-48')}
+          />
+        </label>
+      ))}
+      <Button type="submit">Show</Button>
+      {Object.keys(texts).length > 0 ? (
+        <Button
+          tone="quiet"
+          onClick={() => {
+            setChosen({});
+            router.push(path);
+          }}
+        >
+          Clear filters
+        </Button>
+      ) : null}
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+'use client';
+
+import { useState } from 'react';
+import type { Answer } from '#components/form/answer';
+import { ConfirmDialog } from '#components/form/confirm-dialog';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import type { ManagementKeyRow } from '#lib/console/team/management-key-rows';
+
+interface ManagementKeyTableProps {
+  workspace: string;
+  keys: readonly ManagementKeyRow[];
+  revoke(workspace: string, input: { id: string }): Promise<Answer<unknown>>;
+}
+
+export function ManagementKeyTable({ workspace, keys, revoke }: ManagementKeyTableProps) {
+  const [asked, ask] = useState<ManagementKeyRow | null>(null);
+  return (
+    <>
+      <Table label="Management keys">
+        <thead>
+          <tr>
+            <HeadCell>Name</HeadCell>
+            <HeadCell>Role</HeadCell>
+            <HeadCell>Status</HeadCell>
+            <HeadCell>Last used</HeadCell>
+            <HeadCell>Made by</HeadCell>
+            <HeadCell>Created</HeadCell>
+            <HeadCell className="right-0 max-lg:sticky max-lg:bg-sunken">
+              <span className="sr-only">Actions</span>
+            </HeadCell>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <Row key={key.id}>
+              <Cell className="min-w-40">
+                <span className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere]">{key.name}</span>
+                <code className="block font-mono text-muted text-xs">{key.display}</code>
+              </Cell>
+              <Cell className="capitalize">{key.role}</Cell>
+              <Cell>
+                <Badge tone={key.active ? 'good' : 'bad'} dot>
+                  {key.active ? 'Active' : 'Revoked'}
+                </Badge>
+              </Cell>
+              <Cell className="whitespace-nowrap" title={key.used?.exact}>
+                {key.used ? key.used.text : <span className="text-muted">Never</span>}
+              </Cell>
+              <Cell className="min-w-36 [overflow-wrap:anywhere]">{key.madeBy}</Cell>
+              <Cell className="whitespace-nowrap" title={key.created.exact}>
+                {key.created.text}
+              </Cell>
+              <Cell className="right-0 w-px border-line max-lg:sticky max-lg:bg-surface">
+                {key.active ? (
+                  <Button size="small" aria-label={`Revoke ${key.name}`} onClick={() => ask(key)}>
+                    Revoke
+                  </Button>
+                ) : null}
+              </Cell>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+      <ConfirmDialog
+        open={asked !== null}
+        onOpenChange={(open) => (open ? undefined : ask(null))}
+        title={`Revoke ${asked?.name ?? ''}?`}
+        description="Requests with it are refused from now on. This cannot be undone."
+        typed={asked?.name ?? null}
+        verb={{ idle: 'Revoke key', pending: 'Revoking…' }}
+        keep="Keep the key"
+        act={() => revoke(workspace, { id: asked?.id ?? '' })}
+        done={`${asked?.name ?? 'The key'} is revoked`}
+      />
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+'use client';
+
+import { useState } from 'react';
+import type { Answer } from '#components/form/answer';
+import { ConfirmDialog } from '#components/form/confirm-dialog';
+import { Button } from '#components/ui/button';
+
+interface DangerZoneProps {
+  workspace: string;
+  name: string;
+  /** What is lost, a sentence each. */
+  losses: readonly string[];
+  /** What has to end first; null: nothing stands in the way. */
+  blocked: string | null;
+  remove(workspace: string, input: { confirm: string }): Promise<Answer<unknown>>;
+}
+
+/** The end of a workspace. */
+export function DangerZone({ workspace, name, losses, blocked, remove }: DangerZoneProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="grid justify-items-start gap-3 p-4">
+      <p className="max-w-2xl text-muted leading-6">
+        Deleting ends the workspace for everybody in it, at once and for good. Its call log and ledger stay in
+        the books of the people who run this gateway.
+      </p>
+      {blocked ? <p className="text-warn leading-5">{blocked}</p> : null}
+      <Button tone="danger" disabled={blocked !== null} onClick={() => setOpen(true)}>
+        Delete workspace…
+      </Button>
+      <ConfirmDialog
+        open={open}
+        onOpenChange={setOpen}
+        title={<span className="[overflow-wrap:anywhere]">Delete {name}?</span>}
+        description="This cannot be undone. What is lost:"
+        typed={workspace}
+        verb={{ idle: 'Delete workspace', pending: 'Deleting…' }}
+        keep="Keep it"
+        act={() => remove(workspace, { confirm: workspace })}
+        done="The workspace is deleted"
+        onDone={() => window.location.assign('/')}
+      >
+        <ul className="ml-4 grid list-disc gap-1 text-sm leading-5">
+          {losses.map((loss) => (
+            <li key={loss}>{loss}</li>
+          ))}
+        </ul>
+      </ConfirmDialog>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import type { Answer } from '#components/form/answer';
+import { OperationField } from '#components/form/operation-field';
+import { Button } from '#components/ui/button';
+import { toast } from '#components/ui/toaster';
+import type { FormField } from '#lib/console/form';
+
+interface SettingsFormProps {
+  workspace: string;
+  fields: readonly FormField[];
+  initial: Readonly<Record<string, unknown>>;
+  /** Why nothing may be changed; null when it may. */
+  locked: string | null;
+  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+  /** Said when it is saved. */
+  saved: string;
+  /** Beside the fields: what they mean. */
+  children?: ReactNode;
+}
+
+/** A part of the settings with a button of its own; only what is in it is sent. */
+export function SettingsForm(props: SettingsFormProps) {
+  const { workspace, fields, initial, locked, send, saved, children } = props;
+  const router = useRouter();
+  const [chosen, setChosen] = useState<Readonly<Record<string, unknown>>>({});
+  const [fault, setFault] = useState<{ field: string | null; message: string; signedOut: boolean } | null>(
+    null,
+  );
+  const [pending, startTransition] = useTransition();
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const texts = fields.flatMap(({ name }) => {
+      const text = data.get(name);
+      return typeof text === 'string' ? [[name, text.trim()]] : [];
+    });
+    startTransition(async () => {
+      const answer = await send(workspace, { ...Object.fromEntries(texts), ...chosen }).catch(() => null);
+      if (!answer?.ok) {
+        const unheard = { field: null, message: 'No answer came. Reload the page and look first.' };
+        setFault(answer ?? { ...unheard, signedOut: false });
+        return;
+      }
+      setFault(null);
+      toast.success(saved);
+      router.refresh();
+    });
+  }
+
+  const faulty = fields.find(({ name }) => name === fault?.field);
+  return (
+    <form method="post" onSubmit={submit} noValidate className="grid gap-4 p-4">
+      {fault && !faulty ? (
+        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
+          {fault.message}
+          {fault.signedOut ? <SignInAgain /> : null}
+        </p>
+      ) : null}
+      <fieldset disabled={locked !== null} className="grid gap-4 sm:grid-cols-2">
+        {fields.map((field) => (
+          <OperationField
+            key={field.name}
+            field={field}
+            models={[]}
+            value={field.name in chosen ? chosen[field.name] : initial[field.name]}
+            initial={initial[field.name]}
+            onChange={(value) => setChosen((before) => ({ ...before, [field.name]: value }))}
+            error={faulty === field ? fault?.message : undefined}
+          />
+        ))}
+      </fieldset>
+      {children}
+      <div className="flex flex-wrap items-center gap-3">
+        <Button type="submit" disabled={pending || locked !== null}>
+          {pending ? 'Saving…' : 'Save'}
+        </Button>
+        {locked ? <p className="text-muted text-xs leading-5">{locked}</p> : null}
+      </div>
+    </form>
+  );
+}

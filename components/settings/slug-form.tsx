@@ -1,0 +1,35 @@
+'use client';
+
+import type { ReactNode } from 'react';
+import type { Answer } from '#components/form/answer';
+import { SettingsForm } from '#components/settings/settings-form';
+import type { FormField } from '#lib/console/form';
+
+interface SlugFormProps {
+  workspace: string;
+  field: FormField;
+  locked: string | null;
+  rename(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<{ slug: string }>>;
+  children: ReactNode;
+}
+
+/** A new slug leads to the same page under its address. */
+export function SlugForm({ workspace, field, locked, rename, children }: SlugFormProps) {
+  async function send(slug: string, input: Readonly<Record<string, unknown>>) {
+    const answer = await rename(slug, input);
+    if (answer.ok && answer.value.slug !== slug) window.location.assign(`/${answer.value.slug}/settings`);
+    return answer;
+  }
+  return (
+    <SettingsForm
+      workspace={workspace}
+      fields={[field]}
+      initial={{ slug: workspace }}
+      locked={locked}
+      send={send}
+      saved="The slug is saved"
+    >
+      {children}
+    </SettingsForm>
+  );
+}

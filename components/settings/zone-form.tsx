@@ -1,0 +1,48 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { useState, useTransition } from 'react';
+import type { Answer } from '#components/form/answer';
+import { labelStyle } from '#components/ui/field';
+import { NativeSelect } from '#components/ui/native-select';
+import { toast } from '#components/ui/toaster';
+
+interface ZoneFormProps {
+  workspace: string;
+  zone: string;
+  /** Each with its offset of now. */
+  zones: readonly { readonly value: string; readonly label: string }[];
+  locked: boolean;
+  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+}
+
+/** In which zone days begin; typing its name finds one. */
+export function ZoneForm({ workspace, zone, zones, locked, send }: ZoneFormProps) {
+  const router = useRouter();
+  const [chosen, setChosen] = useState(zone);
+  const [pending, startTransition] = useTransition();
+
+  function choose(next: string) {
+    if (locked || pending) return;
+    setChosen(next);
+    startTransition(async () => {
+      const answer = await send(workspace, { timeZone: next }).catch(() => null);
+      if (answer?.ok) toast.success(`Days begin in ${next} now`);
+      else {
+        setChosen(zone);
+        toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
+      }
+      router.refresh();
+    });
+  }
+
+  return (
+    <div className="grid gap-1.5 px-4 pb-4 sm:max-w-[50%]">
+      <span className={labelStyle}>Time zone</span>
+      <NativeSelect label="Time zone" value={chosen} options={zones} onChange={choose} />
+      <p className="text-[0.8125rem] text-muted leading-5">
+        Days of caps, usage, the log and files begin in it. Chosen, it is in force at once.
+      </p>
+    </div>
+  );
+}

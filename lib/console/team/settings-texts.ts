@@ -1,0 +1,90 @@
+import type { UseRow } from '#lib/console/show/key/use';
+import { showCount, showMoney } from '#lib/console/show/money';
+import { showAgo, showMoment, showZone } from '#lib/console/show/time';
+import { parseUsd } from '#lib/money';
+
+interface Rate {
+  readonly used: number;
+  readonly limit: number | null;
+}
+
+/** What counts against each limit of a workspace now, as the panel of a key shows it. */
+export function workspaceLimitRows(use: { requests: Rate; tokens: Rate; atOnce: Rate }): UseRow[] {
+  const rate = (name: string, { used, limit }: Rate, note: string): UseRow => ({
+    name,
+    note,
+    used: showCount(used),
+    limit: limit === null ? null : showCount(limit),
+    part: limit === null ? null : used / limit,
+  });
+  return [
+    rate('Requests a minute', use.requests, 'in the last 60 s'),
+    rate('Tokens a minute', use.tokens, 'in the last 60 s'),
+    rate('Calls at once', use.atOnce, 'running'),
+  ];
+}
+
+const refusers: Readonly<Record<string, string>> = {
+  workspace_rpm_exceeded: 'Requests a minute',
+  workspace_tpm_exceeded: 'Tokens a minute',
+  workspace_concurrency_exceeded: 'Calls at once',
+  insufficient_balance: 'The balance',
+};
+
+/** A limit that refused a call, the last time that it did. */
+export function refusalRowOf(
+  { code, at, call }: { readonly code: string; readonly at: string; readonly call: string },
+  { timeZone, nowMs }: { readonly timeZone: string; readonly nowMs: number },
+) {
+  const atMs = Date.parse(at);
+  return {
+    ...{ code, call, limit: refusers[code] ?? code, ago: showAgo(atMs, nowMs) },
+    exact: `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`,
+  };
+}
+
+interface Losses {
+  readonly balance: string;
+  readonly held: string;
+  readonly apiKeys: number;
+  readonly managementKeys: number;
+  readonly members: number;
+  readonly invitations: number;
+  readonly runningJobs: number;
+}
+
+const counted = (count: number, one: string, many: string) =>
+  `${showCount(count)} ${count === 1 ? one : many}`;
+
+/** What the deletion of a workspace takes away, a sentence each. */
+export function lossTexts(losses: Losses): string[] {
+  const { apiKeys, managementKeys, members, invitations } = losses;
+  const balance = parseUsd(losses.balance);
+  return [
+    balance > 0n
+      ? `A balance of ${showMoney(losses.balance)}, which nobody can spend any more. Ask the people who run this gateway for a refund before you delete.`
+      : 'No money: nothing is left of its balance.',
+    ...(parseUsd(losses.held) > 0n
+      ? [`Calls that run go on to their end and are charged; they hold ${showMoney(losses.held)} now.`]
+      : []),
+    `${counted(apiKeys, 'API key', 'API keys')} and ${counted(managementKeys, 'management key', 'management keys')}: all stop at once.`,
+    `${counted(members, 'member', 'members')} lose access${invitations > 0 ? `, and ${counted(invitations, 'open invitation is', 'open invitations are')} taken back` : ''}.`,
+    'Routing policies, alerts and webhooks, and automatic top-ups. Its slug is not given to anybody else.',
+  ];
+}
+
+/** What stands in the way of a deletion; null: nothing. */
+export function blockText({ runningJobs }: Pick<Losses, 'runningJobs'>): string | null {
+  if (runningJobs === 0) return null;
+  return `${counted(runningJobs, 'job is', 'jobs are')} still running. They end first: cancel them or wait, then delete.`;
+}
+
+/** Every zone that this machine knows, with its offset of now; the one in use among them. */
+export function zoneChoices(used: string, nowMs: number) {
+  const known = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+  const all = [...new Set(known.includes(used) ? known : [used, ...known])];
+  return all.map((value) => {
+    const [, offset] = showZone(value, nowMs).split(', ');
+    return { value, label: offset ? `${value} (${offset})` : value };
+  });
+}
