@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { awayOr } from '#lib/data/database-errors';
 import { type Db, openDb } from '#lib/data/db';
-import { openEmbedded } from '#lib/data/embedded';
+import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { holdDirectory } from '#lib/data/hold-directory';
 import { migrate } from '#lib/data/migrate';
 import type { Env } from '#lib/env';
@@ -27,14 +27,15 @@ export interface Store extends Connections {
  * @throws DataDirInUse naming the process that has it; DatabaseAway.
  */
 export async function openStore(env: Env, log: Logger): Promise<Store> {
-  const embedded = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
-  const letGo = embedded ? () => {} : await holdDirectory(env.dataDir);
-  const url = embedded?.url ?? env.databaseUrl ?? '';
+  const opened = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
+  const letGo = opened ? () => {} : await holdDirectory(env.dataDir);
+  const url = opened?.url ?? env.databaseUrl ?? '';
   const applied = await migrate(url).catch((error: unknown) => {
     letGo();
     throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
   });
   if (applied.length > 0) log.info({ applied }, 'migrated');
+  const embedded = opened && applied.length > 0 ? await openAgain(opened, env.dataDir) : opened;
   const { db, operationsDb } = connect(url, log);
   return {
     db,
@@ -48,6 +49,12 @@ export async function openStore(env: Env, log: Logger): Promise<Store> {
       letGo();
     },
   };
+}
+
+/** The engine never gives back the memory that migrating took, a quarter of what it would hold from then on. */
+async function openAgain(embedded: Embedded, dataDir: string): Promise<Embedded> {
+  await embedded.close();
+  return openEmbedded(dataDir, 'server');
 }
 
 /** Connects lazily. @param url PostgreSQL address. */

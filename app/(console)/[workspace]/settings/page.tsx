@@ -125,10 +125,11 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           saved="The strict budget is saved"
         >
           <p className="max-w-3xl text-muted leading-6">
-            Without it a call reserves what it will probably cost; one that costs more completes, and the balance
-            may end a little below 0. With it a call reserves what it can cost at most, by the model’s largest
-            output: the balance never falls below 0, calls are refused with 402 sooner, and a stream that outgrows
-            what is left is cut with an error. Requests that name a maximum of output tokens reserve less.
+            Without it a call reserves what it will probably cost; one that costs more completes, and the
+            balance may end a little below 0. With it a call reserves what it can cost at most, by the model’s
+            largest output: the balance never falls below 0, calls are refused with 402 sooner, and a stream
+            that outgrows what is left is cut with an error. Requests that name a maximum of output tokens
+            reserve less.
           </p>
         </SettingsForm>
       </Section>
