@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { loadEnv } from '#lib/env';
-import { pendingSettings } from '#lib/env-pending';
 import { orExplain } from '#lib/process/explain';
 import { keepTickShape } from '#lib/process/tick-shape';
 import { takeOrders } from '#lib/process/workers/orders';
@@ -18,10 +17,6 @@ const dev = process.argv.includes('--dev');
 // A log that cannot be written (the terminal closed, the disk full) must not end what it tells of.
 const sink = pino.destination(2).on('error', () => undefined);
 const log = pino({ level: env.logLevel, base: orders && { worker: orders.number } }, sink);
-if (orders === null) {
-  for (const { setting, instead } of pendingSettings(env))
-    log.warn({ setting, instead }, 'a setting that does nothing yet');
-}
 if (orders === null && env.workers > 1 && !dev) {
   const { runWorkers } = await import('#lib/process/workers/primary');
   await runWorkers(env, log);

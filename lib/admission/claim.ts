@@ -1,4 +1,6 @@
 import type { Refusal } from '#lib/errors';
+import type { LimitNumbers } from '#lib/limits/numbers';
+import type { Pass } from '#lib/limits/shared-limits';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
 /** What one call wants before it may start (contract: admission/claim). */
@@ -17,16 +19,12 @@ export interface ClaimRequest {
   readonly durable?: boolean;
   /** The call has a place (`Coordinator.place`), which the claim takes over: of the limits only TPM is checked. */
   readonly placed?: boolean;
+  /** What limits that other processes share said to it; the coordinator's own. */
+  readonly pass?: Pass;
 }
 
 /** Where the hold stands: in a lease (memory), as a row in PostgreSQL, or nowhere (nothing to pay). */
 export type Funding = 'lease' | 'row' | 'none';
-
-/** Numbers of the tighter of key and workspace (contract: limits/headers); null: no limit of that kind. */
-export interface LimitNumbers {
-  readonly requests: { readonly limit: number; readonly remaining: number } | null;
-  readonly tokens: { readonly limit: number; readonly remaining: number } | null;
-}
 
 /** An admitted call's share of everything scarce. Ends with exactly one `release`. */
 export interface Claim {
@@ -71,7 +69,7 @@ export interface Coordinator {
    * unit counts as admitted now until the claim, which then books it at its own moment.
    * @returns the refusal; null: the call holds them until its claim, or until `vacate`.
    */
-  place(callId: string, snapshot: KeySnapshot): Refusal | null;
+  place(callId: string, snapshot: KeySnapshot): Refusal | null | Promise<Refusal | null>;
   /** Frees the place of a call that ends without a claim. Idempotent by call id. */
   vacate(callId: string): void;
   claim(request: ClaimRequest): Claim | Refusal | Promise<Claim | Refusal>;

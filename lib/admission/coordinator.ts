@@ -11,6 +11,7 @@ import type { MoneyStore } from '#lib/admission/money-store';
 import { OpenCalls } from '#lib/admission/open-calls';
 import type { Clock } from '#lib/clock';
 import { type Refusal, refusal } from '#lib/errors';
+import type { SharedLimits } from '#lib/limits/shared-limits';
 import type { Caps, KeySnapshot } from '#lib/snapshot/snapshot';
 
 export interface CoordinatorParts {
@@ -21,6 +22,8 @@ export interface CoordinatorParts {
    * that were closed before. Rejects when the database is away.
    */
   flushSettlement(): Promise<void>;
+  /** Limits that other processes share; null or none: this process counts alone. */
+  readonly shared?: SharedLimits | null;
   /** Errors that no call is waiting for. */
   report(error: unknown): void;
 }
@@ -56,8 +59,9 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   const { clock, money, report } = parts;
   const leases = new LeaseBook();
   const limits = new LimitBook();
-  const calls = new OpenCalls(leases);
-  const gate = new LimitGate(clock, limits, calls);
+  const shared = parts.shared ?? null;
+  const calls = new OpenCalls(leases, shared);
+  const gate = new LimitGate(clock, limits, calls, shared);
   const owner = new Owner(clock, money, leases);
   const unwanted = new UnwantedRows(money, report);
   const queues = new Map<string, FundingQueue>();
@@ -159,6 +163,13 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     });
   }
 
+  function decideClaim(request: ClaimRequest): ReturnType<Coordinator['claim']> {
+    if (request.need !== 'generate') return admit(request, free);
+    const leased = !request.durable && owner.lives(clock.mono());
+    const means = leased ? meansFor(request.snapshot, request.holdNano) : null;
+    return means ? admit(request, means) : waitForMoney(request);
+  }
+
   return {
     place(callId, snapshot) {
       const reason = halted ?? suspended;
@@ -170,10 +181,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     claim(request) {
       const reason = halted ?? suspended;
       if (reason !== null) return stopped(reason);
-      if (request.need !== 'generate') return admit(request, free);
-      const leased = !request.durable && owner.lives(clock.mono());
-      const means = leased ? meansFor(request.snapshot, request.holdNano) : null;
-      return means ? admit(request, means) : waitForMoney(request);
+      return gate.afterShared(request, decideClaim);
     },
 
     grow(claim, holdNano) {
@@ -238,6 +246,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
     async start() {
       await owner.register(true);
+      await shared?.start();
       timer = setInterval(() => void this.maintain(), MAINTAIN_MS);
       timer.unref();
     },
@@ -267,6 +276,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
         if (lease.rowKept) await queueOf(lease.workspaceId).giveBack([lease]);
       }
       await unwanted.remove([]);
+      await shared?.close();
       await money.leave();
     },
   };

@@ -1,6 +1,7 @@
-import type { ClaimRequest, LimitNumbers } from '#lib/admission/claim';
+import type { ClaimRequest } from '#lib/admission/claim';
 import { type LimitWaits, noWaits } from '#lib/admission/decide';
 import { SlidingWindow, WINDOW_MS } from '#lib/admission/window';
+import { type LimitNumber, type LimitNumbers, tighter } from '#lib/limits/numbers';
 import type { StoredLimits } from '#lib/snapshot/snapshot';
 
 type Need = ClaimRequest['need'];
@@ -187,19 +188,12 @@ export class LimitBook {
 /** Limit and remainder of the tighter of key and workspace, by kind (contract: limits/headers). */
 export function numbersOf(key: Counters, workspace: Counters, nowMono: number): LimitNumbers {
   return {
-    requests: tighter(key.rpm, workspace.rpm, nowMono),
-    tokens: tighter(key.tpm, workspace.tpm, nowMono),
+    requests: tighter(numbers(key.rpm, nowMono), numbers(workspace.rpm, nowMono)),
+    tokens: tighter(numbers(key.tpm, nowMono), numbers(workspace.tpm, nowMono)),
   };
 }
 
-function tighter(one: SlidingWindow, other: SlidingWindow, nowMono: number): LimitNumbers['requests'] {
-  const first = numbers(one, nowMono);
-  const second = numbers(other, nowMono);
-  if (!first || !second) return first ?? second;
-  return second.remaining < first.remaining ? second : first;
-}
-
-function numbers(window: SlidingWindow, nowMono: number): LimitNumbers['requests'] {
+function numbers(window: SlidingWindow, nowMono: number): LimitNumber {
   const { limit } = window;
   return limit === null ? null : { limit, remaining: Math.max(0, limit - window.totalAt(nowMono)) };
 }

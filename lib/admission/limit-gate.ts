@@ -4,8 +4,10 @@ import type { Lease } from '#lib/admission/funds/lease-book';
 import { type LimitBook, numbersOf } from '#lib/admission/limit-book';
 import type { OpenCalls } from '#lib/admission/open-calls';
 import type { Clock } from '#lib/clock';
-import type { Refusal } from '#lib/errors';
-import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import { isRefusal, type Refusal } from '#lib/errors';
+import type { Take } from '#lib/limits/permits/permits';
+import type { Pass, SharedLimits } from '#lib/limits/shared-limits';
+import type { KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 
 /** What pays for a call: leases of this process, a row in PostgreSQL, or nothing is to pay. */
 export type Means =
@@ -23,38 +25,90 @@ export class LimitGate {
   readonly #clock: Clock;
   readonly #limits: LimitBook;
   readonly #calls: OpenCalls;
+  readonly #shared: SharedLimits | null;
 
-  constructor(clock: Clock, limits: LimitBook, calls: OpenCalls) {
+  /** @param shared limits that other processes share; null: this process counts alone. */
+  constructor(clock: Clock, limits: LimitBook, calls: OpenCalls, shared: SharedLimits | null = null) {
     this.#clock = clock;
     this.#limits = limits;
     this.#calls = calls;
+    this.#shared = shared;
+  }
+
+  /**
+   * Asks the limits that are shared, where there are any; then decides. What they gave to a call that is refused in
+   * the end goes back.
+   */
+  afterShared(request: ClaimRequest, decide: Decide): Claim | Refusal | Promise<Claim | Refusal> {
+    if (!this.#shared || checkLimits(request.snapshot)) return decide(request);
+    const { need, tokens, placed, snapshot } = request;
+    const take: Take = {
+      requests: placed ? 0 : 1,
+      tokens: need === 'generate' ? tokens : null,
+      slot: need !== 'models' && !placed,
+    };
+    const pass = this.#shared.pass(take, snapshot.key, snapshot.workspace);
+    if (!(pass instanceof Promise)) return this.#decideBy(pass, request, decide);
+    return pass.then((late) => this.#decideBy(late, request, decide));
+  }
+
+  #decideBy(pass: Pass, request: ClaimRequest, decide: Decide): ReturnType<Decide> {
+    const decided = decide({ ...request, pass });
+    if (!(decided instanceof Promise)) return this.#kept(pass, decided);
+    return decided.then(
+      (late) => this.#kept(pass, late),
+      (error: unknown) => {
+        this.#shared?.end(pass, 0, true);
+        throw error;
+      },
+    );
+  }
+
+  #kept<Decided extends Claim | Refusal | null>(pass: Pass, decided: Decided): Decided {
+    if (isRefusal(decided)) this.#shared?.end(pass, 0, true);
+    return decided;
+  }
+
+  /** What the windows of this process are bound by: the limits, unless a store decides by them. */
+  #bounds(limits: StoredLimits, pass: Pass | undefined): StoredLimits {
+    return pass && this.#shared ? this.#shared.bounds(pass, limits) : limits;
   }
 
   /** Holds an RPM unit and the slots for a call. @returns a refusal, with nothing held; or null. */
-  place(callId: string, snapshot: KeySnapshot): Refusal | null {
+  place(callId: string, snapshot: KeySnapshot): Refusal | null | Promise<Refusal | null> {
     const wrong = checkLimits(snapshot);
-    if (wrong) return wrong;
+    if (wrong || !this.#shared) return wrong ?? this.#place(callId, snapshot);
+    const pass = this.#shared.pass(onePlace, snapshot.key, snapshot.workspace);
+    if (!(pass instanceof Promise)) return this.#kept(pass, this.#place(callId, snapshot, pass));
+    return pass.then((late) => this.#kept(late, this.#place(callId, snapshot, late)));
+  }
+
+  #place(callId: string, snapshot: KeySnapshot, pass?: Pass): Refusal | null {
+    const refusedThere = refusedBy(pass);
+    if (refusedThere) return refusedThere;
     const nowMono = this.#clock.mono();
-    const key = this.#limits.of(snapshot.key.id, snapshot.key.limits);
-    const workspace = this.#limits.of(snapshot.workspace.id, snapshot.workspace.limits);
+    const key = this.#limits.of(snapshot.key.id, this.#bounds(snapshot.key.limits, pass));
+    const workspace = this.#limits.of(snapshot.workspace.id, this.#bounds(snapshot.workspace.limits, pass));
     if (!key.fits('rate', 0, nowMono) || !workspace.fits('rate', 0, nowMono)) {
       const refused = decideLimits(key.waits('rate', 0, nowMono), workspace.waits('rate', 0, nowMono));
       if (refused) return refused;
     }
     key.place();
     workspace.place();
-    this.#calls.place(callId, { key, workspace });
+    if (pass) this.#shared?.admit(pass);
+    this.#calls.place(callId, { key, workspace, pass: pass ?? null });
     return null;
   }
 
   /** @returns a refusal, with nothing booked; or the claim. */
   admit(request: ClaimRequest, means: Means): Claim | Refusal {
-    const { snapshot, need, tokens, holdNano } = request;
-    const wrong = checkLimits(snapshot);
+    const { snapshot, need, tokens, holdNano, pass } = request;
+    const wrong = checkLimits(snapshot) ?? refusedBy(pass);
     if (wrong) return wrong;
     const nowMono = this.#clock.mono();
-    const key = this.#limits.of(snapshot.key.id, snapshot.key.limits);
-    const workspace = this.#limits.of(snapshot.workspace.id, snapshot.workspace.limits);
+    const key = this.#limits.of(snapshot.key.id, this.#bounds(snapshot.key.limits, pass));
+    const workspace = this.#limits.of(snapshot.workspace.id, this.#bounds(snapshot.workspace.limits, pass));
+    let placed: Pass | null = null;
     if (request.placed) {
       const fits =
         need !== 'generate' || (key.fitsTokens(tokens, nowMono) && workspace.fitsTokens(tokens, nowMono));
@@ -62,11 +116,13 @@ export class LimitGate {
         ? null
         : decideLimits(key.tokenWaits(tokens, nowMono), workspace.tokenWaits(tokens, nowMono));
       if (refused) return refused;
-      this.#calls.vacate(request.callId);
+      placed = this.#calls.takeOver(request.callId);
     } else if (!key.fits(need, tokens, nowMono) || !workspace.fits(need, tokens, nowMono)) {
       const refused = decideLimits(key.waits(need, tokens, nowMono), workspace.waits(need, tokens, nowMono));
       if (refused) return refused;
     }
+    if (pass) this.#shared?.admit(pass);
+    if (placed) this.#shared?.renew(placed);
     const keyBooked = key.book(need, tokens, nowMono);
     const workspaceBooked = workspace.book(need, tokens, nowMono);
     const claim: Claim = {
@@ -77,7 +133,7 @@ export class LimitGate {
       holdNano,
       tokens,
       funding: means.funding,
-      numbers: numbersOf(key, workspace, nowMono),
+      numbers: pass && this.#shared ? this.#shared.numbers(pass) : numbersOf(key, workspace, nowMono),
     };
     const lease = means.funding === 'lease' ? means.lease : null;
     const keyLease = means.funding === 'lease' ? means.keyLease : null;
@@ -92,6 +148,7 @@ export class LimitGate {
         lease,
         keyLease,
         holdNano,
+        passes: pass ? (placed ? [pass, placed] : [pass]) : none,
         left: false,
         posted: false,
       },
@@ -99,4 +156,13 @@ export class LimitGate {
     );
     return claim;
   }
+}
+
+type Decide = (request: ClaimRequest) => Claim | Refusal | Promise<Claim | Refusal>;
+
+const none: readonly Pass[] = [];
+const onePlace: Take = { requests: 1, tokens: null, slot: true };
+
+function refusedBy(pass: Pass | undefined): Refusal | null {
+  return pass?.verdict.kind === 'refused' ? decideLimits(...pass.verdict.waits) : null;
 }

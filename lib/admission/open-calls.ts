@@ -2,6 +2,7 @@ import type { Claim, ClaimRequest, Outcome, Posted } from '#lib/admission/claim'
 import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
 import type { Booked, Counters } from '#lib/admission/limit-book';
 import { CallTable } from '#lib/call-table';
+import type { Pass, SharedLimits } from '#lib/limits/shared-limits';
 
 /** Everything that an admitted call stands in, so that its end undoes exactly that. */
 export interface OpenCall {
@@ -14,6 +15,8 @@ export interface OpenCall {
   /** Leases that its hold stands in; null for the other ways of funding. */
   readonly lease: Lease | null;
   readonly keyLease: Lease | null;
+  /** Where it stands in shared limits: by its claim, and by its place. */
+  readonly passes: readonly Pass[];
   /** As it has grown. */
   holdNano: bigint;
   /** Its client has left and its slots are freed. */
@@ -26,6 +29,7 @@ export interface OpenCall {
 export interface Place {
   readonly key: Counters;
   readonly workspace: Counters;
+  readonly pass: Pass | null;
 }
 
 interface Debt {
@@ -43,9 +47,12 @@ export class OpenCalls {
   readonly #running = new CallTable<OpenCall>();
   readonly #debts = new CallTable<Debt>();
   readonly #places = new CallTable<Place>();
+  readonly #shared: SharedLimits | null;
 
-  constructor(leases: LeaseBook) {
+  /** @param shared limits that other processes share; null: this process counts alone. */
+  constructor(leases: LeaseBook, shared: SharedLimits | null = null) {
     this.#leases = leases;
+    this.#shared = shared;
   }
 
   /** How many have been admitted and not released. */
@@ -57,13 +64,20 @@ export class OpenCalls {
     this.#places.set(callId, place);
   }
 
-  /** Gives up the place of a call, because its claim takes it over or it has ended without one. */
+  /** Gives up the place of a call that has ended without a claim. */
   vacate(callId: string): void {
+    const pass = this.takeOver(callId);
+    if (pass) this.#shared?.end(pass, 0, true);
+  }
+
+  /** The claim of a call takes its place over. @returns where that stands in shared limits. */
+  takeOver(callId: string): Pass | null {
     const place = this.#places.get(callId);
-    if (!place) return;
+    if (!place) return null;
     this.#places.delete(callId);
     place.key.vacate();
     place.workspace.vacate();
+    return place.pass;
   }
 
   open(call: OpenCall, nowMono: number): void {
@@ -111,6 +125,7 @@ export class OpenCalls {
     call.left = true;
     call.key.freeSlot(call.need);
     call.workspace.freeSlot(call.need);
+    for (const pass of call.passes) this.#shared?.leave(pass);
   }
 
   /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns false the second time. */
@@ -124,6 +139,7 @@ export class OpenCalls {
     this.#free(call);
     call.key.end(need, call.keyBooked, claim.tokens, actual, undone, nowMono);
     call.workspace.end(need, call.workspaceBooked, claim.tokens, actual, undone, nowMono);
+    for (const pass of call.passes) this.#shared?.end(pass, actual, undone);
     const owed = claim.funding !== 'none' && !call.posted && outcome.chargeNano > 0n;
     for (const part of [lease, keyLease]) {
       if (!part) continue;

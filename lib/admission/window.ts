@@ -23,7 +23,7 @@ export class SlidingWindow {
   #firstSlot = 0;
   #total = 0;
 
-  /** @param limit most weight in any 60 s; a positive integer, or null for no limit. */
+  /** @param limit most weight in any 60 s; a whole number, or null for no limit. */
   constructor(limit: number | null) {
     this.setLimit(limit);
   }
@@ -44,9 +44,10 @@ export class SlidingWindow {
     return this.#total;
   }
 
-  /** Whether `weight` may be admitted now; one above the whole limit only into an empty window. */
+  /** Whether `weight` may be admitted now; one above the whole limit only into an empty window, 0 admits nothing. */
   fits(weight: number, nowMono: number): boolean {
     this.#forget(nowMono);
+    if (this.#limit === 0) return false;
     return weight > this.#limit ? this.#total === 0 : this.#total + weight <= this.#limit;
   }
 

@@ -8,7 +8,6 @@ import { listCatalogue } from '#lib/control/catalogue/operations';
 import { ask, type ControlHost } from '#lib/control/run';
 import { tableLines } from '#lib/control/text';
 import { type Env, EnvError } from '#lib/env';
-import { pendingSettings } from '#lib/env-pending';
 
 interface Check {
   name: string;
@@ -65,13 +64,6 @@ async function examine(context: Context): Promise<Check[]> {
         : 'top-ups by card; set STRIPE_WEBHOOK_SECRET, or they are credited by "gateway billing reconcile" alone',
       'set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET for top-ups by card',
     ),
-    ...pendingSettings(env).map(
-      ({ setting, instead }): Check => ({
-        name: setting,
-        state: 'off',
-        detail: `does nothing yet: ${instead}`,
-      }),
-    ),
   ];
 }
 
@@ -121,7 +113,7 @@ async function examineRedis(env: Env): Promise<Check> {
     return {
       name: 'redis',
       state: 'off',
-      detail: 'not set',
+      detail: `not set: limits are shared ${env.databaseUrl === null && env.workers === 1 ? 'with nobody' : 'in the database'}`,
     };
   }
   const problem =

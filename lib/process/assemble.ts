@@ -15,6 +15,7 @@ import { type Runtime, setRuntime } from '#lib/gateway/runtime';
 import { bodyPace } from '#lib/gateway/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/upload/spool';
 import { createIds } from '#lib/ids';
+import { openSharedLimits } from '#lib/limits/start';
 import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
@@ -57,6 +58,7 @@ export async function assemble(
   { db, upstreams, worker }: Ground,
   log: Logger,
   clock: Clock = systemClock,
+  limitsInMemory = false,
 ): Promise<GatewayProcess> {
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
@@ -105,6 +107,7 @@ export async function assemble(
   });
   const coordinator = createCoordinator({
     clock,
+    shared: limitsInMemory ? null : openSharedLimits({ env, db, ownerId, clock, log, report }),
     money: createMoneyStore(db, ownerId),
     flushSettlement: () => drain.drainNow(),
     report: (error) => report(error, null),

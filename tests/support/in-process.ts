@@ -59,7 +59,9 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     now: () => (stopped?.now ?? Date.now()) + aheadMs,
     mono: () => (stopped?.mono ?? performance.now()) + aheadMs,
   };
-  const running = await assemble(env, { db, upstreams, worker: null }, pino({ level: 'silent' }), clock);
+  const ground = { db, upstreams, worker: null };
+  // Limits count in memory: a store of limits would go by its own clock.
+  const running = await assemble(env, ground, pino({ level: 'silent' }), clock, true);
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

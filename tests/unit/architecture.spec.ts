@@ -14,6 +14,8 @@ const rooms = [
       /^lib\/telemetry\/spans\//,
       /^lib\/routing\/plan\.ts$/,
       /^lib\/admission\/(decide|estimate|window)\.ts$/,
+      /^lib\/limits\/(decide-ask|share|numbers)\.ts$/,
+      /^lib\/limits\/permits\//,
       /^lib\/upstream\/classify\.ts$/,
       /^lib\/settlement\/(entry|apply)\.ts$/,
       /^lib\/(money|errors)\.ts$/,
@@ -32,6 +34,7 @@ const rooms = [
       /^lib\/(gateway|upstream)\//,
       /^lib\/snapshot\/read\.ts$/,
       /^lib\/admission\/coordinator\.ts$/,
+      /^lib\/limits\/shared-limits\.ts$/,
       /^lib\/settlement\/journal\.ts$/,
     ],
     never: [
@@ -48,6 +51,8 @@ const rooms = [
       /^lib\/settlement\/(drain|recover)\.ts$/,
       /^lib\/snapshot\/(changes|load)\.ts$/,
       /^lib\/admission\/lease\.ts$/,
+      /^lib\/limits\/(fleet|open|start)\.ts$/,
+      /^lib\/limits\/store\//,
     ],
     never: [/^(app|components)\//],
   },
@@ -144,7 +149,7 @@ describe('who may import whom', () => {
 
 describe('the tables of the control plane (contract: control-plane/scope, control-plane/one-transaction)', () => {
   const keepers =
-    /^lib\/(admission|billing|catalogue|control|data|demo|jobs|mail|metrics|process|resources|settlement|snapshot|telemetry)\//;
+    /^lib\/(admission|billing|catalogue|control|data|demo|jobs|limits|mail|metrics|process|resources|settlement|snapshot|telemetry)\//;
   const access =
     /\bprisma\b|\$(transaction|queryRaw|executeRaw)|\bpool\.query\b|\b(FROM|INTO|UPDATE) "?[a-z_]+\b/;
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EnvError, envSecret, findHostEnv, publicUrl, readEnv } from '#lib/env';
-import { pendingSettings } from '#lib/env-pending';
 
 const secrets = { NEXTAUTH_SECRET: 'a', ENCRYPTION_KEY: 'b', KEY_PEPPER: 'c' };
 const server = { ...secrets, DATABASE_URL: 'postgresql://user@db.example/gateway' };
@@ -174,17 +173,6 @@ describe('a wrong setting stops the start', () => {
       `DATA_DIR: ${file} is no directory: set another DATA_DIR.`,
     );
     expect(() => readEnv({ DATA_DIR: '/dev/null/x' })).toThrow(/^DATA_DIR: .*set another DATA_DIR/);
-  });
-
-  it('name those that nothing stands behind yet, and say what happens instead', () => {
-    expect(pendingSettings(readEnv(server))).toEqual([]);
-    const set = {
-      WORKERS: '4',
-      REDIS_URL: 'redis://r',
-    };
-    const pending = pendingSettings(readEnv({ ...server, ...set }));
-    expect(pending.map(({ setting }) => setting).sort()).toEqual(Object.keys(set).sort());
-    expect(pending.find(({ setting }) => setting === 'REDIS_URL')?.instead).toContain('each process alone');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Claim, ClaimRequest, Coordinator, LimitNumbers } from '#lib/admission/claim';
+import type { Claim, ClaimRequest, Coordinator } from '#lib/admission/claim';
 import { estimate } from '#lib/admission/estimate';
 import { isRefusal, type Refusal, Refused, unaccountable } from '#lib/errors';
 import {
@@ -9,6 +9,7 @@ import {
 } from '#lib/gateway/call/call';
 import type { HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
+import type { LimitNumbers } from '#lib/limits/numbers';
 
 /**
  * Steps 11 to 15 of admission: one all-or-nothing claim (contract: admission/claim); a plan that failed is answered

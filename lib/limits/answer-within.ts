@@ -1,0 +1,21 @@
+import type { Answer, Ask, LimitStore } from '#lib/limits/ask';
+
+/**
+ * Carries an ask out, and waits so long for its answer.
+ * @param later runs work after so many ms; gives what cancels it.
+ * @throws when the store fails, or has not answered by then; whether it was carried out is then unknown.
+ */
+export function answerWithin(
+  patienceMs: number,
+  store: LimitStore,
+  ask: Ask,
+  later: (ms: number, work: () => void) => () => void,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    // What came while this process was busy with something else counts: it is read before an immediate runs.
+    const cancel = later(patienceMs, () =>
+      setImmediate(() => reject(new Error(`${store.name} has not answered within ${patienceMs} ms`))),
+    );
+    store.carryOut(ask).then(resolve, reject).finally(cancel);
+  });
+}

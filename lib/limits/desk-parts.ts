@@ -1,0 +1,20 @@
+import type { Clock } from '#lib/clock';
+import type { LimitStore } from '#lib/limits/ask';
+import type { Breaker } from '#lib/limits/breaker';
+import type { Fleet } from '#lib/limits/share';
+
+/** What all desks of a process share. */
+export interface DeskParts {
+  readonly clock: Clock;
+  readonly store: LimitStore;
+  readonly breaker: Breaker;
+  /** Unique for each life of this process, without a dot. */
+  readonly process: string;
+  fleet(): Fleet;
+  /** Counts up, for turns and names of entries. */
+  next(): number;
+  /** Runs `work` after `ms`. @returns what cancels it. */
+  later(ms: number, work: () => void): () => void;
+  onFailure(error: unknown): void;
+  onAnswer(): void;
+}

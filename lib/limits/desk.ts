@@ -1,0 +1,285 @@
+import { answerWithin } from '#lib/limits/answer-within';
+import { type Answer, type Ask, type AskedSubject, slotLifeMs } from '#lib/limits/ask';
+import { type Mode, settleMs } from '#lib/limits/breaker';
+import type { DeskParts } from '#lib/limits/desk-parts';
+import { type Grant, newGrant } from '#lib/limits/permits/grant';
+import { Permits } from '#lib/limits/permits/permits';
+import type { Verdict, Wanted } from '#lib/limits/verdict';
+import type { StoredLimits } from '#lib/snapshot/snapshot';
+
+interface Waiting {
+  readonly wanted: Wanted;
+  readonly decided: (verdict: Verdict) => void;
+  /** How often the store refused it. */
+  looks: number;
+}
+
+interface Sent {
+  readonly ask: Ask;
+  readonly permits: readonly Permits[];
+  readonly calls: readonly Waiting[];
+  readonly sentMono: number;
+}
+
+/** Most calls and most subjects of one ask. */
+const MOST_CALLS = 200;
+const MOST_SUBJECTS = 100;
+/** News may wait so long, ms. */
+const NEWS_MS = 1_000;
+/** So often in a row the store may have lost its state before it counts as away. */
+const MOST_LOSSES = 2;
+/** Slots are confirmed well before the store gives them up, ms. */
+const CONFIRM_MS = slotLifeMs / 4;
+/** A call that only others' slots stand in the way of looks once more: one may be on its way back. ms. */
+const SECOND_LOOK_MS = 25;
+const MOST_SECOND_LOOKS = 50;
+/** Asking in advance waits so long after the last ask, ms. */
+const ADVANCE_MS = 100;
+/** What nobody asked for so long has left every window, and the store may have dropped it. */
+const FORGET_MS = 60_000;
+/** A store that is tried after it failed may take so long, ms: no call waits for it. */
+const PROBE_MS = 1_000;
+
+/** All that this process asks the store about one workspace and its keys: one ask at a time. Monotonic ms. */
+export class Desk {
+  readonly workspaceId: string;
+  readonly #parts: DeskParts;
+  readonly #permits = new Map<string, Permits>();
+  readonly #toldMono = new Map<Permits, number>();
+  #waiting: Waiting[] = [];
+  #secondLooks = 0;
+  #busy = false;
+  #running: Promise<void> = Promise.resolve();
+  #urgent = false;
+  #telling = false;
+  #epoch: string | null = null;
+  #askedMono = Number.NEGATIVE_INFINITY;
+  #heardMono = Number.NEGATIVE_INFINITY;
+  #settledAtMono = Number.NEGATIVE_INFINITY;
+  /** The store lost what it knew: everything is told again. */
+  #tellAll = false;
+  #losses = 0;
+
+  constructor(workspaceId: string, parts: DeskParts) {
+    this.workspaceId = workspaceId;
+    this.#parts = parts;
+  }
+
+  /** The permits of the workspace or of one of its keys, with its limits of now. */
+  permitsOf(id: string, limits: StoredLimits): Permits {
+    let permits = this.#permits.get(id);
+    if (!permits) {
+      permits = new Permits(id, limits, () => `${this.#parts.process}.u${this.#parts.next()}`);
+      this.#permits.set(id, permits);
+    }
+    permits.limits = limits;
+    return permits;
+  }
+
+  mode(nowMono: number): Mode {
+    const mode = this.#parts.breaker.mode(nowMono);
+    return mode === 'shared' && nowMono < this.#settledAtMono ? 'both' : mode;
+  }
+
+  /** Asks for a call. Never waits longer than the store's patience. */
+  ask(wanted: Wanted): Promise<Verdict> {
+    return new Promise((decided) => {
+      this.#waiting.push({ wanted, decided, looks: 0 });
+      this.#send();
+    });
+  }
+
+  /** Whether so many calls wait for a slot that no more can look again. */
+  get crowded(): boolean {
+    return this.#secondLooks >= MOST_SECOND_LOOKS;
+  }
+
+  /** Tells within `ms`. */
+  tellWithin(ms: number): void {
+    if (this.#telling) return;
+    this.#telling = true;
+    this.#parts.later(ms, () => {
+      this.#telling = false;
+      this.#urgent = true;
+      this.#send();
+    });
+  }
+
+  /** Asks for permits before a call has to wait for them. */
+  advance(nowMono: number): void {
+    if (!this.#busy && nowMono - this.#askedMono >= ADVANCE_MS) {
+      this.#urgent = true;
+      this.#send();
+    }
+  }
+
+  /** Tells what has waited long enough. @returns whether there is anything left that counts. */
+  tick(nowMono: number): boolean {
+    let due = false;
+    for (const [id, permits] of this.#permits) {
+      const told = this.#toldMono.get(permits) ?? Number.NEGATIVE_INFINITY;
+      if (permits.slots.used > 0 && nowMono - told >= CONFIRM_MS) due = true;
+      else if (permits.hasNews(nowMono)) due ||= nowMono - this.#askedMono >= NEWS_MS;
+      else if (permits.idle(nowMono) && nowMono - told >= FORGET_MS) {
+        this.#permits.delete(id);
+        this.#toldMono.delete(permits);
+      }
+    }
+    // A store that lost its state is told of it also where nothing is going on.
+    if (this.#permits.size > 0 && nowMono - this.#heardMono >= CONFIRM_MS) due = true;
+    if (due) {
+      this.#urgent = true;
+      this.#send();
+    }
+    return this.#permits.size > 0 || this.#waiting.length > 0 || this.#busy;
+  }
+
+  /** Tells all that is left to tell, at the end of this process. */
+  async leave(): Promise<void> {
+    await this.#running;
+    this.#urgent = true;
+    this.#send();
+    await this.#running;
+  }
+
+  #send(): void {
+    if (this.#busy || this.#permits.size === 0 || (this.#waiting.length === 0 && !this.#urgent)) return;
+    const { breaker, clock } = this.#parts;
+    const nowMono = clock.mono();
+    this.#urgent = false;
+    if (!breaker.tryAsk(nowMono)) {
+      for (const { decided } of this.#waiting.splice(0)) decided({ kind: 'alone' });
+      return;
+    }
+    this.#busy = true;
+    const sent = this.#prepare(nowMono);
+    this.#running = this.#carryOut(sent)
+      .then(
+        (answer) => this.#heard(sent, answer),
+        (error: unknown) => this.#failed(sent, error),
+      )
+      .finally(() => {
+        this.#busy = false;
+        this.#send();
+      });
+  }
+
+  #prepare(nowMono: number): Sent {
+    const calls = this.#waiting.splice(0, MOST_CALLS);
+    const subjects = new Set<Permits>();
+    for (const { wanted } of calls) subjects.add(wanted.key).add(wanted.workspace);
+    const told = (one: Permits) => this.#toldMono.get(one) ?? 0;
+    const others = [...this.#permits.values()]
+      .filter((one) => this.#tellAll || one.slots.used > 0 || one.hasNews(nowMono))
+      .sort((one, other) => told(one) - told(other));
+    for (const one of others) if (subjects.size < MOST_SUBJECTS) subjects.add(one);
+    // Without news it asks how it stands with any of them: whether the store still knows them all.
+    for (const one of this.#permits.values()) if (subjects.size === 0) subjects.add(one);
+    const permits = [...subjects];
+    for (const one of permits) this.#toldMono.set(one, nowMono);
+    const position = new Map(permits.map((one, index) => [one, index]));
+    const ask: Ask = {
+      workspaceId: this.workspaceId,
+      process: this.#parts.process,
+      turn: this.#parts.next(),
+      epoch: nowMono - this.#heardMono < FORGET_MS ? this.#epoch : null,
+      processes: this.#parts.fleet().processes,
+      subjects: permits.map((one) => (this.#tellAll ? one.tellAll(nowMono) : one.tell(nowMono))),
+      calls: calls.map(({ wanted: { take, key, workspace } }) => ({
+        ...take,
+        subjects: [position.get(key) ?? 0, position.get(workspace) ?? 0],
+      })),
+    };
+    this.#tellAll = false;
+    this.#askedMono = nowMono;
+    return { ask, permits, calls, sentMono: nowMono };
+  }
+
+  #carryOut({ ask, sentMono }: Sent): Promise<Answer> {
+    const { store, breaker, later } = this.#parts;
+    return answerWithin(breaker.mode(sentMono) === 'alone' ? PROBE_MS : store.patienceMs, store, ask, later);
+  }
+
+  #heard(sent: Sent, answer: Answer): void {
+    const { clock, breaker } = this.#parts;
+    const nowMono = clock.mono();
+    this.#heardMono = nowMono;
+    this.#epoch = answer.epoch;
+    if (breaker.answered(nowMono)) this.#parts.onAnswer();
+    if (answer.lost) {
+      if (++this.#losses > MOST_LOSSES) {
+        this.#failed(sent, new Error('the store keeps losing its state'));
+        return;
+      }
+      this.#settledAtMono = nowMono + settleMs;
+      this.#tellAll = true;
+      this.#urgent = true;
+      for (const [index, told] of sent.ask.subjects.entries()) this.#retell(sent, index, told, nowMono);
+      this.#waiting.unshift(...sent.calls);
+      return;
+    }
+    this.#losses = 0;
+    const grants = sent.permits.map(() => newGrant(idOf(sent.ask), nowMono));
+    const refused: Waiting[] = [];
+    for (const [index, call] of sent.calls.entries()) {
+      if (answer.admitted[index]) this.#admit(call, sent, grants, index);
+      else refused.push(call);
+    }
+    for (const [index, permits] of sent.permits.entries()) {
+      const [told, given, grant] = [sent.ask.subjects[index], answer.subjects[index], grants[index]];
+      if (told && given && grant) permits.hear(told, given, grant, sent.sentMono, nowMono);
+    }
+    for (const call of refused) this.#refuse(call, nowMono);
+  }
+
+  #admit({ wanted, decided }: Waiting, { ask }: Sent, grants: readonly Grant[], index: number): void {
+    const [keyAt, workspaceAt] = ask.calls[index]?.subjects ?? [];
+    const key = grants[keyAt ?? -1];
+    const workspace = grants[workspaceAt ?? -1];
+    if (!key || !workspace) decided({ kind: 'alone' });
+    else {
+      const { take } = wanted;
+      decided({
+        kind: 'held',
+        held: [wanted.key.admitted(take, key), wanted.workspace.admitted(take, workspace)],
+      });
+    }
+  }
+
+  #refuse(call: Waiting, nowMono: number): void {
+    const { key, workspace, take } = call.wanted;
+    const waits = [key.waits(take, nowMono), workspace.waits(take, nowMono)] as const;
+    const full = [key, workspace].filter((_, index) => waits[index]?.concurrencyFull);
+    const timed = waits.some(({ rpmMs, tpmMs }) => rpmMs > 0 || tpmMs > 0);
+    const hopeful = !timed && full.length > 0 && full.every(({ sharesSlots }) => sharesSlots);
+    if (!hopeful || call.looks > 0 || this.crowded) {
+      call.decided({ kind: 'refused', waits });
+      return;
+    }
+    call.looks++;
+    this.#secondLooks++;
+    this.#parts.later(SECOND_LOOK_MS, () => {
+      this.#secondLooks--;
+      this.#waiting.push(call);
+      this.#send();
+    });
+  }
+
+  #failed(sent: Sent, error: unknown): void {
+    const { clock, breaker, store, onFailure } = this.#parts;
+    const nowMono = clock.mono();
+    if (breaker.failed(nowMono)) onFailure(error);
+    store.reconnect();
+    for (const [index, told] of sent.ask.subjects.entries()) this.#retell(sent, index, told, nowMono);
+    for (const { decided } of [...sent.calls, ...this.#waiting.splice(0)]) decided({ kind: 'alone' });
+  }
+
+  #retell({ permits, ask }: Sent, index: number, told: AskedSubject, nowMono: number): void {
+    permits[index]?.unheard(told, idOf(ask), nowMono);
+  }
+}
+
+/** The entry that an ask makes; the script names it so too. */
+function idOf({ process, turn }: Ask): string {
+  return `${process}.${turn}`;
+}

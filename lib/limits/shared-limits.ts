@@ -1,0 +1,198 @@
+import type { Clock } from '#lib/clock';
+import type { LimitStore } from '#lib/limits/ask';
+import { Breaker } from '#lib/limits/breaker';
+import { Desk } from '#lib/limits/desk';
+import type { DeskParts } from '#lib/limits/desk-parts';
+import { type LimitNumbers, tighter } from '#lib/limits/numbers';
+import type { Take } from '#lib/limits/permits/permits';
+import { type Fleet, type FollowedFleet, shareOf } from '#lib/limits/share';
+import type { Verdict, Wanted } from '#lib/limits/verdict';
+import type { StoredLimits } from '#lib/snapshot/snapshot';
+
+export interface SharedLimitParts {
+  readonly clock: Clock;
+  readonly store: LimitStore;
+  /** Unique for each life of this process, without a dot. */
+  readonly process: string;
+  readonly fleet: FollowedFleet;
+  /** The store has failed: from now on this process keeps to its share. */
+  onLost(error: unknown): void;
+  onBack(): void;
+  /** Errors that no call waits for. */
+  report(error: unknown): void;
+  /** Runs `work` after `ms`; the usual timers without one. @returns what cancels it. */
+  later?(ms: number, work: () => void): () => void;
+}
+
+/** What the shared limits say to one call, and where it stands in them. */
+export interface Pass extends Wanted {
+  readonly desk: Desk;
+  verdict: Verdict;
+}
+
+/** A key or workspace with its limits. */
+export interface Subject {
+  readonly id: string;
+  readonly limits: StoredLimits;
+}
+
+const TICK_MS = 250;
+const SWEEP_MS = 10_000;
+
+/**
+ * Limits that several processes share (contract: limits/stores): permits in memory, asked of the store before they run
+ * out; each ask is about one workspace.
+ */
+export class SharedLimits {
+  readonly #parts: DeskParts;
+  readonly #given: SharedLimitParts;
+  readonly #breaker = new Breaker();
+  readonly #desks = new Map<string, Desk>();
+  readonly #bounds = new WeakMap<StoredLimits, { readonly of: Fleet; readonly share: StoredLimits }>();
+  #timer: NodeJS.Timeout | null = null;
+  #sweptMono = Number.NEGATIVE_INFINITY;
+
+  constructor(given: SharedLimitParts) {
+    let count = 0;
+    this.#given = given;
+    this.#parts = {
+      ...{ clock: given.clock, store: given.store, breaker: this.#breaker, process: given.process },
+      fleet: () => given.fleet.now(),
+      next: () => ++count,
+      later: given.later ?? usualTimer,
+      onFailure: (error) => given.onLost(error),
+      onAnswer: () => given.onBack(),
+    };
+  }
+
+  /** Starts telling the store what no call asks it. */
+  async start(): Promise<void> {
+    await this.#given.fleet.start();
+    this.#timer = setInterval(() => this.tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  /** @returns what the limits say to a call; a promise only where permits at hand do not tell. */
+  pass(take: Take, key: Subject, workspace: Subject): Pass | Promise<Pass> {
+    const nowMono = this.#parts.clock.mono();
+    const desk = this.#deskOf(workspace.id);
+    const pass: Pass = {
+      ...{ desk, take, verdict: { kind: 'alone' } },
+      key: desk.permitsOf(key.id, key.limits),
+      workspace: desk.permitsOf(workspace.id, workspace.limits),
+    };
+    for (const permits of [pass.key, pass.workspace]) permits.demand.note(take.tokens ?? 0, nowMono);
+    if (desk.mode(nowMono) === 'alone') return pass;
+    if (pass.key.covers(take, nowMono) && pass.workspace.covers(take, nowMono)) {
+      hold(pass, nowMono);
+      if (pass.key.low(nowMono) || pass.workspace.low(nowMono)) desk.advance(nowMono);
+      return pass;
+    }
+    const both = [pass.key, pass.workspace];
+    if (
+      both.some((one) => one.refuses(take, desk.crowded, nowMono)) &&
+      !both.some((one) => one.vague(take, nowMono))
+    ) {
+      const waits = [pass.key.waits(take, nowMono), pass.workspace.waits(take, nowMono)] as const;
+      pass.verdict = { kind: 'refused', waits };
+      return pass;
+    }
+    return desk.ask(pass).then((verdict) => {
+      pass.verdict = verdict;
+      return pass;
+    });
+  }
+
+  /** What the windows of this process alone may admit: everything, while the store decides. */
+  bounds({ desk }: Pass, limits: StoredLimits): StoredLimits {
+    if (desk.mode(this.#parts.clock.mono()) === 'shared') return unlimited;
+    const fleet = this.#given.fleet.now();
+    const known = this.#bounds.get(limits);
+    if (known?.of.processes === fleet.processes && known.of.rank === fleet.rank) return known.share;
+    const share = shareOf(limits, fleet);
+    this.#bounds.set(limits, { of: fleet, share });
+    return share;
+  }
+
+  /** A call that this process admitted by its share counts, and the store will hear of it. */
+  admit(pass: Pass): void {
+    const nowMono = this.#parts.clock.mono();
+    if (pass.verdict.kind !== 'held') hold(pass, nowMono);
+  }
+
+  /** Limit and remainder of the tighter of key and workspace, by kind (contract: limits/headers). */
+  numbers({ key, workspace }: Pass): LimitNumbers {
+    const nowMono = this.#parts.clock.mono();
+    const [ofKey, ofWorkspace] = [key.remaining(nowMono), workspace.remaining(nowMono)];
+    return {
+      requests: tighter(ofKey.requests, ofWorkspace.requests),
+      tokens: tighter(ofKey.tokens, ofWorkspace.tokens),
+    };
+  }
+
+  /** Its client has left, or it has ended. Idempotent. */
+  leave({ desk, verdict }: Pass): void {
+    if (verdict.kind !== 'held') return;
+    for (const held of verdict.held) {
+      const withinMs = held.permits.freeSlot(held);
+      if (withinMs !== null) desk.tellWithin(withinMs);
+    }
+  }
+
+  /** A call has ended: `actual` tokens replace its estimate; `undone`: it never started. */
+  end(pass: Pass, actual: number, undone: boolean): void {
+    this.leave(pass);
+    if (pass.verdict.kind !== 'held') return;
+    const nowMono = this.#parts.clock.mono();
+    for (const held of pass.verdict.held) {
+      if (undone) held.permits.giveRequestBack(held);
+      held.permits.settleTokens(held, pass.take.tokens ?? 0, undone ? 0 : actual, nowMono);
+    }
+  }
+
+  /** A call that waited for its body with a request in hand is admitted now. */
+  renew({ verdict }: Pass): void {
+    if (verdict.kind !== 'held') return;
+    const nowMono = this.#parts.clock.mono();
+    for (const held of verdict.held) held.permits.renewRequest(held, nowMono);
+  }
+
+  /** Tells the store what is due. */
+  tick(): void {
+    const nowMono = this.#parts.clock.mono();
+    for (const [id, desk] of this.#desks) if (!desk.tick(nowMono)) this.#desks.delete(id);
+    if (nowMono - this.#sweptMono < SWEEP_MS) return;
+    this.#sweptMono = nowMono;
+    if (this.#breaker.mode(nowMono) !== 'alone') this.#parts.store.sweep().catch(this.#given.report);
+  }
+
+  /** Gives back what is unused, and tells what is used. */
+  async close(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#given.fleet.stop();
+    await Promise.all([...this.#desks.values()].map((desk) => desk.leave()));
+    await this.#parts.store.close();
+  }
+
+  #deskOf(workspaceId: string): Desk {
+    let desk = this.#desks.get(workspaceId);
+    if (!desk) {
+      desk = new Desk(workspaceId, this.#parts);
+      this.#desks.set(workspaceId, desk);
+    }
+    return desk;
+  }
+}
+
+const unlimited: StoredLimits = { rpm: null, tpm: null, concurrency: null };
+
+function hold(pass: Pass, nowMono: number): void {
+  const { key, workspace, take } = pass;
+  pass.verdict = { kind: 'held', held: [key.take(take, nowMono), workspace.take(take, nowMono)] };
+}
+
+function usualTimer(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import type { Clock } from '#lib/clock';
+import type { Db } from '#lib/data/db';
+import type { Env } from '#lib/env';
+import { createFleet } from '#lib/limits/fleet';
+import { openLimitStore } from '#lib/limits/open';
+import { SharedLimits } from '#lib/limits/shared-limits';
+
+interface Parts {
+  readonly env: Env;
+  readonly db: Db;
+  readonly ownerId: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  report(error: unknown, callId: null): void;
+}
+
+/**
+ * The limits that this process shares with others. It must be an owner before `start`: the others count it from then.
+ * @returns null where this process counts alone.
+ */
+export function openSharedLimits(parts: Parts): SharedLimits | null {
+  const { env, db, ownerId, clock, log } = parts;
+  const report = (error: unknown) => parts.report(error, null);
+  const quiet = (error: unknown) => log.debug({ reason: reasonOf(error) }, 'limit store');
+  const store = openLimitStore(env, db.pool.options.connectionString ?? null, quiet);
+  if (!store) return null;
+  const fleet = createFleet(db.pool, ownerId, report);
+  return new SharedLimits({
+    ...{ clock, store, report, fleet },
+    // The random part: processes of one machine start in the same millisecond.
+    process: ownerId.slice(-12),
+    onLost: (error) => {
+      const { processes } = fleet.now();
+      const text = 'the store of limits is away: this process admits its share of each limit';
+      log.warn({ store: store.name, reason: reasonOf(error), processes }, text);
+    },
+    onBack: () => log.warn({ store: store.name }, 'the store of limits answers again'),
+  });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

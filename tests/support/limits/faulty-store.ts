@@ -1,0 +1,33 @@
+import type { Answer, Ask, LimitStore } from '#lib/limits/ask';
+
+/** A store that fails as it is told. */
+export class FaultyStore implements LimitStore {
+  readonly name = 'faulty';
+  readonly patienceMs: number;
+  /**
+   * `hung`: takes asks and never carries them out. `mute`: carries them out and loses the answer. `refused`: fails.
+   */
+  state: 'on' | 'hung' | 'mute' | 'refused' = 'on';
+  reconnects = 0;
+  readonly #store: LimitStore;
+
+  constructor(store: LimitStore, patienceMs = 50) {
+    this.#store = store;
+    this.patienceMs = patienceMs;
+  }
+
+  async carryOut(ask: Ask): Promise<Answer> {
+    if (this.state === 'refused') throw new Error('connect ECONNREFUSED');
+    if (this.state === 'hung') return new Promise(() => undefined);
+    const { state } = this;
+    const answer = await this.#store.carryOut(ask);
+    return state === 'mute' ? new Promise(() => undefined) : answer;
+  }
+
+  reconnect(): void {
+    this.reconnects++;
+  }
+
+  async sweep(): Promise<void> {}
+  async close(): Promise<void> {}
+}
