@@ -22,6 +22,8 @@ export interface Member {
   leave(claim: Claim): void;
   place(callId: string, snapshot: KeySnapshot): Promise<Refusal | null>;
   vacate(callId: string): void;
+  /** Whether a call runs here. */
+  holds(callId: string): boolean;
   /** It is dead: nothing of it reaches the store any more. */
   kill(): void;
 }
@@ -32,6 +34,7 @@ export function startMember(
   { processes, rank }: { processes: number; rank: number },
   simulation: Simulation | null,
   clock: Clock,
+  tickMs = 250,
 ): Member {
   const lost: unknown[] = [];
   let dead = false;
@@ -76,6 +79,7 @@ export function startMember(
     leave: (claim) => calls.leave(claim.callId),
     place: async (callId, snapshot) => gate.place(callId, snapshot),
     vacate: (callId) => calls.vacate(callId),
+    holds: (callId) => calls.missing(callId, 0n) !== null,
     kill: () => {
       dead = true;
     },
@@ -84,9 +88,9 @@ export function startMember(
   else {
     const tick = () => {
       shared.tick();
-      simulation.later(250, tick);
+      simulation.later(tickMs, tick);
     };
-    simulation.later(250 / (rank + 1), tick);
+    simulation.later(tickMs / (rank + 1), tick);
   }
   return member;
 }

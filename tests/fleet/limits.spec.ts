@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client, codeOf, type Told } from '#tests/fleet/client';
+import { type Second, startSecond } from '#tests/fleet/second';
+import { startRedis, type TestRedis } from '#tests/support/redis/server';
+import { type OwnStack, startStack } from '#tests/support/stack';
+
+describe.each(['Redis', 'PostgreSQL'])('three gateways that share limits in %s', (kind) => {
+  let redis: TestRedis | null = null;
+  let stack: OwnStack;
+  let others: Second[] = [];
+  let clients: Client[] = [];
+  beforeAll(async () => {
+    redis = kind === 'Redis' ? await startRedis() : null;
+    stack = await startStack(redis ? { env: { REDIS_URL: redis.url } } : {});
+    others = await Promise.all([startSecond(stack), startSecond(stack)]);
+    clients = [stack, ...others].map(({ url }) => new Client(url));
+  });
+  afterAll(async () => {
+    for (const client of clients) client.close();
+    for (const other of others) await other.close();
+    await stack.close();
+    await redis?.close();
+  });
+
+  const wide = { rpm: null, tpm: null, concurrency: null };
+  /** A key that each of the three knows already. */
+  const keyOf = async (limits: Parameters<OwnStack['key']>[1]) => {
+    const { slug } = await stack.workspace({ ...wide, credit: '100' });
+    const { key } = await stack.key(slug, { rpm: 3 });
+    const { key: limited } = await stack.key(slug, limits);
+    await Promise.all(clients.map((client) => client.call(key)));
+    return limited;
+  };
+  const callAll = (key: string, calls: number, directive: string) =>
+    Promise.all(
+      Array.from({ length: calls }, (_, at) => clients[at % clients.length]?.call(key, { directive })),
+    ).then((told) => told.filter((one) => one !== undefined));
+  const say = (what: string, told: readonly Told[], most: number) => {
+    const admitted = told.filter(({ status }) => status === 200).length;
+    process.stdout.write(`${kind}, ${what}: ${told.length} calls, ${admitted} admitted, at most ${most}\n`);
+    return admitted;
+  };
+
+  it('1,000 parallel calls on a concurrency of 10 are never more than 10 at once at the provider (contract: limits/concurrency)', async () => {
+    const key = await keyOf({ concurrency: 10 });
+    const directive = 'fault/slow-first-byte?ms=120&tokens=3';
+    const told = await callAll(key, 1_000, directive);
+    let running = 0;
+    let most = 0;
+    const ids = new Set((await stack.sandbox.seen(directive)).map(({ id }) => id));
+    for (const line of await stack.sandbox.lines()) {
+      if (!ids.has(line.id)) continue;
+      running += line.event === 'begin' ? 1 : -1;
+      most = Math.max(most, running);
+    }
+    const admitted = say('concurrency 10', told, most);
+    expect(most).toBeLessThanOrEqual(10);
+    expect(admitted).toBeGreaterThanOrEqual(10);
+    expect(ids.size).toBe(admitted);
+    const refused = told.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(codeOf))).toEqual(new Set(['api_key_concurrency_exceeded']));
+  });
+
+  it('a limit of 100 a minute lets 100 of 400 pass (contract: limits/rpm)', async () => {
+    const key = await keyOf({ rpm: 100 });
+    const told: Told[] = [];
+    for (let round = 0; round < 8; round++) told.push(...(await callAll(key, 50, 'echo?tokens=3')));
+    const admitted = say('100 a minute', told, 100);
+    expect(admitted).toBe(100);
+    const refused = told.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(codeOf))).toEqual(new Set(['api_key_rpm_exceeded']));
+  });
+});
