@@ -180,8 +180,8 @@ export class SealingKeyMissing extends Error {
 const unpriced: Price = { base: {}, tiers: [], serviceTiers: {} };
 
 function modelData(model: FileModel) {
-  const { id: _id, offers: _offers, released, ...facts } = model;
-  return { ...facts, released: released ?? null };
+  const { id: _id, offers: _offers, released, retires, ...facts } = model;
+  return { ...facts, released: released ?? null, retires: retires ?? null };
 }
 
 function offerData({ facts }: OfferChange) {

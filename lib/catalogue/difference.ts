@@ -106,7 +106,9 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
   for (const model of wanted.models) {
     const before = stored.models.get(model.id);
     const { offers: _, ...after } = model;
-    const changed = before ? changedFields({ ...before }, { ...after, released: after.released }) : [];
+    const changed = before
+      ? changedFields({ ...before }, { ...after, released: after.released, retires: after.retires })
+      : [];
     if (!before) newModels.push(model);
     else if (changed.length > 0) changedModels.push(model);
     if (!before) tell(`model ${model.id}`, `+ model ${model.id}`);

@@ -81,6 +81,7 @@ type ModelRow = {
   output: string[];
   reasoning: boolean;
   released: string | null;
+  retires: string | null;
 };
 
 /** Columns of a model as its file says them; modalities were checked by the schema when written. */
@@ -95,5 +96,6 @@ function modelFacts(row: ModelRow): Omit<FileModel, 'offers'> {
     output: row.output as FileModel['output'],
     reasoning: row.reasoning,
     ...(row.released === null ? {} : { released: row.released }),
+    ...(row.retires === null ? {} : { retires: row.retires }),
   };
 }

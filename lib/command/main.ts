@@ -14,6 +14,8 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   user: declared,
   member: declared,
   invitation: declared,
+  alert: declared,
+  webhook: declared,
   audit: declared,
   catalogue: declared,
   policy: declared,

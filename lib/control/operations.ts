@@ -1,3 +1,4 @@
+import { alertOperations } from '#lib/control/alert/operations';
 import { autoTopUpOperations } from '#lib/control/auto-top-up/operations';
 import { callOperations } from '#lib/control/call/operations';
 import { catalogueOperations } from '#lib/control/catalogue/operations';
@@ -19,6 +20,7 @@ import { usageOperations } from '#lib/control/usage/operations';
 import { userOperations } from '#lib/control/user/operations';
 import { ownOperations } from '#lib/control/user/own';
 import { sessionOperations } from '#lib/control/user/sessions';
+import { webhookOperations } from '#lib/control/webhook/operations';
 import { workspaceOperations } from '#lib/control/workspace/operations';
 
 /**
@@ -38,6 +40,8 @@ export const operations: readonly Operation[] = [
   ...ownOperations,
   ...sessionOperations,
   ...auditOperations,
+  ...alertOperations,
+  ...webhookOperations,
   ...creditOperations,
   ...callOperations,
   ...overviewOperations,

@@ -2,6 +2,7 @@ import { findOpenInvitation } from '#lib/control/invitation/find';
 import { mintInvitationLink } from '#lib/control/invitation/link';
 import { mintToken, type TokenPurpose } from '#lib/control/user/token';
 import type { Db } from '#lib/data/db';
+import { alertLetter } from '#lib/mail/alert';
 import { stoppedTopUpLetter } from '#lib/mail/auto-top-up';
 import type { Mail } from '#lib/mail/drain';
 import { type Letter, writeLetter } from '#lib/mail/letter';
@@ -70,6 +71,7 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
       ],
     });
   },
+  alert: async (host, mail) => alertLetter(host.publicUrl, mail),
   'low-balance': async (host, mail) => lowBalanceLetter(host.publicUrl, mail),
 };
 

@@ -2,7 +2,7 @@ import { newRowId } from '#lib/control/row-id';
 import type { SqlRunner } from '#lib/data/change';
 
 /** What a mail is about; `lib/mail/compose.ts` makes its text when it is sent. */
-export type MailKind = 'verify' | 'reset' | 'auto-top-up-stopped' | 'invitation' | 'low-balance';
+export type MailKind = 'verify' | 'reset' | 'auto-top-up-stopped' | 'invitation' | 'low-balance' | 'alert';
 
 /** A mail to be sent. */
 export interface Queued {

@@ -87,6 +87,8 @@ const model = z.strictObject({
     .string()
     .regex(/^\d{4}-\d{2}(-\d{2})?$/, 'is no date like 2026-07-02')
     .optional(),
+  /** The day from which its provider no longer serves it. */
+  retires: z.iso.date('is no date like 2027-01-31').optional(),
   offers: z.array(offer),
 });
 

@@ -47,7 +47,7 @@ const rooms = [
   {
     name: 'the cold shell',
     files: [
-      /^lib\/(billing|catalogue|console|control|data|demo|jobs|mail|management|metrics|resources|telemetry|throttle)\//,
+      /^lib\/(alerts|billing|catalogue|console|control|data|demo|jobs|mail|management|metrics|resources|telemetry|throttle)\//,
       /^lib\/settlement\/(drain|recover)\.ts$/,
       /^lib\/snapshot\/(changes|load)\.ts$/,
       /^lib\/admission\/lease\.ts$/,

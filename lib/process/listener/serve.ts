@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { keepAlerts } from '#lib/alerts/care';
 import { openPaymentDuties } from '#lib/billing/payments/duties';
 import { findPayments } from '#lib/billing/payments/find';
 import { meetCatalogue } from '#lib/catalogue/at-start';
@@ -34,6 +35,11 @@ export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean)
   const duties = await openPaymentDuties(payments, control, (error) =>
     log.error({ reason: reasonOf(error) }, 'payments'),
   );
+  const alerts = keepAlerts({
+    pool: operationsDb.pool,
+    sealingKey: control.sealingKey ?? null,
+    report: (error) => log.error({ reason: reasonOf(error) }, 'alerts'),
+  });
   const management = openManagement(control, log);
   const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
   const listener = createListener({ env, running, metrics, management, pages, dev });
@@ -63,6 +69,7 @@ export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean)
         await pages.close();
         await outbox.stop();
         await duties.stop();
+        await alerts.stop();
         throttle.close();
         await running.stop();
         await place.close();

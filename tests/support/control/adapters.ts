@@ -13,6 +13,7 @@ import type { ControlHost } from '#lib/control/run';
 import { createIds } from '#lib/ids';
 import { createPace } from '#lib/management/pace';
 import { serveManagement } from '#lib/management/serve';
+import { sealingKey } from '#tests/support/control/operate';
 import { wordOf } from '#tests/support/control/sample';
 import type { TestPayments } from '#tests/support/stripe/payments';
 
@@ -147,7 +148,7 @@ export async function verdictOfLine(
       nextAuthUrl: 'http://console.test',
     }),
     announce: async () => {},
-    catalogueSources: () => ({ envSecret: () => undefined, sealingKey: null }),
+    catalogueSources: () => ({ envSecret: () => undefined, sealingKey }),
   };
   try {
     await parsed.command.run(context as never, parsed.input);

@@ -31,6 +31,11 @@ export async function sampleOf(
   if (operation.name === 'management-key.create') input.role = 'viewer';
   // Of which no two workspaces have one.
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
+  if (operation.name === 'webhook.redeliver') {
+    const test = operations.find(({ name }) => name === 'webhook.test');
+    const asked = { actor: operator, workspace, input: { id: input.id } };
+    if (test) input.delivery = idIn((await runAny(host, test, asked)).output);
+  }
   // Its name may stand in a body instead.
   if (operation.name === 'route.explain') input.model = operation.fields.model?.example;
   if (operation.name === 'member.add') {

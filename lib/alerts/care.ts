@@ -1,0 +1,59 @@
+import { type DeliveryHost, deliverOne, deliveryHost } from '#lib/alerts/deliver';
+import { tellAlerts } from '#lib/alerts/raise';
+
+export interface AlertCare {
+  /** Waits for what is being done. */
+  stop(): Promise<void>;
+}
+
+const lookMs = 30_000;
+const sendMs = 2_000;
+/** Events under way at once, each of another webhook. */
+const lanes = 4;
+const kept = '30 days';
+
+/** Looks for what people should know of, and sends events; nothing waits for either. Any number of processes may. */
+export function keepAlerts(given: Pick<DeliveryHost, 'pool' | 'sealingKey' | 'report'>): AlertCare {
+  const host = deliveryHost(given);
+  let stopped = false;
+  const every = (ms: number, work: () => Promise<unknown>) => {
+    let running: Promise<unknown> | null = null;
+    const timer = setInterval(() => {
+      running ??= work()
+        .catch(host.report)
+        .finally(() => {
+          running = null;
+        });
+    }, ms);
+    timer.unref();
+    return async () => {
+      clearInterval(timer);
+      await running;
+    };
+  };
+  const sendAll = async () => {
+    while (!stopped && (await deliverOne(host)));
+  };
+  const ends = [
+    every(lookMs, async () => {
+      await tellAlerts(host.pool, Date.now());
+      await forget(host);
+    }),
+    every(sendMs, () => Promise.all(Array.from({ length: lanes }, sendAll))),
+  ];
+  return {
+    stop: async () => {
+      stopped = true;
+      await Promise.all(ends.map((end) => end()));
+      await host.dispatcher.close();
+    },
+  };
+}
+
+/** What is over and older than a month. */
+async function forget({ pool }: Pick<DeliveryHost, 'pool'>): Promise<void> {
+  await pool.query(
+    `DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM webhook_delivery
+       WHERE created_at < now() - interval '${kept}' LIMIT 1000)`,
+  );
+}

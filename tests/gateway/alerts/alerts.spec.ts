@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { tellAlerts } from '#lib/alerts/raise';
+import { listAlerts, setAlerts } from '#lib/control/alert/operations';
+import { composeMail } from '#lib/mail/compose';
+import {
+  addMember,
+  createKey,
+  createUser,
+  createWorkspace,
+  operate,
+  setKey,
+} from '#tests/support/control/operate';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
+
+const db = await openOwnDatabase();
+const tell = () => tellAlerts(db.pool, Date.now());
+
+/** A workspace with an owner, a viewer and a webhook. */
+async function newWorkspace() {
+  const { id, slug } = await createWorkspace(db, { name: 'Alerts' });
+  const [owner, viewer] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
+  for (const [email, role] of [
+    [owner, 'owner'],
+    [viewer, 'viewer'],
+  ]) {
+    await createUser(db, { email, password: 'long enough' });
+    await addMember(db, { workspace: slug, email, role });
+  }
+  await db.prisma.webhook.create({
+    data: { id: randomUUID(), workspaceId: id, url: 'https://x', secret: 's' },
+  });
+  const told = async () => (await operate(db, listAlerts, { workspace: slug })).data;
+  const mails = () => db.prisma.mail.findMany({ where: { recipient: owner }, orderBy: { createdAt: 'asc' } });
+  const events = () =>
+    db.prisma.webhookDelivery.findMany({ where: { workspaceId: id }, orderBy: { createdAt: 'asc' } });
+  return { id, slug, owner, viewer, told, mails, events };
+}
+
+const spend = (keyId: string, nano: number) =>
+  db.pool.query(
+    `INSERT INTO spend_minute (key_id, minute, spent_nano) VALUES ($1, date_trunc('minute', now()), $2)
+     ON CONFLICT (key_id, minute) DO UPDATE SET spent_nano = excluded.spent_nano`,
+    [keyId, nano],
+  );
+
+const usage = (workspaceId: string, model: string, figures: { calls: number; failed: number }) =>
+  db.pool.query(
+    `INSERT INTO usage_quarter (workspace_id, quarter, key_id, model, provider, calls, provider_errors)
+     VALUES ($1, ledger_quarter(now()), $1, $2, 'acme', $3, $4)`,
+    [workspaceId, model, figures.calls, figures.failed],
+  );
+
+describe('alerts (contract: control-plane/alerts)', () => {
+  it('tell of a cap at 80 and at 100 percent, once each, by mail to owners and to webhooks', async () => {
+    const { slug, owner, viewer, told, mails, events } = await newWorkspace();
+    const { id } = await createKey(db, { workspace: slug, name: 'web', dailyCap: '1' });
+    await spend(id, 799_999_999);
+    await tell();
+    expect(await told()).toEqual([]);
+    await spend(id, 800_000_000);
+    await Promise.all([tell(), tell(), tell()]);
+    expect(await told()).toMatchObject([
+      { kind: 'limit', title: 'web: 80 % of the daily cap', endedAt: null },
+    ]);
+    await spend(id, 1_000_000_000);
+    await tell();
+    await tell();
+    expect((await told()).map(({ title }) => title)).toEqual([
+      ...['web: 100 % of the daily cap', 'web: 80 % of the daily cap'],
+    ]);
+    expect(await db.prisma.mail.count({ where: { recipient: viewer } })).toBe(0);
+    const [mail] = await mails();
+    expect(await mails()).toHaveLength(2);
+    const facts = mail?.facts as Record<string, unknown>;
+    const host = { db, keyPepper: 'pepper', publicUrl: 'https://gateway.example' };
+    const letter = await composeMail(host, { id: '', kind: 'alert', recipient: owner, facts });
+    expect(letter).toMatchObject({ subject: 'Alerts: web: 80 % of the daily cap' });
+    expect(letter?.link).toBe(`https://gateway.example/${slug}/keys/${id}`);
+    const said = (await events()).map(({ body }) => JSON.parse(body));
+    expect(said).toMatchObject([
+      { type: 'alert.limit', workspace: slug, data: { level: 80, cap: '1' } },
+      { type: 'alert.limit', data: { level: 100 } },
+    ]);
+  });
+
+  it('end when it has passed, and come back after some hours at the earliest', async () => {
+    const { slug, told } = await newWorkspace();
+    const { id } = await createKey(db, { workspace: slug, name: 'web', dailyCap: '1' });
+    await spend(id, 900_000_000);
+    await tell();
+    await setKey(db, { id, dailyCap: '2' });
+    await tell();
+    expect((await told())[0]?.endedAt).not.toBeNull();
+    await setKey(db, { id, dailyCap: '1' });
+    await tell();
+    expect(await told()).toHaveLength(1);
+    await db.pool.query("UPDATE alert SET raised_at = now() - interval '7 hours'");
+    await tell();
+    expect(await told()).toHaveLength(2);
+  });
+
+  it('tell of a key that expires, of an offer in trouble, and of a model in use that retires', async () => {
+    const { id, slug, told } = await newWorkspace();
+    const expiresAt = new Date(Date.now() + 6 * 86_400_000).toISOString();
+    await createKey(db, { workspace: slug, name: 'old', expiresAt });
+    const retires = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
+    const model = `acme/${randomUUID().slice(0, 8)}`;
+    await db.prisma.model.create({
+      data: { id: model, name: 'M', contextTokens: 1, maxOutputTokens: 1, retires },
+    });
+    await usage(id, model, { calls: 20, failed: 4 });
+    await usage(id, 'acme/quiet', { calls: 19, failed: 19 });
+    await usage(id, 'acme/well', { calls: 100, failed: 19 });
+    await tell();
+    expect((await told()).map(({ kind }) => kind).sort()).toEqual([
+      ...['key_expiring', 'model_retiring', 'offer_trouble'],
+    ]);
+  });
+
+  it('leave out what a workspace does not want, and workspaces that are gone', async () => {
+    const { id, slug, told } = await newWorkspace();
+    await operate(db, setAlerts, { workspace: slug, offer_trouble: false });
+    await usage(id, 'acme/bad', { calls: 50, failed: 50 });
+    await tell();
+    expect(await told()).toEqual([]);
+    await operate(db, setAlerts, { workspace: slug, offer_trouble: true });
+    await db.prisma.workspace.update({ where: { id }, data: { deletedAt: new Date() } });
+    await tell();
+    expect(await db.prisma.alert.count({ where: { workspaceId: id } })).toBe(0);
+  });
+});
