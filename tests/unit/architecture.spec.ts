@@ -149,7 +149,7 @@ describe('who may import whom', () => {
 
 describe('the tables of the control plane (contract: control-plane/scope, control-plane/one-transaction)', () => {
   const keepers =
-    /^lib\/(admission|billing|catalogue|control|data|demo|jobs|limits|mail|metrics|process|resources|settlement|snapshot|telemetry)\//;
+    /^lib\/(admission|alerts|billing|catalogue|control|data|demo|jobs|limits|mail|metrics|process|resources|settlement|snapshot|telemetry)\//;
   const access =
     /\bprisma\b|\$(transaction|queryRaw|executeRaw)|\bpool\.query\b|\b(FROM|INTO|UPDATE) "?[a-z_]+\b/;
 

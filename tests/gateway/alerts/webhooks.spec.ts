@@ -86,7 +86,9 @@ async function newWebhook(path = '/ok') {
 }
 /** The next try is due. */
 const due = () =>
-  db.pool.query('UPDATE webhook_delivery SET next_try_at = now() - interval '1 s' WHERE next_try_at IS NOT NULL');
+  db.pool.query(
+    "UPDATE webhook_delivery SET next_try_at = now() - interval '1 s' WHERE next_try_at IS NOT NULL",
+  );
 
 describe('a webhook (contract: control-plane/webhooks)', () => {
   it('gets a signed event, which an implementation of others verifies, once', async () => {
