@@ -58,7 +58,7 @@ const failed = `
   WHERE id = $1::uuid`;
 
 /** Connections of webhooks: names are resolved and checked in one step, redirects are not followed. */
-export function publicDispatcher(): Agent {
+function publicDispatcher(): Agent {
   return new Agent({ connect: { lookup: publicLookup, timeout: 5_000 }, keepAliveTimeout: 1_000 });
 }
 

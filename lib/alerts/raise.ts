@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { findConditions } from '#lib/alerts/find';
 import { eventBody, type Found, quietHours } from '#lib/alerts/kinds';
 import { newRowId } from '#lib/control/row-id';
-import { within } from '#lib/data/retention/transaction';
+import { transact } from '#lib/data/transaction/transaction';
 import { queueMail } from '#lib/mail/outbox';
 
 const limits = { lockMs: 3_000, statementMs: 10_000 };
@@ -39,7 +39,7 @@ export async function tellAlerts(pool: Pool, nowMs: number): Promise<void> {
   const known = new Set(open.map(({ name }) => name));
   const holds = new Set(found.map(nameOf));
   for (const one of found) {
-    if (!known.has(nameOf(one))) await within(pool, limits, (client) => tell(client, one));
+    if (!known.has(nameOf(one))) await transact(pool, limits, (client) => tell(client, one));
   }
   const passed = open.flatMap(({ id, name }) => (holds.has(name) ? [] : [id]));
   if (passed.length > 0) {

@@ -176,7 +176,7 @@ export const redeliver = change({
   },
 });
 
-export const listWebhooks = read({
+const listWebhooks = read({
   name: 'webhook.list',
   summary: 'The webhooks of a workspace.',
   reach: 'workspace',
