@@ -53,11 +53,11 @@ export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: st
   );
 }
 
-function said({ status, amount }: ShownTopUp): string {
+function said({ status, amount, test }: ShownTopUp): string {
   const much = showMoney(amount);
   switch (status) {
     case 'paid':
-      return `${much} was added to the balance. Calls can spend it now.`;
+      return `${much} was added to the balance${test ? ' by a test payment' : ''}. Calls can spend it now.`;
     case 'open':
       return `Waiting for word of the payment of ${much}. This page shows it by itself; if you did not pay, nothing is charged.`;
     case 'expired':

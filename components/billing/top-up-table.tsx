@@ -33,6 +33,7 @@ export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zo
             <Cell className="whitespace-nowrap" title={one.createdAt}>
               {showMoment(Date.parse(one.createdAt), zone)}
               {one.automatic ? <span className="text-muted"> · automatic</span> : null}
+              {one.test ? <span className="text-muted"> · test</span> : null}
             </Cell>
             <Cell>
               <Badge dot tone={states[one.status].tone}>

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPayments } from '#lib/billing/payments/find';
+import { findStandIn } from '#lib/billing/payments/stand-in';
 import { readTexts } from '#lib/catalogue/files';
 import { type Command, CommandRefused, type Input, type Output } from '#lib/command/command';
 import type { Context } from '#lib/command/context';
@@ -65,7 +66,7 @@ export async function hostOf(context: Context): Promise<ControlHost> {
   return {
     db,
     keyPepper,
-    payments: await findPayments(env.stripe, publicUrl(env, env.port)),
+    payments: await findPayments(env.stripe ?? findStandIn(env), publicUrl(env, env.port)),
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
     catalogue: () => loadCatalogue(db.pool, sources),

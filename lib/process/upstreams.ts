@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import { standInFor } from '#lib/billing/payments/stand-in';
 import { type Env, envSecret } from '#lib/env';
 
 /** Where `env:` entries of the catalogue find their values, the simulated provider's included. */
@@ -26,9 +27,11 @@ const program = fileURLToPath(new URL('../sandbox/main.ts', import.meta.url));
 export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
   if (!env.sandbox) return { envSecret, secrets: [], close: async () => {} };
   const key = randomBytes(16).toString('hex');
-  let child = start('0', key);
-  const url = await addressOf(child);
-  const { port } = new URL(url);
+  const till = standInFor(env);
+  let child = start(['--port', '0', '--key', key, ...(till?.flags ?? [])]);
+  const { url, payments } = await addressesOf(child);
+  const flagsAgain = ['--port', new URL(url).port, '--key', key, ...(till?.flags ?? [])];
+  if (payments !== undefined) flagsAgain.push('--payments-port', new URL(payments).port);
   let closing = false;
   let pauseMs = FIRST_PAUSE_MS;
   let again: NodeJS.Timeout | undefined;
@@ -40,7 +43,7 @@ export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
       if (performance.now() - startedMs > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       log.warn({ code, signal, pauseMs }, 'the simulated provider ended: starting it again');
       again = setTimeout(() => {
-        child = start(port, key);
+        child = start(flagsAgain);
         child.once('error', (error) => log.warn({ reason: error.message }, 'the simulated provider'));
         child.stdout?.resume();
         watch();
@@ -52,6 +55,7 @@ export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
   const values = new Map([
     ['SANDBOX_URL', url],
     ['SANDBOX_KEY', key],
+    ...(till && payments ? till.settings(payments) : []),
   ]);
   return {
     envSecret: (name) => envSecret(name) ?? values.get(name) ?? null,
@@ -67,10 +71,10 @@ export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
   };
 }
 
-function start(port: string, key: string): ChildProcess {
+function start(flags: readonly string[]): ChildProcess {
   const child = spawn(
     process.execPath,
-    [program, '--tied', '--port', port, '--key', key],
+    [program, '--tied', ...flags],
     // A group of its own: the terminal's Ctrl-C must not end it before this process has drained.
     { stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   );
@@ -80,13 +84,13 @@ function start(port: string, key: string): ChildProcess {
   return child;
 }
 
-function addressOf(child: ChildProcess): Promise<string> {
+function addressesOf(child: ChildProcess): Promise<{ url: string; payments?: string }> {
   return new Promise((resolve, reject) => {
     child.once('exit', (code) =>
       reject(new Error(`the simulated provider ended at its start (exit ${code})`)),
     );
     child.once('error', reject);
     if (!child.stdout) return;
-    createInterface(child.stdout).once('line', (line) => resolve(JSON.parse(line).url));
+    createInterface(child.stdout).once('line', (line) => resolve(JSON.parse(line)));
   });
 }

@@ -132,6 +132,20 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     expect((await client.call(key)).status).toBe(200);
   });
 
+  it('tops up with play money at its stand-in for Stripe, and says so (contract: money/play-money)', async () => {
+    await npmStart();
+    const { id, url, test } = await gateway('top-up', 'create', 'demo', '20');
+    expect(test).toBe(true);
+    expect(await (await fetch(url)).text()).toContain('no card is charged');
+    await fetch(url, { method: 'POST', body: new URLSearchParams({ how: 'pay' }), redirect: 'manual' });
+    const paid = () => gateway('top-up', 'show', '--workspace', 'demo', id);
+    await eventually(async () => (await paid()).status, 'paid', 60_000);
+    const { data } = await gateway('ledger', 'list', '--workspace', 'demo');
+    const line = { kind: 'top_up', amount: '20', reason: 'Test payment: no real money moved' };
+    expect(data.filter(({ kind }: { kind: string }) => kind === 'top_up')).toMatchObject([line]);
+    expect(await gateway('billing', 'reconcile')).toMatchObject({ drift: '0', credited: 0 });
+  });
+
   it('ends at Ctrl-C with every process that it started, after the running answers', async () => {
     const npm = await npmStart();
     const tree = processTree(npm.pid ?? 0);

@@ -1,8 +1,8 @@
 import { concludeFailed, concludePaid } from '#lib/billing/auto/conclude';
 import { pauseAutoTopUp } from '#lib/billing/auto/pause';
-import { type LineKind, postLine } from '#lib/billing/ledger';
-import type { Declined, Disputed, Ended, Fact, Paid, Returned } from '#lib/billing/payments/fact';
-import { nanoOf, shareOf } from '#lib/billing/payments/money';
+import { postLine } from '#lib/billing/ledger';
+import { type Decision, decide, type Order } from '#lib/billing/payments/decide';
+import type { Declined, Fact } from '#lib/billing/payments/fact';
 import type { PaymentStore } from '#lib/billing/payments/store';
 import type { Change } from '#lib/data/change';
 
@@ -15,88 +15,31 @@ export type Applied =
       readonly topUpId: string | null;
     };
 
-/** An order under its row lock. */
-interface Order {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly cents: number;
-  readonly feeCents: number;
-  readonly livemode: boolean;
-  readonly status: 'open' | 'paid' | 'expired' | 'failed' | 'refunded';
-  readonly paymentIntent: string | null;
-  readonly refundedCents: number;
-  readonly customer: string | null;
-}
-
-/**
- * Applies a fact to its order and the ledger (contract: money/payment-events). The same fact again, or facts in
- * another order, lead to the same ledger: credits are posted once a payment, refunds up to an absolute amount,
- * disputes once each way.
- */
+/** Applies a fact to its order and the ledger, under the order's lock (contract: money/payment-events). */
 export async function applyFact(tx: PaymentStore, fact: Fact, livemode: boolean): Promise<Applied> {
-  switch (fact.kind) {
-    case 'paid':
-      return applyPaid(tx, fact, livemode);
-    case 'ended':
-      return applyEnded(tx, fact);
-    case 'declined':
-      return applyDeclined(tx, fact);
-    case 'card':
-      return { outcome: 'ignored', why: 'it moves no money', topUpId: null };
-    case 'returned':
-      return applyToPayment(tx, fact, livemode, (order) => returned(tx, order, fact));
-    case 'disputed':
-      return applyToPayment(tx, fact, livemode, (order) => disputed(tx, order, fact));
+  if (fact.kind === 'card') return { outcome: 'ignored', why: 'it moves no money', topUpId: null };
+  if (fact.kind === 'declined') return applyDeclined(tx, fact);
+  const order = await orderOf(tx, fact);
+  const decision = decide(order, fact, livemode);
+  if (fact.kind === 'paid' && order && fact.receiptUrl !== null && decision.outcome !== 'quarantined') {
+    const note = 'UPDATE top_up SET receipt_url = coalesce(receipt_url, $2) WHERE id = $1::uuid';
+    await tx.query(note, [order.id, fact.receiptUrl]);
   }
-}
-
-async function applyPaid(tx: PaymentStore, fact: Paid, livemode: boolean): Promise<Applied> {
-  const order = await lockOrder(tx, 'id::text', fact.orderId);
-  if (!order) return later(`there is no order ${fact.orderId}`);
-  const wrong = disagreement(order, fact, livemode);
-  if (wrong) return { outcome: 'quarantined', why: wrong, topUpId: order.id };
-  if (order.paymentIntent === fact.paymentIntent) {
-    await tx.query('UPDATE top_up SET receipt_url = coalesce(receipt_url, $2) WHERE id = $1::uuid', [
-      order.id,
-      fact.receiptUrl,
-    ]);
-    return { outcome: 'ignored', why: 'credited already', topUpId: order.id };
+  if (decision.outcome !== 'applied' || order === null) {
+    const { outcome, why } = decision.outcome === 'applied' ? missing : decision;
+    return { outcome, why, topUpId: order?.id ?? null };
   }
-  await tx.query(
-    `UPDATE top_up SET status = 'paid', paid_at = now(), payment_intent = $2, customer = $3, receipt_url = $4,
-       next_try_at = NULL
-     WHERE id = $1::uuid`,
-    [order.id, fact.paymentIntent, fact.customer, fact.receiptUrl],
-  );
-  const changes = await post(tx, order, 'top_up', fact.paymentIntent, nanoOf(order.cents), null);
-  await concludePaid(tx, order.workspaceId, order.id);
+  await changeOrder(tx, order, decision);
+  const changes = await postLines(tx, order, decision.lines);
+  if (fact.kind === 'paid') await concludePaid(tx, order.workspaceId, order.id);
+  // Whoever disputes one payment is not charged again unasked.
+  if (fact.kind === 'disputed' && (fact.opened || changes.length > 0)) {
+    await pauseAutoTopUp(tx, order.workspaceId, 'dispute', null);
+  }
   return { outcome: 'applied', topUpId: order.id, changes };
 }
 
-/** Why a payment is not that of the order; null: it is. */
-function disagreement(order: Order, fact: Paid, livemode: boolean): string | null {
-  const due = order.cents + order.feeCents;
-  if (order.livemode !== livemode) return 'the payment is of the other mode (test or live)';
-  if (fact.currency !== 'usd') return `the payment is in ${fact.currency}, not in usd`;
-  if (fact.workspaceId !== order.workspaceId) return 'the payment names another workspace';
-  if (order.customer !== null && fact.customer !== order.customer) {
-    return `the payment is of the customer ${fact.customer}, the order of ${order.customer}`;
-  }
-  if (fact.paidCents !== due) return `the payment is of ${fact.paidCents} cents, the order of ${due}`;
-  if (order.paymentIntent !== null && order.paymentIntent !== fact.paymentIntent) {
-    return `the order was paid by ${order.paymentIntent} already`;
-  }
-  return null;
-}
-
-async function applyEnded(tx: PaymentStore, { orderId, status }: Ended): Promise<Applied> {
-  const order = orderId === null ? null : await lockOrder(tx, 'id::text', orderId);
-  if (!order) return { outcome: 'ignored', why: 'no such order', topUpId: null };
-  // Money that has arrived counts for more than a session that has ended.
-  if (order.status !== 'open') return { outcome: 'ignored', why: `it is ${order.status}`, topUpId: order.id };
-  await tx.query('UPDATE top_up SET status = $2 WHERE id = $1::uuid', [order.id, status]);
-  return { outcome: 'applied', topUpId: order.id, changes: [] };
-}
+const missing = { outcome: 'ignored', why: 'no such order' } as const;
 
 /** A declined card ends an automatic order; on Stripe's page people try another one. */
 async function applyDeclined(tx: PaymentStore, { orderId, code }: Declined): Promise<Applied> {
@@ -107,61 +50,42 @@ async function applyDeclined(tx: PaymentStore, { orderId, code }: Declined): Pro
   return { outcome: 'applied', topUpId: order.id, changes: [] };
 }
 
-async function applyToPayment(
+async function changeOrder(
   tx: PaymentStore,
-  fact: Returned | Disputed,
-  livemode: boolean,
-  apply: (order: Order) => Promise<readonly Change[]>,
-): Promise<Applied> {
-  if (fact.paymentIntent === null) return { outcome: 'ignored', why: 'it is of no payment', topUpId: null };
-  const order = await lockOrder(tx, 'payment_intent', fact.paymentIntent);
-  if (!order) return later(`the payment ${fact.paymentIntent} is not credited`);
-  if (order.livemode !== livemode || fact.currency !== 'usd') {
-    return { outcome: 'quarantined', why: 'it is of another mode or currency', topUpId: order.id };
-  }
-  return { outcome: 'applied', topUpId: order.id, changes: await apply(order) };
-}
-
-/** Posts what has gone back beyond what was posted before: refunds of one payment add up to an absolute amount. */
-async function returned(tx: PaymentStore, order: Order, { returnedCents, paymentIntent }: Returned) {
-  if (returnedCents <= order.refundedCents) return [];
-  const paid = order.cents + order.feeCents;
-  const now = shareOf(order.cents, returnedCents, paid);
-  const before = order.refundedCents === 0 ? 0n : shareOf(order.cents, order.refundedCents, paid);
+  { id }: Order,
+  { order: { status, paymentIntent, refundedCents, customer } }: Extract<Decision, { outcome: 'applied' }>,
+): Promise<void> {
   await tx.query(
-    `UPDATE top_up SET refunded_cents = $2::int, status = CASE WHEN $2::int >= $3::int THEN 'refunded' ELSE status END
+    `UPDATE top_up SET status = coalesce($2, status), payment_intent = coalesce($3, payment_intent),
+       refunded_cents = coalesce($4::int, refunded_cents), customer = coalesce($5, customer),
+       paid_at = CASE WHEN $2 = 'paid' THEN now() ELSE paid_at END,
+       next_try_at = CASE WHEN $2 IS NULL THEN next_try_at END
      WHERE id = $1::uuid`,
-    [order.id, returnedCents, paid],
+    [id, status ?? null, paymentIntent ?? null, refundedCents ?? null, customer ?? null],
   );
-  return post(tx, order, 'refund', `${paymentIntent}:${returnedCents}`, before - now, null);
 }
 
-async function disputed(tx: PaymentStore, order: Order, fact: Disputed): Promise<readonly Change[]> {
-  const share = shareOf(order.cents, fact.disputedCents, order.cents + order.feeCents);
+async function postLines(
+  tx: PaymentStore,
+  { workspaceId }: Order,
+  lines: Extract<Decision, { outcome: 'applied' }>['lines'],
+): Promise<Change[]> {
   const changes: Change[] = [];
-  if (fact.withdrawn) {
-    changes.push(
-      ...(await post(tx, order, 'dispute', fact.disputeId, -share, 'disputed by the card holder')),
-    );
+  for (const line of lines) {
+    if (line.amountNano !== 0n) changes.push(...((await postLine(tx, { workspaceId, ...line })) ?? []));
   }
-  if (fact.reinstated) {
-    changes.push(...(await post(tx, order, 'dispute', `${fact.disputeId}:won`, share, 'dispute won')));
-  }
-  // Whoever disputes one payment is not charged again unasked.
-  if (fact.opened || changes.length > 0) await pauseAutoTopUp(tx, order.workspaceId, 'dispute', null);
   return changes;
 }
 
-async function post(
+function orderOf(
   tx: PaymentStore,
-  { workspaceId }: Order,
-  kind: LineKind,
-  ref: string,
-  amountNano: bigint,
-  reason: string | null,
-): Promise<readonly Change[]> {
-  if (amountNano === 0n) return [];
-  return (await postLine(tx, { workspaceId, kind, ref, amountNano, reason })) ?? [];
+  fact: Exclude<Fact, { kind: 'card' | 'declined' }>,
+): Promise<Order | null> {
+  const byOrder = fact.kind === 'paid' || fact.kind === 'ended';
+  const value = byOrder ? fact.orderId : fact.paymentIntent;
+  return value === null
+    ? Promise.resolve(null)
+    : lockOrder(tx, byOrder ? 'id::text' : 'payment_intent', value);
 }
 
 async function lockOrder(
@@ -176,8 +100,4 @@ async function lockOrder(
     [value],
   );
   return order ?? null;
-}
-
-function later(why: string): Applied {
-  return { outcome: 'later', why, topUpId: null };
 }

@@ -10,7 +10,7 @@ export interface Difference {
 }
 
 /** What the ledger must have of a payment: its credit less what refunds and disputes took. Nano-dollars. Pure. */
-function dueOf({ intent, disputes }: Truth): bigint {
+export function dueOf({ intent, disputes }: Truth): bigint {
   const cents = Number(intent.metadata.cents);
   if (intent.status !== 'succeeded' || !(cents > 0)) return 0n;
   const share = (part: number) => shareOf(cents, part, intent.amount_received);

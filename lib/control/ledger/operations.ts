@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listQuarantined } from '#lib/billing/payments/quarantined';
+import { listQuarantined } from '#lib/billing/reconcile/quarantined';
 import { checkLedger } from '#lib/billing/verify';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';

@@ -53,6 +53,7 @@ export const createTopUp = create({
         refunded: '0',
         createdAt: new Date(nowMs).toISOString(),
         paidAt: null,
+        test: !livemode,
         automatic: false,
         receiptUrl: null,
         invoiceUrl: null,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { keepAlerts } from '#lib/alerts/care';
 import { openPaymentDuties } from '#lib/billing/payments/duties';
 import { findPayments } from '#lib/billing/payments/find';
+import { standInSettings } from '#lib/billing/payments/stand-in';
 import { meetCatalogue } from '#lib/catalogue/at-start';
 import { type Env, publicUrl } from '#lib/env';
 import { openOutboxOf } from '#lib/mail/open';
@@ -30,7 +31,8 @@ export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean)
     (error) => log.error({ reason: reasonOf(error) }, 'mail'),
     (fields, message) => log.warn(fields, message),
   );
-  const payments = await findPayments(env.stripe, publicUrl(env, env.port));
+  const stripe = env.stripe ?? standInSettings((name) => place.upstreams.envSecret(name));
+  const payments = await findPayments(stripe, publicUrl(env, env.port));
   const control = controlOf(env, operationsDb, running, outbox, payments);
   const duties = await openPaymentDuties(payments, control, (error) =>
     log.error({ reason: reasonOf(error) }, 'payments'),

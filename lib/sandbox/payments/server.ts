@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Account } from '#lib/sandbox/payments/account';
+import { keepIn } from '#lib/sandbox/payments/kept';
 import { type Page, page } from '#lib/sandbox/payments/pages';
 import { type Answered, answer } from '#lib/sandbox/payments/routes';
 
@@ -20,6 +21,8 @@ export interface StripeServer {
 
 export interface StandInOptions {
   readonly port?: number;
+  /** Where its account is kept; without it, it is forgotten. */
+  readonly file?: string;
   nowSeconds?(): number;
 }
 
@@ -35,9 +38,10 @@ interface Kept {
  */
 export async function startStripe({
   port = 0,
+  file,
   nowSeconds = () => Math.floor(Date.now() / 1000),
 }: StandInOptions = {}): Promise<StripeServer> {
-  const kept = new Map<string, Kept>();
+  const answers = new Map<string, Kept>();
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
@@ -47,6 +51,7 @@ export async function startStripe({
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const account = new Account(url, nowSeconds);
+  const kept = file === undefined ? null : keepIn(file, account);
   const self: StripeServer = {
     url,
     account,
@@ -69,6 +74,7 @@ export async function startStripe({
     const method = request.method ?? 'GET';
     if (!pathname.startsWith('/v1/')) {
       showPage(response, page(account, method, pathname, body));
+      if (method === 'POST') kept?.save();
       return;
     }
     self.asked.push(`${method} ${pathname}`);
@@ -77,6 +83,7 @@ export async function startStripe({
     const take = async (): Promise<Answered> => {
       await self.before(`${method} ${pathname}`);
       const answered = attempt(() => answer(account, asked)) ?? missing(pathname);
+      if (method === 'POST') kept?.save();
       await self.after(`${method} ${pathname}`);
       return answered;
     };
@@ -88,7 +95,7 @@ export async function startStripe({
 
   /** As Stripe keeps it: the first answer to a key, errors included; other parameters and a second at once are refused. */
   async function once(response: ServerResponse, key: string, print: string, take: () => Promise<Answered>) {
-    const known = kept.get(key);
+    const known = answers.get(key);
     if (known && known.print !== print) {
       const message = 'Keys for idempotent requests can only be used with the same parameters';
       send(response, { status: 400, body: { error: { type: 'idempotency_error', message } } });
@@ -100,7 +107,7 @@ export async function startStripe({
       send(response, known.answered);
     } else {
       const entry: Kept = { print, answered: null };
-      kept.set(key, entry);
+      answers.set(key, entry);
       entry.answered = await take();
       send(response, entry.answered);
     }

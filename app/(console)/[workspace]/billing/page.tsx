@@ -46,7 +46,8 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const returned = one('top-up');
   const pays = may(role, 'billing:read');
   const { slug, timeZone } = workspace;
-  const configured = Boolean(getConsoleHost().control.payments);
+  const { payments } = getConsoleHost().control;
+  const configured = Boolean(payments);
   const [funds, ledger, low, promos, topUps, back, automatic] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
     readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
@@ -71,7 +72,10 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           <div className="p-4">
             {may(role, 'billing:write') && !workspace.demo ? (
               configured ? (
-                <TopUpForm workspace={slug} send={createTopUpAction} />
+                <>
+                  {payments?.standIn ? <PlayMoney /> : null}
+                  <TopUpForm workspace={slug} send={createTopUpAction} />
+                </>
               ) : (
                 <p className="text-muted leading-6">
                   Payments are not set up. Whoever runs this gateway sets <code>STRIPE_SECRET_KEY</code> and{' '}
@@ -115,5 +119,14 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       ) : null}
       <LatestLines lines={ledger.data} workspace={slug} zone={timeZone} />
     </>
+  );
+}
+
+function PlayMoney() {
+  return (
+    <p role="note" className="mb-4 rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
+      Test payments: this gateway pays at a stand-in for Stripe. No card is charged, and what is added is play
+      money.
+    </p>
   );
 }

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import type Stripe from 'stripe';
+import type { Truth } from '#lib/billing/reconcile/truth';
+import type { Account } from '#lib/sandbox/payments/account';
+import { readForm } from '#lib/sandbox/payments/form';
+import type { Session, StripeEvent } from '#lib/sandbox/payments/objects';
+import { chargeOf, intentOf, shown } from '#lib/sandbox/payments/shown';
+
+/** What happens to one payment after it was made; amounts in hundredths of it. */
+type Later =
+  | { readonly what: 'refund'; readonly part: number }
+  | { readonly what: 'dispute'; readonly part: number; readonly end: 'won' | 'lost' | null };
+
+interface Order {
+  readonly cents: number;
+  readonly feeCents: number;
+  readonly auto: boolean;
+  readonly paid: boolean;
+  readonly later: readonly Later[];
+}
+
+const part = fc.integer({ min: 1, max: 100 });
+const later: fc.Arbitrary<Later> = fc.oneof(
+  fc.record({ what: fc.constant('refund' as const), part }),
+  fc.record({
+    what: fc.constant('dispute' as const),
+    part,
+    end: fc.constantFrom('won' as const, 'lost' as const, null),
+  }),
+);
+
+/** What may happen in a workspace, by hand and by itself. */
+export const orders: fc.Arbitrary<Order[]> = fc.array(
+  fc.record({
+    cents: fc.integer({ min: 500, max: 1_000_000 }),
+    feeCents: fc.integer({ min: 0, max: 999 }),
+    auto: fc.boolean(),
+    paid: fc.boolean(),
+    later: fc.array(later, { maxLength: 4 }),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+/** Lets it happen at an account. @returns the payment of each order. */
+export function live(
+  account: Account,
+  workspaceId: string,
+  all: readonly (Order & { readonly id: string; readonly customer: string })[],
+): string[] {
+  return all.map(({ id, customer, cents, feeCents, auto, paid, later }) => {
+    const metadata = `metadata[order]=${id}&metadata[workspace]=${workspaceId}&metadata[cents]=${cents}`;
+    const payment = auto
+      ? account.chargeSaved(
+          readForm(
+            `${metadata}&amount=${cents + feeCents}&currency=usd&customer=${customer}&payment_method=${
+              account.addCard(customer, paid ? 'pays' : 'declines').id
+            }`,
+          ),
+        ).id
+      : checkout(account, id, customer, cents + feeCents, metadata, paid);
+    if (!paid) return payment;
+    const whole = cents + feeCents;
+    for (const one of later) {
+      const some = Math.max(1, Math.floor((whole * one.part) / 100));
+      if (one.what === 'refund') account.refund(payment, some);
+      else account.dispute(payment, one.end, some);
+    }
+    return payment;
+  });
+}
+
+function checkout(
+  account: Account,
+  id: string,
+  customer: string,
+  cents: number,
+  metadata: string,
+  paid: boolean,
+): string {
+  const item = `line_items[0][quantity]=1&line_items[0][price_data][unit_amount]=${cents}&line_items[0][price_data][currency]=usd`;
+  const inner = metadata.replaceAll('metadata[', 'payment_intent_data[metadata][');
+  const session: Session = account.createSession(
+    readForm(`client_reference_id=${id}&customer=${customer}&${metadata}&${inner}&${item}`),
+  );
+  if (paid) account.pay(session);
+  else account.expire(session);
+  return session.payment_intent ?? '';
+}
+
+/** Some of the events twice, and all of them in the order that the numbers say. */
+export function shuffled(events: readonly StripeEvent[], numbers: readonly number[]): StripeEvent[] {
+  const at = (place: number) => numbers[place % numbers.length] ?? 0;
+  const twice = events.filter((_, place) => at(place) % 3 === 0);
+  return [...events, ...twice]
+    .map((event, place) => ({ event, key: (at(place) * 7_919 + place * 104_729) % 1_000_003 }))
+    .sort((one, other) => one.key - other.key)
+    .map(({ event }) => event);
+}
+
+/** What Stripe would list of a payment. */
+export function truthOf(account: Account, payment: string): Truth {
+  const intent = account.intents.get(payment);
+  if (!intent) throw new Error(`there is no payment ${payment}`);
+  const charge = account.charges.get(intent.latest_charge ?? '');
+  const disputes = [...account.disputes.values()].filter((one) => one.payment_intent === payment);
+  return {
+    intent: { ...intentOf(intent), latest_charge: charge ? chargeOf(charge) : null },
+    disputes: disputes.map((one) => disputeAt(shown(one))),
+  };
+}
+
+/** The stand-in shows disputes without their evidence, which nobody here reads. */
+function disputeAt(one: object): Stripe.Dispute {
+  return one as Stripe.Dispute;
+}
+
+/** The stand-in's events have the shapes of Stripe's (lib/sandbox/payments/shown.ts). */
+export function eventOf(event: StripeEvent): Stripe.Event {
+  return event as unknown as Stripe.Event;
+}

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide, type Order } from '#lib/billing/payments/decide';
+import { type Fact, factOf, paidByIntent } from '#lib/billing/payments/fact';
+import { dueOf } from '#lib/billing/reconcile/drift';
+import { Account } from '#lib/sandbox/payments/account';
+import type { StripeEvent } from '#lib/sandbox/payments/objects';
+import { eventOf, live, orders, shuffled, truthOf } from '#tests/support/stripe/history';
+
+/** Orders and lines as events leave them, without a database. */
+class Books {
+  readonly orders = new Map<string, Order>();
+  readonly lines = new Map<string, bigint>();
+  readonly #account: Account;
+  constructor(account: Account, all: readonly Order[]) {
+    this.#account = account;
+    for (const order of all) this.orders.set(order.id, order);
+  }
+
+  /** Takes each event once, and again those that needed another one. */
+  take(events: readonly StripeEvent[]): void {
+    const handled = new Set<string>();
+    let left = events;
+    for (let round = 0; left.length > 0 && round < 20; round++) {
+      left = left.filter((event) => {
+        if (handled.has(event.id)) return false;
+        const fact = factOf(eventOf(event));
+        if (fact !== null && !this.#apply(fact) && !this.#lookUp(fact)) return true;
+        handled.add(event.id);
+        return false;
+      });
+    }
+    expect(left).toEqual([]);
+  }
+
+  /** As the webhook asks Stripe for the payment of a refund or dispute. */
+  #lookUp(fact: Fact): boolean {
+    if (fact.kind !== 'returned' && fact.kind !== 'disputed') return false;
+    const paid = paidByIntent(truthOf(this.#account, fact.paymentIntent ?? '').intent);
+    return paid !== null && this.#apply(paid) && this.#apply(fact);
+  }
+
+  /** @returns false: it must come again. */
+  #apply(fact: Fact): boolean {
+    if (fact.kind === 'card' || fact.kind === 'declined') return true;
+    const all = [...this.orders.values()];
+    const order =
+      fact.kind === 'paid' || fact.kind === 'ended'
+        ? this.orders.get(fact.orderId ?? '')
+        : all.find(({ paymentIntent }) => paymentIntent === fact.paymentIntent);
+    const decision = decide(order ?? null, fact, false);
+    if (decision.outcome !== 'applied' || !order) return decision.outcome !== 'later';
+    this.orders.set(order.id, { ...order, ...decision.order });
+    for (const { kind, ref, amountNano } of decision.lines) {
+      const name = `${kind} ${ref}`;
+      if (!this.lines.has(name)) this.lines.set(name, amountNano);
+    }
+    return true;
+  }
+
+  get balance(): bigint {
+    return [...this.lines.values()].reduce((sum, nano) => sum + nano, 0n);
+  }
+}
+
+describe('the ledger of a workspace (contract: money/payment-events)', () => {
+  it('depends on the set of events alone, whatever their order and number, and is what Stripe says', () => {
+    const numbers = fc.array(fc.nat(1_000_000), { minLength: 5, maxLength: 40 });
+    let events = 0;
+    fc.assert(
+      fc.property(orders, numbers, (all, order) => {
+        const account = new Account('http://stand-in', () => 1_800_000_000);
+        const customer = account.createCustomer({}).id;
+        const named = all.map((one, at) => ({ ...one, id: `order-${at}`, customer }));
+        const payments = live(account, 'workspace', named);
+        const open = named.map(({ id, cents, feeCents }) => ({
+          ...{ id, cents, feeCents, customer, workspaceId: 'workspace', livemode: false },
+          ...{ status: 'open' as const, paymentIntent: null, refundedCents: 0 },
+        }));
+        const [inOrder, inDisorder] = [new Books(account, open), new Books(account, open)];
+        inOrder.take(account.events);
+        inDisorder.take(shuffled(account.events, order));
+        events += account.events.length;
+        const due = payments.reduce((sum, payment) => sum + dueOf(truthOf(account, payment)), 0n);
+        expect(inOrder.balance).toBe(due);
+        expect(inDisorder.balance).toBe(due);
+        expect([...inDisorder.orders.values()].map(({ id, status }) => [id, status])).toEqual(
+          [...inOrder.orders.values()].map(({ id, status }) => [id, status]),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(events).toBeGreaterThan(10_000);
+  });
+});
