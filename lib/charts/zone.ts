@@ -1,34 +1,10 @@
+import { tzOffset } from '@date-fns/tz';
+
 const dayMs = 86_400_000;
-
-/** Making a formatter takes a hundred times as long as using it. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-const mostFormatters = 1000;
-
-function formatterOf(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  if (formatters.size >= mostFormatters) formatters.clear();
-  formatters.set(zone, made);
-  return made;
-}
 
 /** The zone when this runtime knows it, else UTC. */
 export function knownZone(zone: string): string {
-  try {
-    return formatterOf(zone) ? zone : 'UTC';
-  } catch {
-    return 'UTC';
-  }
+  return Number.isNaN(tzOffset(zone, new Date(0))) ? 'UTC' : zone;
 }
 
 /**
@@ -36,10 +12,9 @@ export function knownZone(zone: string): string {
  * @param zone one that this runtime knows. @throws RangeError for another one.
  */
 export function offsetMs(atMs: number, zone: string): number {
-  const parts: Record<string, number> = {};
-  for (const { type, value } of formatterOf(zone).formatToParts(atMs)) parts[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(atMs / 1000) * 1000;
+  const minutes = tzOffset(zone, new Date(atMs));
+  if (Number.isNaN(minutes)) throw new RangeError(`unknown time zone "${zone}"`);
+  return Math.round(minutes * 60_000);
 }
 
 /** The calendar day of a moment in a zone, as the ms since the epoch at which that day begins in UTC. */

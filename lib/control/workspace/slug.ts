@@ -1,3 +1,4 @@
+import slugify from '@sindresorhus/slugify';
 import type { Prisma, Workspace } from '#generated/client';
 import { isUuid } from '#lib/control/field/kinds';
 import { conflict } from '#lib/control/refusal';
@@ -19,15 +20,9 @@ export function isFreeWord(slug: string): boolean {
   return !reserved.has(slug) && !isUuid(slug);
 }
 
-/** A slug from a name: "Ünited Labs!" → "united-labs". */
+/** A slug from a name: "Ünited Labs!" → "uenited-labs", "Лаборатория" → "laboratoriya". */
 function slugOf(text: string): string {
-  const slug = text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '');
+  const slug = slugify(text, { decamelize: false }).slice(0, 40).replace(/-+$/, '');
   if (slug === '') return 'workspace';
   return isFreeWord(slug) ? slug : `${slug}-workspace`;
 }
