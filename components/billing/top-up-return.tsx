@@ -57,7 +57,7 @@ function said({ status, amount, test }: ShownTopUp): string {
   const much = showMoney(amount);
   switch (status) {
     case 'paid':
-      return `${much} was added to the balance${test ? ' by a test payment' : ''}. Calls can spend it now.`;
+      return `${much} was added to the balance. ${test ? 'It was a test payment: no card was charged. ' : ''}Calls can spend it now.`;
     case 'open':
       return `Waiting for word of the payment of ${much}. This page shows it by itself; if you did not pay, nothing is charged.`;
     case 'expired':
