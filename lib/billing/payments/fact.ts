@@ -109,7 +109,12 @@ export function factOf(event: Stripe.Event): Fact | null {
     case 'charge.dispute.funds_reinstated':
     case 'charge.dispute.closed':
       return disputed(event.type, event.data.object);
-    case 'customer.updated':
+    case 'customer.updated': {
+      const changed = Object.keys(event.data.previous_attributes ?? {});
+      // Notes of the gateway's own say nothing of cards.
+      if (changed.length > 0 && changed.every((name) => name === 'metadata')) return null;
+      return { kind: 'card', customer: event.data.object.id, paymentMethod: null };
+    }
     case 'customer.deleted':
       return { kind: 'card', customer: event.data.object.id, paymentMethod: null };
     case 'payment_method.attached':
