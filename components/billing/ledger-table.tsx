@@ -7,11 +7,11 @@ import type { LedgerRow } from '#lib/console/billing/ledger-rows';
 /** Lines of the ledger, each with its cause and the balance after it. */
 export function LedgerTable({ rows, framed = true }: { rows: readonly LedgerRow[]; framed?: boolean }) {
   return (
-    <div className={framed ? '' : '[&_section]:rounded-none [&_section]:border-0'}>
+    <div className={classNames('min-w-0', !framed && '[&_section]:rounded-t-none [&_section]:border-0')}>
       <Table label="Ledger">
         <thead>
           <tr>
-            <HeadCell>When</HeadCell>
+            <HeadCell className="max-sm:hidden">When</HeadCell>
             <HeadCell>Line</HeadCell>
             <HeadCell className="text-right">Amount</HeadCell>
             <HeadCell className="text-right">Balance</HeadCell>
@@ -20,10 +20,10 @@ export function LedgerTable({ rows, framed = true }: { rows: readonly LedgerRow[
         <tbody>
           {rows.map((row) => (
             <Row key={row.id}>
-              <Cell className="whitespace-nowrap text-muted tabular-nums" title={row.at}>
+              <Cell className="whitespace-nowrap text-muted tabular-nums max-sm:hidden" title={row.at}>
                 {row.when}
               </Cell>
-              <Cell className="min-w-44 [overflow-wrap:anywhere]">
+              <Cell className="[overflow-wrap:anywhere] max-sm:pl-4 sm:min-w-44">
                 <span className="font-medium">{row.name}</span>
                 {row.link ? (
                   <>
@@ -31,6 +31,7 @@ export function LedgerTable({ rows, framed = true }: { rows: readonly LedgerRow[
                     <CauseLink {...row.link} />
                   </>
                 ) : null}
+                <span className="block text-muted text-xs tabular-nums leading-5 sm:hidden">{row.when}</span>
                 {row.why ? <span className="block text-muted text-xs leading-5">{row.why}</span> : null}
               </Cell>
               <Cell

@@ -33,7 +33,7 @@ export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormPro
   }
 
   return (
-    <form onSubmit={submit} noValidate className="grid gap-3">
+    <form onSubmit={submit} noValidate className="grid max-w-md gap-3">
       <Field
         label="Mail below"
         name="threshold"
@@ -46,7 +46,7 @@ export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormPro
           setText(String(value));
           setSaved(false);
         }}
-        hint="Owners, admins and billing members get one mail each time the balance falls below it. Empty: none."
+        hint="One mail to owners, admins and billing members each time the balance falls below it."
         error={fault?.message}
       />
       {fault?.signedOut ? <SignInAgain /> : null}

@@ -19,7 +19,7 @@ export function StatementSheet({ title, facts, warning, tables }: StatementSheet
       aria-labelledby="statement"
       className="mx-auto grid w-full max-w-3xl gap-8 rounded-lg border bg-surface px-5 py-6 sm:px-10 sm:py-9 print:max-w-none print:gap-6 print:border-0 print:p-0"
     >
-      <header className="flex flex-wrap-reverse items-start justify-between gap-x-6 gap-y-4">
+      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
         <div className="grid min-w-0 gap-1">
           <h1 id="statement" className="font-semibold text-xl tracking-tight">
             {title}
@@ -42,28 +42,29 @@ export function StatementSheet({ title, facts, warning, tables }: StatementSheet
 
 function Amounts({ caption, rows }: AmountTable) {
   return (
-    <table className="w-full text-sm">
+    <table className="w-full table-fixed text-sm">
       <caption className="border-b pb-2 text-left font-semibold text-[0.8125rem]">{caption}</caption>
-      <thead className="sr-only">
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">Note</th>
-          <th scope="col">US dollars</th>
-        </tr>
-      </thead>
+      <colgroup>
+        <col />
+        <col className="hidden w-36 sm:table-column print:table-column" />
+        <col className="w-44" />
+      </colgroup>
       <tbody>
         {rows.map((row) => (
-          <tr key={row.id} className={classNames('break-inside-avoid', row.strong && 'font-medium')}>
+          <tr key={row.id} className={classNames('break-inside-avoid', row.strong && 'font-semibold')}>
             <th
               scope="row"
-              className="border-b py-1.5 pr-3 text-left font-[inherit] [overflow-wrap:anywhere]"
+              className={classNames(
+                'border-b py-1.5 pr-3 text-left align-top [overflow-wrap:anywhere]',
+                row.strong ? 'font-semibold' : 'font-normal',
+              )}
             >
               {row.name}
               <span className="block font-normal text-muted text-xs sm:hidden print:hidden">
                 <Note {...row} />
               </span>
             </th>
-            <td className="hidden whitespace-nowrap border-b py-1.5 pr-3 font-normal text-muted text-xs sm:table-cell print:table-cell">
+            <td className="hidden border-b py-1.5 pr-3 align-top font-normal text-muted text-xs leading-5 sm:table-cell print:table-cell">
               <Note {...row} />
             </td>
             <td className="whitespace-nowrap border-b py-1.5 text-right align-top tabular-nums">

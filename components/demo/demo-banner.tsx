@@ -36,7 +36,7 @@ export function DemoBanner({ workspace, remove }: DemoBannerProps) {
   return (
     <div
       role="note"
-      className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border bg-sunken/60 py-2 pr-2 pl-3 text-[0.8125rem] leading-5"
+      className="flex print:mb-6 flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border bg-sunken/60 py-2 pr-2 pl-3 text-[0.8125rem] leading-5"
     >
       <FlaskConical aria-hidden className="size-4 shrink-0 text-muted" />
       <p className="min-w-0 flex-1 basis-60 text-muted">

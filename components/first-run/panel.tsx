@@ -3,15 +3,16 @@
 import { Check, CircleAlert } from 'lucide-react';
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { languageSnippets } from '#components/first-run/snippets';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Step } from '#components/first-run/step';
 import type { Answer } from '#components/form/answer';
 import type { SnippetFacts } from '#components/keys/snippets';
 import { Section } from '#components/section';
+import { later } from '#components/shell/popups/on-demand';
 import { CodeBlock } from '#components/ui/code-block';
-import { Tabs } from '#components/ui/tabs';
 import type { FirstRunState } from '#lib/console/first-run';
+
+const Tabs = later(() => import('#components/ui/tabs').then((all) => all.Tabs));
 
 /** How often it looks for the first call while the page is in view, ms. */
 const lookMs = 2_000;
@@ -53,14 +54,19 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
             'Your other programs call it the same way.'
           ) : (
             <div className="grid min-w-0 gap-3">
-              Keep the SDK that you use: only its base address and its key change.
-              <Tabs
-                label="Make a call"
-                tabs={languageSnippets(facts).map(({ value, label, code }) => ({
-                  ...{ value, label },
-                  content: <CodeBlock code={code} what={`${label} example`} />,
-                }))}
-              />
+              <p>
+                Keep the SDK that you use: only its base address and its key change.{' '}
+                <code className="font-mono">GATEWAY_API_KEY</code> holds the key.
+              </p>
+              <Suspense fallback={<CodeBlock code={facts.snippets[0]?.code ?? ''} what="example" />}>
+                <Tabs
+                  label="Make a call"
+                  tabs={facts.snippets.map(({ name, label, code }) => ({
+                    ...{ value: name, label },
+                    content: <CodeBlock code={code} what={`${label} example`} />,
+                  }))}
+                />
+              </Suspense>
             </div>
           )}
         </Step>

@@ -1,15 +1,25 @@
 'use client';
 
 import { Plus } from 'lucide-react';
-import { useRouter } from 'next/navigation';
 import { useQueryState } from 'nuqs';
-import { createContext, type ReactNode, type RefObject, useContext, useMemo, useRef, useState } from 'react';
-import { OperationForm } from '#components/form/operation-form';
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useContext,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useKeyPage } from '#components/keys/key-actions';
-import { SecretDialog } from '#components/keys/secret-dialog';
+import { later } from '#components/shell/popups/on-demand';
 import { Button } from '#components/ui/button';
-import { Dialog } from '#components/ui/dialog';
-import { Tooltip } from '#components/ui/tooltip';
+
+const CreateDialog = later(() =>
+  import('#components/keys/popups/create-dialog').then((all) => all.CreateDialog),
+);
+const Tooltip = later(() => import('#components/ui/tooltip').then((all) => all.Tooltip));
 
 interface Creation {
   start(): void;
@@ -24,45 +34,20 @@ const CreationContext = createContext<Creation | null>(null);
  * key turns the empty page into a list, and a secret that moved with it would be lost.
  */
 export function KeyCreation({ children }: { children: ReactNode }) {
-  const router = useRouter();
-  const { actions, workspace, fields, models, facts, locked } = useKeyPage();
+  const { locked } = useKeyPage();
   const [asked, ask] = useQueryState('new');
   const open = asked === 'key' && locked === null;
-  const [created, setCreated] = useState<{ name: string; secret: string; model: string } | null>(null);
+  const [wanted, want] = useState(false);
+  if (open && !wanted) want(true);
   const button = useRef<HTMLButtonElement>(null);
   const creation = useMemo(() => ({ start: () => void ask('key'), button }), [ask]);
   return (
     <CreationContext value={creation}>
       {children}
-      <Dialog
-        open={open}
-        onOpenChange={(next) => void ask(next ? 'key' : null)}
-        finalFocus={button}
-        title="Create an API key"
-        description="It works on this gateway at once, on every other machine within 2 seconds."
-      >
-        <OperationForm
-          fields={fields}
-          models={models}
-          send={(input) => actions.create(workspace, input)}
-          verb={{ idle: 'Create key', pending: 'Creating…' }}
-          onCancel={() => void ask(null)}
-          onDone={({ key }, input) => {
-            void ask(null);
-            const [model = ''] = Array.isArray(input.models) ? input.models : [];
-            setCreated({ name: String(input.name), secret: key, model });
-            router.refresh();
-          }}
-        />
-      </Dialog>
-      {created ? (
-        <SecretDialog
-          name={created.name}
-          secret={created.secret}
-          facts={{ ...facts, model: created.model || facts.model }}
-          finalFocus={button}
-          onClose={() => setCreated(null)}
-        />
+      {wanted ? (
+        <Suspense fallback={null}>
+          <CreateDialog open={open} onOpenChange={(next) => void ask(next ? 'key' : null)} button={button} />
+        </Suspense>
       ) : null}
     </CreationContext>
   );
@@ -73,13 +58,16 @@ export function CreateKeyButton() {
   const creation = useContext(CreationContext);
   if (!creation) throw new Error('a key is created inside KeyCreation');
   if (locked) {
+    const button = (
+      <Button tone="primary" aria-disabled aria-description={locked}>
+        <Plus />
+        Create key
+      </Button>
+    );
     return (
-      <Tooltip content={locked}>
-        <Button tone="primary" aria-disabled aria-description={locked}>
-          <Plus />
-          Create key
-        </Button>
-      </Tooltip>
+      <Suspense fallback={button}>
+        <Tooltip content={locked}>{button}</Tooltip>
+      </Suspense>
     );
   }
   return (

@@ -3,11 +3,31 @@ import Link from 'next/link';
 import { classNames } from '#components/ui/class-names';
 import type { Notice } from '#lib/console/show/notices';
 
-/** What needs attention; nothing where all is well. */
+/** What needs attention most, the rest behind it; nothing where all is well. */
 export function Notices({ notices }: { notices: readonly Notice[] }) {
-  if (notices.length === 0) return null;
+  const [first, ...rest] = notices;
+  if (first === undefined) return null;
   return (
-    <ul aria-label="Needs attention" className="grid gap-2">
+    <section aria-label="Needs attention" className="grid gap-2">
+      <NoticeList notices={[first]} />
+      {rest.length > 0 ? (
+        <details className="group grid gap-2">
+          <summary className="w-fit rounded-md px-1 text-muted text-xs leading-5 hover:text-ink">
+            <span className="group-open:hidden">
+              {rest.length} more {rest.length === 1 ? 'thing needs' : 'things need'} attention
+            </span>
+            <span className="hidden group-open:inline">Show less</span>
+          </summary>
+          <NoticeList notices={rest} />
+        </details>
+      ) : null}
+    </section>
+  );
+}
+
+function NoticeList({ notices }: { notices: readonly Notice[] }) {
+  return (
+    <ul className="grid gap-2">
       {notices.map(({ id, tone, text, link }) => (
         <li
           key={id}

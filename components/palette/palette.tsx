@@ -7,7 +7,7 @@ import { Search } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { type Entry, type EntryGroup, isLikelyId } from '#components/palette/entries';
 import { useEntries } from '#components/palette/use-entries';
-import { itemStyle } from '#components/ui/menu';
+import { itemStyle } from '#components/ui/popup-style';
 
 export interface PaletteProps {
   open: boolean;

@@ -1,20 +1,24 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { useEffect, useState, useTransition } from 'react';
+import { Suspense, useEffect, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { ExplainPanel } from '#components/routing/explain-panel';
 import { type OpenedPolicy, usePolicyDraft } from '#components/routing/policy-draft';
 import { PolicyForm } from '#components/routing/policy-form';
 import { PolicyFormProvider } from '#components/routing/policy-form-context';
-import { PolicyJson } from '#components/routing/policy-json';
-import { PublishDialog } from '#components/routing/publish-dialog';
 import type { Review, RoutingActions } from '#components/routing/routing-actions';
+import { later } from '#components/shell/popups/on-demand';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
 import { ToggleGroup } from '#components/ui/toggle-group';
 import { type DraftPolicy, withKey } from '#lib/routing/policy/read';
+
+const PolicyJson = later(() => import('#components/routing/policy-json').then((all) => all.PolicyJson));
+const PublishDialog = later(() =>
+  import('#components/routing/publish-dialog').then((all) => all.PublishDialog),
+);
 
 interface PolicyEditorProps {
   workspace: string;
@@ -47,6 +51,9 @@ export function PolicyEditor(props: PolicyEditorProps) {
   const [readable, setReadable] = useState(true);
   const [review, setReview] = useState<Reviewed | null>(null);
   const [asking, setAsking] = useState(false);
+  // Loaded when it is first asked for, and kept to close in its own time.
+  const [dialog, keep] = useState(false);
+  if (asking && !dialog) keep(true);
   const [signedOut, setSignedOut] = useState(false);
   const [pending, startTransition] = useTransition();
   const differs = dirty || opened.draft !== null;
@@ -190,13 +197,15 @@ export function PolicyEditor(props: PolicyEditorProps) {
           {view === 'form' ? (
             <PolicyForm model={model} />
           ) : (
-            <PolicyJson
-              policy={policy}
-              faults={faults}
-              locked={locked !== null}
-              onChange={draft.setPolicy}
-              onReadable={setReadable}
-            />
+            <Suspense fallback={null}>
+              <PolicyJson
+                policy={policy}
+                faults={faults}
+                locked={locked !== null}
+                onChange={draft.setPolicy}
+                onReadable={setReadable}
+              />
+            </Suspense>
           )}
         </PolicyFormProvider>
       </section>
@@ -207,15 +216,19 @@ export function PolicyEditor(props: PolicyEditorProps) {
         example={example}
         explain={actions.explain}
       />
-      <PublishDialog
-        open={asking}
-        onOpenChange={setAsking}
-        version={start.version + 1}
-        model={model}
-        changes={review?.changes ?? []}
-        pending={pending}
-        onPublish={publish}
-      />
+      {dialog ? (
+        <Suspense fallback={null}>
+          <PublishDialog
+            open={asking}
+            onOpenChange={setAsking}
+            version={start.version + 1}
+            model={model}
+            changes={review?.changes ?? []}
+            pending={pending}
+            onPublish={publish}
+          />
+        </Suspense>
+      ) : null}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { NameSet, OrderedNames } from '#components/routing/name-lists';
 import { usePolicyForm } from '#components/routing/policy-form-context';
 import { PolicyKey } from '#components/routing/policy-key';
 import { Attempts, HighestPrice, TimeLimits, Weights } from '#components/routing/policy-numbers';
-import { Select } from '#components/ui/select';
+import { NativeSelect } from '#components/ui/native-select';
 import { textOf } from '#lib/routing/policy/read';
 
 const sorts = [
@@ -49,7 +49,7 @@ export function PolicyForm({ model }: { model: string | null }) {
           <OrderedNames name="order" label="Provider order" add="Add a provider" names={providers} />
         </PolicyKey>
         <PolicyKey name="sort" label="Sort the others" empty="order">
-          <Select
+          <NativeSelect
             label="Sort the others"
             value={textOf(policy.sort) || 'order'}
             onChange={(value) => set('sort', value)}

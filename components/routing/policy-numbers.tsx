@@ -6,7 +6,7 @@ import { PolicyKey, sentence } from '#components/routing/policy-key';
 import { buttonStyle } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 import { NamePicker } from '#components/ui/name-picker';
-import { Select } from '#components/ui/select';
+import { NativeSelect } from '#components/ui/native-select';
 import { numberOf, recordOf, textOf, withEntry } from '#lib/routing/policy/read';
 
 const limits = [
@@ -27,7 +27,7 @@ export function Attempts() {
       hint="At most, of one call over the whole chain."
       empty={4}
     >
-      <Select
+      <NativeSelect
         label="Attempts"
         className="sm:w-40"
         value={textOf(policy.maxAttempts) || '4'}

@@ -1,5 +1,6 @@
 'use client';
 
+import { ChangeList } from '#components/routing/version-list';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
 
@@ -38,24 +39,5 @@ export function PublishDialog(props: PublishDialogProps) {
         </Button>
       </DialogFooter>
     </Dialog>
-  );
-}
-
-/** What a version changed of the one before. */
-export function ChangeList({ changes }: { changes: readonly string[] }) {
-  if (changes.length === 0) return <p className="text-[0.8125rem] text-muted">Nothing differs.</p>;
-  return (
-    <ul className="grid gap-1 text-[0.8125rem] leading-5">
-      {changes.map((change, at) => {
-        const [key = '', ...rest] = change.split(': ');
-        const again = at > 0 && changes[at - 1]?.startsWith(`${key}: `);
-        return (
-          <li key={change} className="grid gap-x-2 sm:grid-cols-[9.5rem_minmax(0,1fr)]">
-            <span className={again ? 'sr-only sm:not-sr-only sm:invisible' : 'text-muted'}>{key}</span>
-            <span className="[overflow-wrap:anywhere]">{rest.join(': ')}</span>
-          </li>
-        );
-      })}
-    </ul>
   );
 }

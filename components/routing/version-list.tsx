@@ -2,7 +2,6 @@
 
 import { useRouter } from 'next/navigation';
 import { useTransition } from 'react';
-import { ChangeList } from '#components/routing/publish-dialog';
 import type { RoutingActions } from '#components/routing/routing-actions';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -76,5 +75,24 @@ export function VersionList({ workspace, place, versions, current, rollBack, loc
         </li>
       ))}
     </ol>
+  );
+}
+
+/** What a version changed of the one before. */
+export function ChangeList({ changes }: { changes: readonly string[] }) {
+  if (changes.length === 0) return <p className="text-[0.8125rem] text-muted">Nothing differs.</p>;
+  return (
+    <ul className="grid gap-1 text-[0.8125rem] leading-5">
+      {changes.map((change, at) => {
+        const [key = '', ...rest] = change.split(': ');
+        const again = at > 0 && changes[at - 1]?.startsWith(`${key}: `);
+        return (
+          <li key={change} className="grid gap-x-2 sm:grid-cols-[9.5rem_minmax(0,1fr)]">
+            <span className={again ? 'sr-only sm:not-sr-only sm:invisible' : 'text-muted'}>{key}</span>
+            <span className="[overflow-wrap:anywhere]">{rest.join(': ')}</span>
+          </li>
+        );
+      })}
+    </ul>
   );
 }

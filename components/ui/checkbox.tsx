@@ -1,6 +1,5 @@
 'use client';
 
-import { Checkbox as BaseCheckbox } from '@base-ui/react/checkbox';
 import { Check } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 
@@ -10,20 +9,25 @@ interface CheckboxProps {
   children: ReactNode;
 }
 
+/** The browser's own box in our look: it stands on pages whose script must stay small. */
 export function Checkbox({ checked, onChange, children }: CheckboxProps) {
   const id = useId();
   return (
     <div className="flex min-w-0 items-center gap-2.5 rounded-md px-2 hover:bg-hover">
-      <BaseCheckbox.Root
-        id={id}
-        checked={checked}
-        onCheckedChange={onChange}
-        className="grid size-4 shrink-0 place-items-center rounded-[0.25rem] border border-line-strong bg-surface text-on-accent data-[checked]:border-accent data-[checked]:bg-accent"
-      >
-        <BaseCheckbox.Indicator>
-          <Check className="size-3" strokeWidth={3} />
-        </BaseCheckbox.Indicator>
-      </BaseCheckbox.Root>
+      <span className="relative grid size-4 shrink-0 place-items-center">
+        <input
+          id={id}
+          type="checkbox"
+          checked={checked}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+          className="peer size-4 cursor-pointer appearance-none rounded-[0.25rem] border border-line-strong bg-surface checked:border-accent checked:bg-accent"
+        />
+        <Check
+          aria-hidden
+          className="pointer-events-none absolute hidden size-3 text-on-accent peer-checked:block"
+          strokeWidth={3}
+        />
+      </span>
       <label htmlFor={id} className="min-w-0 flex-1 cursor-pointer py-1.5 text-sm">
         {children}
       </label>

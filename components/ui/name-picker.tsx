@@ -5,7 +5,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
-import { itemStyle, popupStyle } from '#components/ui/menu';
+import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
 interface NamePickerProps {
   /** What choosing does: "Add a fallback model". */

@@ -4,7 +4,7 @@ import { Select as BaseSelect } from '@base-ui/react/select';
 import { Check, ChevronsUpDown } from 'lucide-react';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
-import { itemStyle, popupStyle } from '#components/ui/menu';
+import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
 interface SelectProps<Value extends string> {
   /** Spoken name of the control, when no visible label names it. */

@@ -1,7 +1,6 @@
 'use client';
 
-import { Toggle } from '@base-ui/react/toggle';
-import { ToggleGroup as BaseToggleGroup } from '@base-ui/react/toggle-group';
+import type { KeyboardEvent } from 'react';
 
 interface ToggleGroupProps<Value extends string> {
   label: string;
@@ -10,32 +9,49 @@ interface ToggleGroupProps<Value extends string> {
   onChange(value: Value): void;
 }
 
-/** A few choices side by side, exactly one of them on. */
+const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** A few choices side by side, exactly one of them on; the arrow keys go from one to the next. */
 export function ToggleGroup<Value extends string>({
   label,
   value,
   options,
   onChange,
 }: ToggleGroupProps<Value>) {
+  const chosen = Math.max(
+    0,
+    options.findIndex((option) => option.value === value),
+  );
+
+  function move(event: KeyboardEvent<HTMLFieldSetElement>) {
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const buttons = [...event.currentTarget.querySelectorAll('button')];
+    const at = buttons.findIndex((button) => button.matches(':focus'));
+    buttons.at((at + step) % buttons.length)?.focus();
+  }
+
   return (
-    <BaseToggleGroup
+    <fieldset
       aria-label={label}
-      value={[value]}
-      onValueChange={(next) => {
-        const chosen = options.find((option) => next.includes(option.value) && option.value !== value);
-        if (chosen) onChange(chosen.value);
-      }}
-      className="inline-flex h-9 items-center rounded-md border border-line-strong/60 bg-sunken p-0.5"
+      onKeyDown={move}
+      className="inline-flex h-9 w-fit min-w-0 items-center rounded-md border border-line-strong/60 bg-sunken p-0.5"
     >
-      {options.map((option) => (
-        <Toggle
+      {options.map((option, at) => (
+        <button
           key={option.value}
-          value={option.value}
-          className="h-full rounded-[0.3rem] px-2.5 text-[0.8125rem] text-muted hover:text-ink data-[pressed]:bg-surface data-[pressed]:font-medium data-[pressed]:text-ink data-[pressed]:shadow-xs"
+          type="button"
+          tabIndex={at === chosen ? 0 : -1}
+          aria-pressed={option.value === value}
+          onClick={() => {
+            if (option.value !== value) onChange(option.value);
+          }}
+          className="h-full rounded-[0.3rem] px-2.5 text-[0.8125rem] text-muted hover:text-ink aria-pressed:bg-surface aria-pressed:font-medium aria-pressed:text-ink aria-pressed:shadow-xs"
         >
           {option.label}
-        </Toggle>
+        </button>
       ))}
-    </BaseToggleGroup>
+    </fieldset>
   );
 }

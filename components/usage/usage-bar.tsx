@@ -1,15 +1,15 @@
 'use client';
 
-import { X } from 'lucide-react';
+import { SlidersHorizontal, X } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
-import { useTransition } from 'react';
+import { useId, useState, useTransition } from 'react';
 import { Button } from '#components/ui/button';
-import { Select } from '#components/ui/select';
+import { NativeSelect } from '#components/ui/native-select';
 import { DayRange } from '#components/usage/day-range';
 import type { Step } from '#lib/charts/buckets';
 import type { RangeName } from '#lib/charts/ranges';
 import { type MetricName, metricNames, metrics, namesOf } from '#lib/console/usage/metrics';
-import { fits, type Grouping, groupings, inSentence, usageParameters } from '#lib/console/usage/parameters';
+import { fits, groupings, inSentence, usageParameters } from '#lib/console/usage/parameters';
 
 interface Choice {
   readonly value: string;
@@ -52,48 +52,54 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
   const [pending, startTransition] = useTransition();
   const options = { shallow: false, history: 'push', startTransition } as const;
   const [{ metric, by, model, provider, key }, set] = useQueryStates(usageParameters, options);
+  // What narrows the figures is seen while it does; else it stands behind a button.
+  const [more, setMore] = useState(Boolean(model || provider || key));
+  const filters = useId();
   const chooseMetric = (next: MetricName) =>
     set({ metric: next, ...(fits(next, by) ? {} : { by: 'model' as const }) });
   const chooseRange = (next: RangeName | 'custom') =>
     next === 'custom'
       ? set({ from: days.first, to: dayAfter(days.last), step: null })
       : set({ range: next, from: null, to: null, step: null });
+  const narrowed = [model, provider, key].filter(Boolean).length;
   return (
     <search className="grid gap-2" aria-busy={pending} aria-label="What is shown">
-      <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
-        <Select
+      <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
+        <NativeSelect
           label="Metric"
           className="sm:w-48"
           value={metric}
           options={metricNames.map((value) => ({ value, label: metrics[value].label }))}
-          onChange={chooseMetric}
+          onChange={(next) => chooseMetric(oneOf(metricNames, next))}
         />
-        <Select
+        <NativeSelect
           label="Group by"
           className="sm:w-44"
           value={fits(metric, by) ? by : 'model'}
           options={namesOf(groupings)
             .filter((value) => fits(metric, value))
-            .map((value: Grouping) => ({
+            .map((value) => ({
               value,
               label: value === 'none' ? groupings[value] : `By ${inSentence(groupings[value])}`,
             }))}
-          onChange={(next) => set({ by: next })}
+          onChange={(next) => set({ by: oneOf(namesOf(groupings), next) })}
         />
-        <Select
+        <NativeSelect
           label="Range"
           className="sm:w-40"
           value={range}
           options={namesOf(ranges).map((value) => ({ value, label: ranges[value] }))}
-          onChange={chooseRange}
+          onChange={(next) => chooseRange(oneOf(namesOf(ranges), next))}
         />
-        <Select
-          label="Step"
-          className="sm:w-44"
-          value={step}
-          options={steps.map((value) => ({ value, label: stepNames[value] }))}
-          onChange={(next) => set({ step: next })}
-        />
+        <Button
+          aria-expanded={more}
+          aria-controls={filters}
+          className="sm:order-last"
+          onClick={() => setMore(!more)}
+        >
+          <SlidersHorizontal />
+          {narrowed > 0 ? `Filters, ${narrowed} on` : 'Filters'}
+        </Button>
         {range === 'custom' ? (
           <DayRange
             key={`${days.first} ${days.last}`}
@@ -102,8 +108,22 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
             onChange={(first, last) => set({ from: first, to: dayAfter(last), step: null })}
           />
         ) : null}
+        <span role="status" className="self-center text-muted text-xs sm:order-last">
+          {pending ? 'Loading…' : ''}
+        </span>
       </div>
-      <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
+      <div
+        id={filters}
+        hidden={!more}
+        className={more ? 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center' : ''}
+      >
+        <NativeSelect
+          label="Step"
+          className="sm:w-44"
+          value={step}
+          options={steps.map((value) => ({ value, label: stepNames[value] }))}
+          onChange={(next) => set({ step: oneOf(steps, next) })}
+        />
         <Narrow label="model" value={model} options={models} onChange={(next) => set({ model: next })} />
         <Narrow
           label="provider"
@@ -112,7 +132,7 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
           onChange={(next) => set({ provider: next })}
         />
         <Narrow label="key" value={key} options={keys} onChange={(next) => set({ key: next })} />
-        {model || provider || key ? (
+        {narrowed > 0 ? (
           <Button
             tone="quiet"
             size="small"
@@ -123,9 +143,6 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
             Clear
           </Button>
         ) : null}
-        <span role="status" className="text-muted text-xs">
-          {pending ? 'Loading…' : ''}
-        </span>
       </div>
     </search>
   );
@@ -141,7 +158,7 @@ interface NarrowProps {
 function Narrow({ label, value, options, onChange }: NarrowProps) {
   const known = options.some((option) => option.value === value);
   return (
-    <Select
+    <NativeSelect
       label={`Only one ${label}`}
       className="sm:w-40"
       value={value ?? ''}
@@ -153,6 +170,13 @@ function Narrow({ label, value, options, onChange }: NarrowProps) {
       onChange={(chosen) => onChange(chosen || null)}
     />
   );
+}
+
+/** A choice of the browser's own list, which offered these. */
+function oneOf<Name extends string>(names: readonly Name[], chosen: string): Name {
+  const found = names.find((name) => name === chosen) ?? names[0];
+  if (found === undefined) throw new Error('a list offers something');
+  return found;
 }
 
 /** "2026-11-30" → "2026-12-01": ranges end before the day that they name last. */

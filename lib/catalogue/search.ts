@@ -98,9 +98,14 @@ export function isCallable(model: ListedModel): boolean {
   return model.offers.some(({ available }) => available);
 }
 
+/** Whether only the simulated provider answers for it: for trying out, with invented prices. */
+function isSimulated({ offers }: ListedModel): boolean {
+  return offers.length > 0 && offers.every(({ provider }) => provider === 'sandbox');
+}
+
 /**
- * Sorted for the page; without a key, those that can be called first, the newest of them on top. What has no
- * figure stands last in both directions. Pure.
+ * Sorted for the page; without a key, those that can be called first, the newest of them on top, and simulated ones at
+ * the end. What has no figure stands last in both directions. Pure.
  */
 export function sortModels(
   models: readonly ListedModel[],
@@ -109,7 +114,8 @@ export function sortModels(
 ): ListedModel[] {
   if (by === null) {
     const newest = sortModels(models, 'released', true);
-    return [...newest.filter(isCallable), ...newest.filter((model) => !isCallable(model))];
+    const rank = (model: ListedModel) => (isSimulated(model) ? 2 : isCallable(model) ? 0 : 1);
+    return newest.sort((one, other) => rank(one) - rank(other));
   }
   const figures = new Map(models.map((model) => [model, figureOf(model, by)]));
   return [...models].sort((one, other) => {

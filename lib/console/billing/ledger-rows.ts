@@ -38,7 +38,7 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
   return {
     ...{ id: line.id, at: line.at, kind: line.kind, name: kindNames[line.kind] },
     when: showMoment(Date.parse(line.at), place.zone),
-    why: line.reason ?? whys[line.kind] ?? null,
+    why: (line.reason === kindNames[line.kind] ? null : line.reason) ?? whys[line.kind] ?? null,
     link: linkOf(line, place.workspace),
     amount: showSigned(line.amount),
     exactAmount: `$${line.amount}`,

@@ -42,7 +42,7 @@ export function statementTables(statement: Statement, logs: string): AmountTable
       ],
     },
     { caption: 'Payments, credits and corrections', rows: eventRows(statement) },
-    { caption: 'Usage by day', rows: dayRows(statement, logs) },
+    { caption: `Usage by day (${statement.timeZone})`, rows: dayRows(statement, logs) },
     { caption: 'Usage by model', rows: modelRows(statement) },
   ];
   const places = placesOf(tables.flatMap(({ rows }) => rows.map(({ usd }) => usd)));
@@ -59,7 +59,7 @@ export function statementTables(statement: Statement, logs: string): AmountTable
 
 function eventRows({ timeZone, lines, more, corrections }: Statement): Row[] {
   const rows: Row[] = lines.map(({ at, kind, reason, amount }) => ({
-    name: reason ? `${kindNames[kind]}: ${reason}` : kindNames[kind],
+    name: reason && reason !== kindNames[kind] ? `${kindNames[kind]}: ${reason}` : kindNames[kind],
     note: showDay(Date.parse(at), timeZone),
     usd: amount,
   }));
@@ -71,14 +71,14 @@ function eventRows({ timeZone, lines, more, corrections }: Statement): Row[] {
   return rows.length === 0 ? [] : [...rows, { name: 'Together', usd: sumOf(rows), strong: true }];
 }
 
-function dayRows({ days, sums, timeZone }: Statement, logs: string): Row[] {
+function dayRows({ days, sums }: Statement, logs: string): Row[] {
   const rows = days.map(({ day, calls, amount }) => ({
     name: showDay(Date.parse(`${day}T12:00:00Z`), 'UTC'),
     note: callsIn(calls),
     href: listAddress(logs, { from: `${day}T00:00`, to: `${dayAfter(day)}T00:00` }),
     usd: amount,
   }));
-  return [...rows, { name: 'Usage', note: timeZone, usd: sums.usage, strong: true }];
+  return [...rows, { name: 'Usage', usd: sums.usage, strong: true }];
 }
 
 /** Usage counts a call when it is admitted, the ledger when it has ended: the edges make the sums agree. */

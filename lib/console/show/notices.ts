@@ -78,7 +78,8 @@ export function noticesOf(found: Overview, workspace: string, { limited, limited
       link: null,
     });
   }
-  return notices;
+  // What stops calls comes before what will; among equals the order above.
+  return notices.toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
 }
 
 /** "half a day", "2.4 days", "120 days", "more than a year". */

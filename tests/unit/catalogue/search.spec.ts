@@ -84,6 +84,14 @@ describe('the order of the catalogue', () => {
     expect(order(null)).toEqual(['acme/large', 'acme/picture', 'gift', 'later']);
   });
 
+  it('has what is simulated at its end, whether it can be called or not', () => {
+    const [large, ...others] = models;
+    if (!large) throw new Error('the catalogue has models');
+    const offers = large.offers.map((offer) => ({ ...offer, provider: 'sandbox' }));
+    const simulated = { ...large, id: 'sandbox/echo', offers };
+    expect(sortModels([simulated, ...others], null).at(-1)?.id).toBe('sandbox/echo');
+  });
+
   it('puts what has no figure last, either way round', () => {
     expect(order('input')).toEqual(['gift', 'acme/large', 'acme/picture', 'later']);
     expect(order('input', true)).toEqual(['acme/large', 'gift', 'acme/picture', 'later']);

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { KeyPageProvider } from '#components/keys/key-actions';
 import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
+import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { listModelNames } from '#lib/control/catalogue/operations';
@@ -29,11 +30,14 @@ const actions = {
   endOverlap: endOverlapAction,
 };
 
-/** Base address and a model that works as pasted, for ready-made lines; and every model of the catalogue. */
+/** Base address, first calls and a model that works as pasted, for ready-made lines; and every model of the catalogue. */
 export async function readSnippetFacts(workspace: string) {
   const { data: models, example } = await readForPage(listModelNames, workspace, {});
   const baseUrl = getConsoleHost().env.publicUrl;
-  return { models, facts: { baseUrl, model: example ?? models[0] ?? 'vendor/model' } };
+  const model = example ?? models[0] ?? 'vendor/model';
+  const written = snippetsFor(await readSnippets(baseUrl), model, ['chat']);
+  const snippets = written.map(({ name, label, code }) => ({ name, label, code }));
+  return { models, facts: { baseUrl, model, snippets } };
 }
 
 interface KeyPageProps extends Awaited<ReturnType<typeof readSnippetFacts>> {

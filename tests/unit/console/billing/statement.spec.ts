@@ -36,7 +36,7 @@ test('each table of a statement ends with what its rows come to, nothing rounded
   expect(tables.map(({ caption }) => caption)).toEqual([
     'Summary',
     'Payments, credits and corrections',
-    'Usage by day',
+    'Usage by day (Asia/Kathmandu)',
     'Usage by model',
   ]);
   for (const { rows } of tables) {

@@ -13,12 +13,14 @@ interface SecretDialogProps {
   /** The key itself; it lives in this dialog and nowhere else, and is gone when it closes. */
   secret: string;
   facts: SnippetFacts;
+  /** One that the key may call. */
+  model: string;
   finalFocus: RefObject<HTMLElement | null>;
   onClose(): void;
 }
 
 /** Shows a new API key, once. */
-export function SecretDialog({ name, secret, facts, finalFocus, onClose }: SecretDialogProps) {
+export function SecretDialog({ name, secret, facts, model, finalFocus, onClose }: SecretDialogProps) {
   return (
     <ShownOnce
       title={`Save the key “${name}” now`}
@@ -28,7 +30,7 @@ export function SecretDialog({ name, secret, facts, finalFocus, onClose }: Secre
       finalFocus={finalFocus}
       onClose={onClose}
       use={{
-        curl: { label: 'curl', code: curlSnippet(secret, facts), what: 'curl command' },
+        curl: { label: 'curl', code: curlSnippet(secret, facts, model), what: 'curl command' },
         env: { label: '.env', code: envSnippet(secret, facts), what: '.env lines' },
       }}
     />

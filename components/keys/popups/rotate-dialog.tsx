@@ -6,7 +6,7 @@ import { SignInAgain } from '#components/account/sign-in-again';
 import type { Answer } from '#components/form/answer';
 import { useKeyPage } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
-import { SecretDialog } from '#components/keys/secret-dialog';
+import { SecretDialog } from '#components/keys/popups/secret-dialog';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
 import { labelStyle } from '#components/ui/field';
@@ -105,6 +105,7 @@ export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDial
           name={row.name}
           secret={secret}
           facts={facts}
+          model={row.models?.[0] ?? facts.model}
           finalFocus={finalFocus}
           onClose={() => setSecret(null)}
         />

@@ -1,0 +1,52 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from '@playwright/test';
+
+const built = join(import.meta.dirname, '../../.next');
+/** Compressed script that a page may load before it is asked for anything; charts and what pops up come later. */
+const mostBytes = 200_000;
+/** Pages that still load their popups at once: no more than they have. */
+const allowed: Readonly<Record<string, number>> = {
+  '(console)/[workspace]/members': 256_000,
+  '(console)/[workspace]/management-keys': 252_000,
+  '(console)/[workspace]/settings': 246_000,
+  '(account)/account': 218_000,
+  // Its boxes that find names, and the list that comes with them.
+  '(console)/[workspace]/routing': 249_000,
+};
+
+interface Manifest {
+  readonly entryJSFiles: Readonly<Record<string, readonly string[]>>;
+}
+
+const sizes = new Map<string, number>();
+function compressed(file: string): number {
+  const known = sizes.get(file) ?? gzipSync(readFileSync(join(built, file))).length;
+  sizes.set(file, known);
+  return known;
+}
+
+/** The chunks of a page and of the layouts around it, as the build lists them. */
+function chunksOf(file: string): Set<string> {
+  const global: { __RSC_MANIFEST?: Record<string, Manifest> } = {};
+  runInNewContext(readFileSync(join(built, file), 'utf8'), { globalThis: global });
+  const [manifest] = Object.values(global.__RSC_MANIFEST ?? {});
+  const entries = Object.entries(manifest?.entryJSFiles ?? {});
+  return new Set(entries.flatMap(([entry, files]) => (/\/(page|layout)$/.test(entry) ? files : [])));
+}
+
+test('no page of the console loads more than 200 kB of compressed script by itself', () => {
+  const { rootMainFiles }: { rootMainFiles: string[] } = JSON.parse(
+    readFileSync(join(built, 'build-manifest.json'), 'utf8'),
+  );
+  const manifests = globSync('server/app/**/page_client-reference-manifest.js', { cwd: built });
+  const pages = manifests.map((file) => {
+    const chunks = new Set([...rootMainFiles, ...chunksOf(file)]);
+    const bytes = [...chunks].reduce((sum, chunk) => sum + compressed(chunk), 0);
+    return { page: file.replace(/^server\/app\/|\/page_client-reference-manifest\.js$/g, ''), bytes };
+  });
+  expect(pages.length).toBeGreaterThan(10);
+  expect(pages.filter(({ page, bytes }) => bytes > (allowed[page] ?? mostBytes))).toEqual([]);
+});
