@@ -4,7 +4,7 @@ import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/snapsh
 
 /**
  * Steps 5 (what a snapshot still may not use), 6 and 7 of admission (contract: authentication/states): the state of
- * the key.
+ * the key. Steps 11 and 12, funds and caps, are decided in `funds/apportion.ts`.
  * @param nowMs ms since the epoch.
  */
 export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {

@@ -18,8 +18,8 @@ export const free: Means = { funding: 'none' };
 export const byRow: Means = { funding: 'row' };
 
 /**
- * Steps 13 and 14 of admission (contract: admission/order), after money was decided; then everything is booked at
- * once.
+ * Steps 13 and 14 of admission (contract: admission/order); then everything is booked at once. Limits that processes
+ * share are asked for before the money, but a refusal for money (steps 11 and 12) is the one that is answered.
  */
 export class LimitGate {
   readonly #clock: Clock;

@@ -189,6 +189,10 @@ function firstShort(want: Want, funds: readonly Open[]): Shortage | null {
   return null;
 }
 
+/**
+ * Whether a call may start: anything is left before its own hold (contract: money/crossing-call), or all of the hold
+ * where it must fit (contract: money/strict).
+ */
 function enough(freeNano: bigint, want: Want): boolean {
   return want.mustFit ? freeNano >= want.amountNano && freeNano > 0n : freeNano > 0n;
 }

@@ -47,7 +47,7 @@ function remedy(code: Shortage['code'], freesAtMs: number | null): string {
   const when = freesAtMs === null ? null : new Date(freesAtMs).toISOString().replace('.000Z', 'Z');
   switch (code) {
     case 'insufficient_balance':
-      return 'ask the operator to add credit ("gateway credit add"), then retry';
+      return 'add funds on the Billing page of the console, or ask whoever runs this gateway, then retry';
     case 'quota_exceeded':
       return 'raise the quota in the console; it does not reset by itself';
     case 'day_limit_reached':

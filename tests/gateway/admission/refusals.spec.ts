@@ -89,7 +89,7 @@ describe('a 402 (contract: money/cap-message, money/refusal-asks)', () => {
     const gone = await node.coordinator.claim(requestOf(snapshot, HOLD));
     expect(gone).toMatchObject({
       code: 'insufficient_balance',
-      message: expect.stringContaining('gateway credit add'),
+      message: expect.stringContaining('add funds on the Billing page'),
     });
     expect(gone).not.toHaveProperty('shouldRetry');
     expect(gone).not.toHaveProperty('retryAfterSeconds');

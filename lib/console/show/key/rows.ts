@@ -1,6 +1,7 @@
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showDay, showMoment, showZone, wallDay } from '#lib/console/show/time';
-import type { ShownKey } from '#lib/control/key/settings';
+import type { Fields } from '#lib/control/field/field';
+import { keySettings, type ShownKey } from '#lib/control/key/settings';
 import { parseUsd } from '#lib/money';
 
 export interface KeyRowPlace {
@@ -47,19 +48,17 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
   };
 }
 
-/** What stands in the boxes of a form that edits the key; what is not set is left out. */
+/** What stands in the boxes of a form that edits the key: each of its settings, but for those that are not set. */
 function settingsOf(key: ShownKey, timeZone: string): Record<string, string | readonly string[]> {
-  const { name, models, expiresAt } = key;
-  const amounts = Object.entries({
-    ...{ dailyCap: key.dailyCap, d7Cap: key.d7Cap, d30Cap: key.d30Cap, quota: key.quota },
-    ...{ rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency, maxOutputTokens: key.maxOutputTokens },
-  }).flatMap(([field, value]) => (value === null ? [] : [[field, String(value)]]));
-  return {
-    name,
-    ...(models === null ? {} : { models }),
-    ...(expiresAt === null ? {} : { expiresAt: wallDay(Date.parse(expiresAt), timeZone) }),
-    ...Object.fromEntries(amounts),
-  };
+  const fields: Fields = keySettings;
+  const settings: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(key)) {
+    const kind = fields[name]?.kind;
+    if (kind === undefined || value === null) continue;
+    if (Array.isArray(value)) settings[name] = value;
+    else settings[name] = kind === 'moment' ? wallDay(Date.parse(String(value)), timeZone) : String(value);
+  }
+  return settings;
 }
 
 /** The state of a key as one word. */
