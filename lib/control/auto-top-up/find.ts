@@ -64,12 +64,16 @@ export async function readAutoTopUp(
   { workspaceId }: WorkspaceScope,
   livemode: boolean,
 ): Promise<ShownAutoTopUp> {
-  const [row, payer, last, [month]] = await Promise.all([
-    store.prisma.autoTopUp.findUnique({ where: { workspaceId } }),
-    store.prisma.payer.findUnique({ where: { workspaceId_livemode: { workspaceId, livemode } } }),
-    store.prisma.topUp.findFirst({ where: { workspaceId, auto: true }, orderBy: { id: 'desc' } }),
-    store.query<{ cents: string }>(monthOf, [workspaceId]),
-  ]);
+  // One after the other: inside a transaction they share a connection.
+  const row = await store.prisma.autoTopUp.findUnique({ where: { workspaceId } });
+  const payer = await store.prisma.payer.findUnique({
+    where: { workspaceId_livemode: { workspaceId, livemode } },
+  });
+  const last = await store.prisma.topUp.findFirst({
+    where: { workspaceId, auto: true },
+    orderBy: { id: 'desc' },
+  });
+  const [month] = await store.query<{ cents: string }>(monthOf, [workspaceId]);
   const waits = row?.waitsUntil && row.waitsUntil.getTime() > Date.now() ? row.waitsUntil : null;
   const reason = pauseReasons.find((one) => one === row?.pausedReason);
   return {
