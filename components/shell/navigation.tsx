@@ -1,4 +1,5 @@
 import {
+  Bell,
   Boxes,
   ChartColumn,
   CreditCard,
@@ -42,6 +43,7 @@ export const destinations: readonly DestinationGroup[] = [
     pages: [
       { path: 'logs', label: 'Logs', icon: <ScrollText /> },
       { path: 'usage', label: 'Usage', icon: <ChartColumn /> },
+      { path: 'alerts', label: 'Alerts', icon: <Bell /> },
     ],
   },
   {

@@ -159,6 +159,7 @@ test.describe('light on a desk and dark on a phone', () => {
       ['management-keys', 'Management keys'],
       ['audit', 'Audit log'],
       ['settings', 'Settings'],
+      ['alerts', 'Alerts'],
     ]) {
       await page.goto(`/${home.slug}/${path}`);
       await expect(page.getByRole('heading', { level: 1, name: heading ?? '' })).toBeVisible();

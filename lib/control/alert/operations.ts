@@ -38,7 +38,7 @@ const shownSwitches = z.object({
   low_balance: z.boolean(),
 });
 
-const showAlertSettings = read({
+export const showAlertSettings = read({
   name: 'alert.settings',
   summary: 'Which kinds of alerts a workspace is told of.',
   reach: 'workspace',

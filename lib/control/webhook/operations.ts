@@ -16,7 +16,7 @@ const url = words(
   {
     label: 'Address',
     help: 'Where events are sent: https, on the public internet.',
-    example: 'https://192.0.2.10/hook',
+    example: 'https://hooks.example.com/gateway',
   },
   1000,
 );
@@ -176,7 +176,7 @@ export const redeliver = change({
   },
 });
 
-const listWebhooks = read({
+export const listWebhooks = read({
   name: 'webhook.list',
   summary: 'The webhooks of a workspace.',
   reach: 'workspace',

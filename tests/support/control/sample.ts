@@ -31,6 +31,8 @@ export async function sampleOf(
   if (operation.name === 'management-key.create') input.role = 'viewer';
   // Of which no two workspaces have one.
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
+  // By its number, so that no name has to be resolved.
+  if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';
   if (operation.name === 'webhook.redeliver') {
     const test = operations.find(({ name }) => name === 'webhook.test');
     const asked = { actor: operator, workspace, input: { id: input.id } };

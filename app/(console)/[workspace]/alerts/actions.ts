@@ -1,0 +1,24 @@
+'use server';
+
+import { operationAction } from '#lib/console/operation';
+import { setAlerts } from '#lib/control/alert/operations';
+import {
+  createWebhook,
+  deleteWebhook,
+  redeliver,
+  setWebhook,
+  testWebhook,
+} from '#lib/control/webhook/operations';
+
+export const setAlertsAction = operationAction(setAlerts);
+
+/** Its answer is the only one that ever carries the secret of a webhook. */
+export const createWebhookAction = operationAction(createWebhook);
+
+export const setWebhookAction = operationAction(setWebhook);
+
+export const deleteWebhookAction = operationAction(deleteWebhook);
+
+export const testWebhookAction = operationAction(testWebhook);
+
+export const redeliverAction = operationAction(redeliver);

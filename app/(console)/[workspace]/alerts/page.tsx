@@ -1,0 +1,159 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { CreateWebhook } from '#components/alerts/create-webhook';
+import { DeliveryTable } from '#components/alerts/delivery-table';
+import { WebhookTable } from '#components/alerts/webhook-table';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { Section } from '#components/section';
+import { SettingsForm } from '#components/settings/settings-form';
+import { Badge } from '#components/ui/badge';
+import { formOf } from '#lib/console/form';
+import { listAddress } from '#lib/console/list-address';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showMoment, showZone } from '#lib/console/show/time';
+import { deliveryRowOf } from '#lib/console/team/delivery-rows';
+import { listAlerts, setAlerts, showAlertSettings } from '#lib/control/alert/operations';
+import { may, rolesThatMay } from '#lib/control/role';
+import { createWebhook, listDeliveries, listWebhooks } from '#lib/control/webhook/operations';
+import {
+  createWebhookAction,
+  deleteWebhookAction,
+  redeliverAction,
+  setAlertsAction,
+  setWebhookAction,
+  testWebhookAction,
+} from './actions';
+
+export const metadata: Metadata = { title: 'Alerts' };
+
+const switches = formOf(setAlerts.fields).map((field) => ({
+  ...field,
+  label: `${field.label}: ${field.help.charAt(0).toLowerCase()}${field.help.slice(1)}`,
+}));
+
+interface AlertsPageProps {
+  params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function AlertsPage({ params, searchParams }: AlertsPageProps) {
+  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const { slug, timeZone } = workspace;
+  const query = await searchParams;
+  const [after, chosen] = [[query.after].flat()[0], [query.webhook].flat()[0] ?? null];
+  const [alerts, settings, webhooks, deliveries] = await Promise.all([
+    readForPage(listAlerts, slug, { after, limit: 20 }),
+    readForPage(showAlertSettings, slug, {}),
+    readForPage(listWebhooks, slug, { limit: 100 }),
+    chosen === null ? null : readForPage(listDeliveries, slug, { id: chosen, limit: 50 }),
+  ]);
+  const nowMs = Date.now();
+  const mayChange = may(role, 'workspace:write');
+  const locked = mayChange
+    ? null
+    : `Your role is ${role}. Ask an ${rolesThatMay('workspace:write')} to change what is told.`;
+  const here = `/${slug}/alerts`;
+  return (
+    <>
+      <PageHead title="Alerts">
+        What owners and admins are told by mail and your servers by webhook, once when it begins.
+      </PageHead>
+      <Section title="Told lately" note={`Times in ${showZone(timeZone, nowMs)}`}>
+        {alerts.data.length === 0 ? (
+          <p className="px-4 py-3 text-muted">Nothing had to be told yet.</p>
+        ) : (
+          <ol className="divide-y">
+            {alerts.data.map(({ id, title, text, page, raisedAt, endedAt }) => (
+              <li key={id} className="grid gap-0.5 px-4 py-2.5">
+                <span className="flex flex-wrap items-center justify-between gap-x-4">
+                  <Link
+                    href={`/${slug}/${page}`}
+                    prefetch={false}
+                    className="min-w-0 font-medium [overflow-wrap:anywhere] hover:underline"
+                  >
+                    {title}
+                  </Link>
+                  <span className="flex items-center gap-2 text-muted text-xs tabular-nums">
+                    {endedAt === null ? (
+                      <Badge tone="warn">holds</Badge>
+                    ) : (
+                      <Badge tone="outline">passed</Badge>
+                    )}
+                    {showMoment(Date.parse(raisedAt), timeZone)}
+                  </span>
+                </span>
+                <span className="text-muted leading-5 [overflow-wrap:anywhere]">{text}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Section>
+      {after || alerts.next ? (
+        <PagesNav
+          label="Pages of the alerts"
+          first={after ? here : null}
+          next={alerts.next ? listAddress(here, { after: alerts.next }) : null}
+        >
+          The newest first.
+        </PagesNav>
+      ) : null}
+      <Section title="What is told">
+        <SettingsForm
+          key={JSON.stringify(settings)}
+          workspace={slug}
+          fields={switches}
+          initial={settings}
+          locked={locked}
+          send={setAlertsAction}
+          saved="What is told is saved"
+        />
+      </Section>
+      <section aria-labelledby="webhooks" className="grid min-w-0 gap-3">
+        <header className="flex flex-wrap items-end justify-between gap-3">
+          <div className="grid gap-1">
+            <h2 id="webhooks" className="font-semibold text-base">
+              Webhooks
+            </h2>
+            <p className="max-w-2xl text-muted leading-5">
+              Each alert as signed JSON to your own address, on the public internet and by https. What is not
+              taken is sent again for 24 hours.
+            </p>
+          </div>
+          {mayChange ? (
+            <CreateWebhook
+              workspace={slug}
+              fields={formOf(createWebhook.fields)}
+              create={createWebhookAction}
+            />
+          ) : null}
+        </header>
+        {webhooks.data.length > 0 ? (
+          <WebhookTable
+            workspace={slug}
+            webhooks={webhooks.data}
+            chosen={chosen}
+            mayChange={mayChange}
+            test={testWebhookAction}
+            set={setWebhookAction}
+            remove={deleteWebhookAction}
+          />
+        ) : null}
+        {deliveries && chosen !== null ? (
+          deliveries.data.length === 0 ? (
+            <p className="text-muted">Nothing was sent there in the last 30 days. Send a test.</p>
+          ) : (
+            <DeliveryTable
+              workspace={slug}
+              webhook={chosen}
+              rows={deliveries.data.map((one) => deliveryRowOf(one, { timeZone, nowMs }))}
+              mayChange={mayChange}
+              redeliver={redeliverAction}
+            />
+          )
+        ) : null}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { useTransition } from 'react';
+import type { Answer } from '#components/form/answer';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { toast } from '#components/ui/toaster';
+import type { DeliveryRow } from '#lib/console/team/delivery-rows';
+
+interface DeliveryTableProps {
+  workspace: string;
+  webhook: string;
+  rows: readonly DeliveryRow[];
+  mayChange: boolean;
+  redeliver(workspace: string, input: { id: string; delivery: string }): Promise<Answer<unknown>>;
+}
+
+/** What was sent to a webhook and what became of it. */
+export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }: DeliveryTableProps) {
+  const router = useRouter();
+  const [pending, startTransition] = useTransition();
+
+  function again(delivery: string) {
+    startTransition(async () => {
+      const answer = await redeliver(workspace, { id: webhook, delivery }).catch(() => null);
+      if (answer?.ok) toast.success('It is sent again');
+      else toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
+      router.refresh();
+    });
+  }
+
+  return (
+    <Table label="Deliveries">
+      <thead>
+        <tr>
+          <HeadCell>Event</HeadCell>
+          <HeadCell>State</HeadCell>
+          <HeadCell>Tries</HeadCell>
+          <HeadCell>Last answer</HeadCell>
+          <HeadCell>Queued</HeadCell>
+          <HeadCell>
+            <span className="sr-only">Actions</span>
+          </HeadCell>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <Row key={row.id}>
+            <Cell>
+              <code className="font-mono text-[0.8125rem]">{row.event}</code>
+            </Cell>
+            <Cell>
+              <Badge tone={row.tone} dot title={row.next ?? undefined}>
+                {row.state}
+              </Badge>
+            </Cell>
+            <Cell className="tabular-nums">{row.tries}</Cell>
+            <Cell className="min-w-40 [overflow-wrap:anywhere]">{row.answer}</Cell>
+            <Cell className="whitespace-nowrap" title={row.queued.exact}>
+              {row.queued.text}
+            </Cell>
+            <Cell className="w-px">
+              {mayChange ? (
+                <Button size="small" disabled={pending} onClick={() => again(row.id)}>
+                  Send again
+                </Button>
+              ) : null}
+            </Cell>
+          </Row>
+        ))}
+      </tbody>
+    </Table>
+  );
+}

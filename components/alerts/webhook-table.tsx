@@ -1,0 +1,128 @@
+'use client';
+
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { useState, useTransition } from 'react';
+import type { Answer } from '#components/form/answer';
+import { ConfirmDialog } from '#components/form/confirm-dialog';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { toast } from '#components/ui/toaster';
+
+interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly enabled: boolean;
+}
+
+type Change<Input> = (workspace: string, input: Input) => Promise<Answer<unknown>>;
+
+interface WebhookTableProps {
+  workspace: string;
+  webhooks: readonly Webhook[];
+  /** The one whose deliveries are shown. */
+  chosen: string | null;
+  mayChange: boolean;
+  test: Change<{ id: string }>;
+  set: Change<{ id: string; enabled: boolean }>;
+  remove: Change<{ id: string }>;
+}
+
+/** Where alerts are sent. */
+export function WebhookTable(props: WebhookTableProps) {
+  const { workspace, webhooks, chosen, mayChange, test, set, remove } = props;
+  const router = useRouter();
+  const [asked, ask] = useState<Webhook | null>(null);
+  const [pending, startTransition] = useTransition();
+
+  function run(work: Promise<Answer<unknown>>, done: string) {
+    startTransition(async () => {
+      const answer = await work.catch(() => null);
+      if (answer?.ok) toast.success(done);
+      else toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
+      router.refresh();
+    });
+  }
+
+  return (
+    <>
+      <Table label="Webhooks">
+        <thead>
+          <tr>
+            <HeadCell>Address</HeadCell>
+            <HeadCell>State</HeadCell>
+            <HeadCell>
+              <span className="sr-only">Actions</span>
+            </HeadCell>
+          </tr>
+        </thead>
+        <tbody>
+          {webhooks.map((hook) => (
+            <Row key={hook.id}>
+              <Cell className="min-w-52 [overflow-wrap:anywhere]">
+                <code className="font-mono text-[0.8125rem]">{hook.url}</code>
+              </Cell>
+              <Cell>
+                <Badge tone={hook.enabled ? 'good' : 'neutral'} dot>
+                  {hook.enabled ? 'On' : 'Off'}
+                </Badge>
+              </Cell>
+              <Cell className="w-px">
+                <span className="flex items-center justify-end gap-1.5">
+                  <Link
+                    href={`/${workspace}/alerts?webhook=${hook.id}`}
+                    aria-current={chosen === hook.id ? 'true' : undefined}
+                    className="whitespace-nowrap px-2 text-muted underline underline-offset-2 hover:text-ink"
+                  >
+                    Deliveries
+                  </Link>
+                  {mayChange ? (
+                    <>
+                      <Button
+                        size="small"
+                        disabled={pending}
+                        onClick={() => run(test(workspace, { id: hook.id }), 'A test event is on its way')}
+                      >
+                        Send test
+                      </Button>
+                      <Button
+                        size="small"
+                        disabled={pending}
+                        onClick={() =>
+                          run(
+                            set(workspace, { id: hook.id, enabled: !hook.enabled }),
+                            hook.enabled ? 'The webhook is off' : 'The webhook is on',
+                          )
+                        }
+                      >
+                        {hook.enabled ? 'Switch off' : 'Switch on'}
+                      </Button>
+                      <Button size="small" tone="quiet" onClick={() => ask(hook)}>
+                        Delete
+                      </Button>
+                    </>
+                  ) : null}
+                </span>
+              </Cell>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+      <ConfirmDialog
+        open={asked !== null}
+        onOpenChange={(open) => (open ? undefined : ask(null))}
+        title="Delete this webhook?"
+        description={
+          <>
+            Nothing is sent to <code className="font-mono [overflow-wrap:anywhere]">{asked?.url}</code> any
+            more, and its log of deliveries goes with it.
+          </>
+        }
+        verb={{ idle: 'Delete webhook', pending: 'Deleting…' }}
+        act={() => remove(workspace, { id: asked?.id ?? '' })}
+        done="The webhook is deleted"
+      />
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { showAgo, showMoment, showZone } from '#lib/console/show/time';
+
+interface ListedDelivery {
+  readonly id: string;
+  readonly event: string;
+  readonly state: 'delivered' | 'waiting' | 'given up';
+  readonly tries: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly createdAt: string;
+  readonly nextTryAt: string | null;
+}
+
+/** A delivery, ready to read. */
+export interface DeliveryRow {
+  readonly id: string;
+  readonly event: string;
+  readonly state: string;
+  readonly tone: 'good' | 'warn' | 'bad';
+  readonly tries: number;
+  readonly answer: string;
+  /** When it is tried next; null: it is not. */
+  readonly next: string | null;
+  readonly queued: { readonly text: string; readonly exact: string };
+}
+
+const tones = { delivered: 'good', waiting: 'warn', 'given up': 'bad' } as const;
+
+export function deliveryRowOf(one: ListedDelivery, place: { timeZone: string; nowMs: number }): DeliveryRow {
+  const { id, event, state, tries, status, error, nextTryAt } = one;
+  const { timeZone, nowMs } = place;
+  const atMs = Date.parse(one.createdAt);
+  return {
+    ...{ id, event, state, tries, tone: tones[state] },
+    answer: error ?? (status === null ? 'none yet' : String(status)),
+    next: nextTryAt === null ? null : `next try ${showAgo(Date.parse(nextTryAt), nowMs)}`,
+    queued: {
+      text: showAgo(atMs, nowMs),
+      exact: `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`,
+    },
+  };
+}
