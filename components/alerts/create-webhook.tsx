@@ -5,7 +5,7 @@ import { useRouter } from 'next/navigation';
 import { useRef, useState } from 'react';
 import type { Answer } from '#components/form/answer';
 import { OperationForm } from '#components/form/operation-form';
-import { ShownOnce } from '#components/keys/secret-dialog';
+import { ShownOnce } from '#components/keys/popups/secret-dialog';
 import { Button } from '#components/ui/button';
 import { Dialog } from '#components/ui/dialog';
 import type { FormField } from '#lib/console/form';
