@@ -95,7 +95,7 @@ export class LimitGate {
     }
     key.place();
     workspace.place();
-    if (pass) this.#shared?.admit(pass);
+    if (pass) this.#shared?.place(pass);
     this.#calls.place(callId, { key, workspace, pass: pass ?? null });
     return null;
   }
@@ -122,7 +122,7 @@ export class LimitGate {
       if (refused) return refused;
     }
     if (pass) this.#shared?.admit(pass);
-    if (placed) this.#shared?.renew(placed);
+    if (placed) this.#shared?.takeOver(placed);
     const keyBooked = key.book(need, tokens, nowMono);
     const workspaceBooked = workspace.book(need, tokens, nowMono);
     const claim: Claim = {

@@ -38,6 +38,9 @@ export interface Subject {
 
 const TICK_MS = 250;
 const SWEEP_MS = 10_000;
+/** A request that was taken longer ago is taken anew: for a call that is admitted now, and one that waits on. ms. */
+const STALE_MS = 500;
+const PLACED_MS = 20_000;
 
 /**
  * Limits that several processes share (contract: limits/stores): permits in memory, asked of the store before they run
@@ -48,6 +51,7 @@ export class SharedLimits {
   readonly #given: SharedLimitParts;
   readonly #breaker = new Breaker();
   readonly #desks = new Map<string, Desk>();
+  readonly #placed = new Set<Pass>();
   readonly #bounds = new WeakMap<StoredLimits, { readonly of: Fleet; readonly share: StoredLimits }>();
   #timer: NodeJS.Timeout | null = null;
   #sweptMono = Number.NEGATIVE_INFINITY;
@@ -142,6 +146,7 @@ export class SharedLimits {
   /** A call has ended: `actual` tokens replace its estimate; `undone`: it never started. */
   end(pass: Pass, actual: number, undone: boolean): void {
     this.leave(pass);
+    this.#placed.delete(pass);
     if (pass.verdict.kind !== 'held') return;
     const nowMono = this.#parts.clock.mono();
     for (const held of pass.verdict.held) {
@@ -150,16 +155,22 @@ export class SharedLimits {
     }
   }
 
-  /** A call that waited for its body with a request in hand is admitted now. */
-  renew({ verdict }: Pass): void {
-    if (verdict.kind !== 'held') return;
-    const nowMono = this.#parts.clock.mono();
-    for (const held of verdict.held) held.permits.renewRequest(held, nowMono);
+  /** The call waits for its body with a request in hand, which counts as admitted now until then. */
+  place(pass: Pass): void {
+    this.admit(pass);
+    this.#placed.add(pass);
+  }
+
+  /** A call that waited for its body is admitted now. */
+  takeOver(pass: Pass): void {
+    this.#placed.delete(pass);
+    renew(pass, STALE_MS, this.#parts.clock.mono());
   }
 
   /** Tells the store what is due. */
   tick(): void {
     const nowMono = this.#parts.clock.mono();
+    for (const pass of this.#placed) renew(pass, PLACED_MS, nowMono);
     for (const [id, desk] of this.#desks) if (!desk.tick(nowMono)) this.#desks.delete(id);
     if (nowMono - this.#sweptMono < SWEEP_MS) return;
     this.#sweptMono = nowMono;
@@ -189,6 +200,11 @@ const unlimited: StoredLimits = { rpm: null, tpm: null, concurrency: null };
 function hold(pass: Pass, nowMono: number): void {
   const { key, workspace, take } = pass;
   pass.verdict = { kind: 'held', held: [key.take(take, nowMono), workspace.take(take, nowMono)] };
+}
+
+function renew({ verdict }: Pass, staleMs: number, nowMono: number): void {
+  if (verdict.kind !== 'held') return;
+  for (const held of verdict.held) held.permits.renewRequest(held, staleMs, nowMono);
 }
 
 function usualTimer(ms: number, work: () => void): () => void {

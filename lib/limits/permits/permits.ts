@@ -28,8 +28,6 @@ export interface Held {
 const REFUSED_MS = 250;
 /** The same for a full concurrency limit, which any end of a call may free. */
 const FULL_MS = 50;
-/** A request that was taken longer ago is taken anew for a call that starts now, ms. */
-const STALE_MS = 500;
 
 /** What this process holds of the limits of one key or workspace. Monotonic ms. */
 export class Permits {
@@ -106,9 +104,9 @@ export class Permits {
     held.tokens = null;
   }
 
-  /** A request that was taken for a call whose body took long to arrive counts as taken now. */
-  renewRequest(held: Held, nowMono: number): void {
-    if (!held.request || nowMono - held.request.usedMono < STALE_MS) return;
+  /** A request that was taken more than `staleMs` ago counts as taken now: the body of its call takes long to arrive. */
+  renewRequest(held: Held, staleMs: number, nowMono: number): void {
+    if (!held.request || nowMono - held.request.usedMono < staleMs) return;
     this.giveRequestBack(held);
     held.request = this.#grants.use(undefined, 1, 0, nowMono);
   }

@@ -128,4 +128,21 @@ describe('calls at once, over processes (contract: limits/concurrency)', () => {
     await simulation.run(simulation.nowMs + 2_000);
     expect(answers).toHaveLength(2);
   });
+
+  it('a place counts as a request of now, however long its body takes (contract: body/large-first)', async () => {
+    const { simulation, members, snapshot } = startFleet(2, { rpm: 1 });
+    const [one, two] = members;
+    const answers: unknown[] = [];
+    void one?.place('a', snapshot).then((refused) => answers.push(refused));
+    for (let minute = 0; minute < 3; minute++) {
+      await simulation.run(simulation.nowMs + 61_000);
+      void two?.claim(snapshot).then((answer) => answers.push(answer));
+    }
+    void one?.claim(snapshot, { callId: 'a', placed: true }).then((answer) => answers.push(answer));
+    await simulation.run(simulation.nowMs + 59_000);
+    void two?.claim(snapshot).then((answer) => answers.push(answer));
+    await simulation.run(simulation.nowMs + 2_000);
+    const full = { code: 'api_key_rpm_exceeded' };
+    expect(answers).toMatchObject([null, full, full, { callId: 'a' }, full, full]);
+  });
 });
