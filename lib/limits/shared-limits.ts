@@ -151,7 +151,8 @@ export class SharedLimits {
     const nowMono = this.#parts.clock.mono();
     for (const held of pass.verdict.held) {
       if (undone) held.permits.giveRequestBack(held);
-      held.permits.settleTokens(held, pass.take.tokens ?? 0, undone ? 0 : actual, nowMono);
+      const used = undone ? 0 : actual;
+      if (held.permits.settleTokens(held, pass.take.tokens ?? 0, used, nowMono)) pass.desk.tellWithin(0);
     }
   }
 

@@ -96,12 +96,17 @@ export class Permits {
     held.request = null;
   }
 
-  /** The actual tokens of a call replace its estimate (contract: limits/tpm-settled). */
-  settleTokens(held: Held, estimate: number, actual: number, nowMono: number): void {
-    if (!held.tokens) return;
+  /**
+   * The actual tokens of a call replace its estimate (contract: limits/tpm-settled).
+   * @returns whether the store should hear of it at once: what was used beyond the estimate delays other requests, and
+   * the waits that it names must know.
+   */
+  settleTokens(held: Held, estimate: number, actual: number, nowMono: number): boolean {
+    if (!held.tokens) return false;
     if (actual > estimate) this.#grants.use(undefined, 0, actual - estimate, nowMono);
     else if (actual < estimate) this.#grants.lower(held.tokens, { requests: 0, tokens: estimate - actual });
     held.tokens = null;
+    return actual > estimate && this.limits.tpm !== null;
   }
 
   /** A request that was taken more than `staleMs` ago counts as taken now: the body of its call takes long to arrive. */

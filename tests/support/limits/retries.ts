@@ -42,20 +42,25 @@ export async function retryAlone(
     const passed: { atMs: number }[] = [];
     const everyMs = 50 + pick(3_000);
     let refused = false;
+    let asking = 0;
     const claim = (tokens: number) =>
       members[pick(processes)]?.claim(snapshot, { need: 'generate', tokens }) ?? Promise.reject(new Error());
     const ends = (answer: Claim, tokens: number) => {
       const member = members.find(({ holds }) => holds(answer.callId));
-      // It used less, more, or what was estimated; what ends after the refusal takes nothing more.
+      // It used less, more, or what was estimated; nothing more, where it ends after the refusal was decided.
       const actual = next() < 0.3 ? null : Math.floor(tokens * next() * 1.3);
       simulation.later(pick(400), () =>
-        member?.end(answer, { tokens: refused && actual !== null ? Math.min(actual, tokens) : actual }),
+        member?.end(answer, {
+          tokens: (refused || asking > 0) && actual !== null ? Math.min(actual, tokens) : actual,
+        }),
       );
     };
     const step = (): void => {
       if (refused) return;
       const tokens = 1 + pick(largest);
+      asking++;
       void claim(tokens).then((answer) => {
+        asking--;
         if (admitted(answer)) {
           passed.push({ atMs: simulation.nowMs });
           ends(answer, tokens);
