@@ -17,11 +17,15 @@ const starters: Readonly<Record<string, StartTarget>> = {
   bare: startBare,
   node: startGateway('node'),
   web: startGateway('web'),
+  // One process and two, with the load on the same cores: `--only workers-1,workers-2 --cases throughput`.
+  'workers-1': startGateway('node', 1),
+  'workers-2': startGateway('node', 2),
 };
+const usual = ['upstream', 'bare', 'node', 'web'];
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: Object.keys(starters).join(',') },
+    only: { type: 'string', default: usual.join(',') },
     cases: { type: 'string', default: '' },
     seconds: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '3' },

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, constants, setPriority } from 'node:os';
 
-/** Core 0 is the server's, core 1 everything else's: the server's speed is then one core's. */
-export type Place = 'server' | 'rest';
+/** Core 0 is the server's, core 1 everything else's: the server's speed is then one core's. `any` is not kept to a core. */
+export type Place = 'server' | 'rest' | 'any';
 
 const taskset = findTaskset();
 
@@ -29,7 +29,8 @@ export function startNode(
   env: Record<string, string> = {},
 ): ChildProcess {
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', ...args];
-  const [command = '', ...rest] = taskset === null ? node : [taskset, '-c', coreOf(place), ...node];
+  const [command = '', ...rest] =
+    taskset === null || place === 'any' ? node : [taskset, '-c', coreOf(place), ...node];
   return spawn(command, rest, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
 }
 

@@ -217,10 +217,9 @@ function problemsOf(settings: Settings): string[] {
       'STRIPE_API_BASE: a stand-in never gets a live key. Unset it, or use a test key (sk_test_…).',
     );
   }
-  if (settings.SETTLEMENT === 'database') {
-    // Whoever asks for it has no disk to keep: to settle by journal in silence would lose their money.
+  if (settings.SETTLEMENT === 'database' && settings.DATABASE_URL === undefined) {
     problems.push(
-      'SETTLEMENT: "database" is not there yet. Unset it and keep DATA_DIR, which holds the journal.',
+      'SETTLEMENT: "database" needs PostgreSQL. Set DATABASE_URL, or unset it: the embedded database settles by journal.',
     );
   }
   return problems;

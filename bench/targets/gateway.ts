@@ -6,15 +6,20 @@ import { requestBody } from '../answers.ts';
 import type { Bench, StartTarget } from '../plan.ts';
 import { moveChildren, run, startNode, stop } from '../processes.ts';
 
-/** The gateway by one of its lanes: key, limits, funds, metering and journal on, as a customer gets it. */
-export function startGateway(lane: 'node' | 'web'): StartTarget {
+/**
+ * The gateway by one of its lanes: key, limits, funds, metering and journal on, as a customer gets it.
+ * @param workers how many processes serve; given, none of them is kept to a core.
+ */
+export function startGateway(lane: 'node' | 'web', workers?: number): StartTarget {
   return async (bench) => {
-    const dataDir = join(bench.folder, lane);
+    const name = workers === undefined ? lane : `workers-${workers}`;
+    const dataDir = join(bench.folder, name);
     await mkdir(dataDir, { recursive: true });
     const port = await freePort();
     const env = {
       NODE_ENV: 'production',
       LANE: lane,
+      WORKERS: String(workers ?? 1),
       PORT: String(port),
       HOST: '127.0.0.1',
       DATA_DIR: dataDir,
@@ -28,16 +33,20 @@ export function startGateway(lane: 'node' | 'web'): StartTarget {
     };
     // As scripts/start.mjs starts it.
     const profile = bench.profile ? ['--cpu-prof', '--cpu-prof-dir=bench/results'] : [];
-    const child = startNode('server', [...serverFlags, ...profile, 'server.ts'], env);
+    const child = startNode(
+      workers === undefined ? 'server' : 'any',
+      [...serverFlags, ...profile, 'server.ts'],
+      env,
+    );
     // A full pipe would stop the server.
     child.stdout?.resume();
     try {
       await untilReady(port, () => child.exitCode ?? child.signalCode);
-      const key = await prepare(bench, dataDir, lane, env);
+      const key = await prepare(bench, dataDir, name, env);
       await probe(port, key);
-      moveChildren(child.pid ?? 0);
+      if (workers === undefined) moveChildren(child.pid ?? 0);
       const models = { whole: 'bench/instant', stream: 'bench/stream' };
-      return { name: lane, pid: child.pid ?? 0, port, key, models, stop: () => stop(child) };
+      return { name, pid: child.pid ?? 0, port, key, models, stop: () => stop(child) };
     } catch (error) {
       await stop(child);
       throw error;

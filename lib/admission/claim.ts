@@ -21,6 +21,8 @@ export interface ClaimRequest {
   readonly placed?: boolean;
   /** What limits that other processes share said to it; the coordinator's own. */
   readonly pass?: Pass;
+  /** What recovery needs of the call where no journal has it, to be written with its hold; absent: nothing is to pay. */
+  readonly open?: () => Uint8Array;
 }
 
 /** Where the hold stands: in a lease (memory), as a row in PostgreSQL, or nowhere (nothing to pay). */

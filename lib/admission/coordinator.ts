@@ -24,6 +24,8 @@ export interface CoordinatorParts {
   flushSettlement(): Promise<void>;
   /** Limits that other processes share; null or none: this process counts alone. */
   readonly shared?: SharedLimits | null;
+  /** Settlement without a journal: nothing is leased, and each hold is a row, which the settlement of its call removes. */
+  readonly byRows?: boolean;
   /** Errors that no call is waiting for. */
   report(error: unknown): void;
 }
@@ -134,8 +136,9 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       capped: hasCaps(key.caps),
       amountNano: request.holdNano,
       mustFit: workspace.strict,
-      mode: request.durable ? 'claim-row' : 'claim',
+      mode: request.durable || parts.byRows ? 'claim-row' : 'claim',
       atMs: request.atMs,
+      ...(parts.byRows && request.open && { open: request.open() }),
     } as const;
     return new Promise((resolve) => {
       const take = (from: 'lease' | 'row') => admitWaiting(request, from);
@@ -165,7 +168,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
   function decideClaim(request: ClaimRequest): ReturnType<Coordinator['claim']> {
     if (request.need !== 'generate') return admit(request, free);
-    const leased = !request.durable && owner.lives(clock.mono());
+    const leased = !request.durable && !parts.byRows && owner.lives(clock.mono());
     const means = leased ? meansFor(request.snapshot, request.holdNano) : null;
     return means ? admit(request, means) : waitForMoney(request);
   }
@@ -200,8 +203,9 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
     release(claim, outcome) {
       const ended = calls.release(claim.callId, outcome, clock.mono());
-      // The drain removes the row of a call with a charge, together with posting it.
-      if (ended && claim.funding === 'row' && outcome.chargeNano <= 0n) void unwanted.remove([claim.callId]);
+      // Settlement removes the row of a call with a charge, together with posting it; without a journal every row.
+      const removed = parts.byRows || outcome.chargeNano > 0n;
+      if (ended && claim.funding === 'row' && !removed) void unwanted.remove([claim.callId]);
     },
 
     posted(posts) {

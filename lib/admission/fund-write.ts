@@ -1,4 +1,5 @@
 import { moment, nano, text, uuid } from '#lib/admission/funds/literals';
+import { insertOpenCall } from '#lib/admission/funds/open-call';
 import type { LeaseRef, Want } from '#lib/admission/money-store';
 
 /** @returns statements that keep `keepNano` of a lease (null: all of it) and add a grant. */
@@ -38,7 +39,8 @@ export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId:
       ? ''
       : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
          VALUES ${rows.join(', ')} ON CONFLICT (call_id) DO NOTHING;`;
-  return claims + growths.join('');
+  const opens = wants.flatMap(({ callId, open }) => (open ? [insertOpenCall(callId, open)] : []));
+  return claims + growths.join('') + opens.join('');
 }
 
 /** Asks other owners for what they have not spent; `awaiting` sees the answer. */

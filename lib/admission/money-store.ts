@@ -67,6 +67,8 @@ export interface Want {
   /** A new hold, or one that must be a row; or more for a running one, which stands in a lease or as a row. */
   readonly mode: 'claim' | 'claim-row' | 'grow-lease' | 'grow-row';
   readonly atMs: number;
+  /** What recovery needs of the call, to be written with its hold; absent: the journal has it. */
+  readonly open?: Uint8Array;
 }
 
 export interface FundAsk {

@@ -72,3 +72,25 @@ export function setRuntime(runtime: Runtime | null): void {
 export function getRuntime(): Runtime | null {
   return ((globalThis as Record<symbol, unknown>)[slot] as Runtime | undefined) ?? null;
 }
+
+type Starter = () => Promise<Runtime | null>;
+
+const starterSlot = Symbol.for('model-gateway.runtime-starter');
+const startingSlot = Symbol.for('model-gateway.runtime-starting');
+
+/** Tells how a process without a runtime makes one: that of a host that runs only Next. */
+export function setRuntimeStarter(start: Starter): void {
+  (globalThis as Record<symbol, unknown>)[starterSlot] = start;
+}
+
+/** The runtime, made by the starter when there is none: once for all that ask, and anew after a failure. */
+export async function findRuntime(): Promise<Runtime | null> {
+  const known = getRuntime();
+  const slots = globalThis as Record<symbol, unknown>;
+  const start = slots[starterSlot] as Starter | undefined;
+  if (known !== null || start === undefined) return known;
+  slots[startingSlot] ??= start().finally(() => {
+    slots[startingSlot] = undefined;
+  });
+  return slots[startingSlot] as Promise<Runtime | null>;
+}

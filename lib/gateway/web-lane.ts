@@ -1,12 +1,12 @@
 import type { Arrival, HeaderList, Reply } from '#lib/gateway/lane';
-import { getRuntime } from '#lib/gateway/runtime';
+import { findRuntime, getRuntime, type Runtime } from '#lib/gateway/runtime';
 import { serve } from '#lib/gateway/serve';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
 import { createWebBody, type WebBody } from '#lib/gateway/web-body';
 
 /** The lane for any host that runs only Next: the same pipeline through web `Request` and `Response`. */
-export function webLane(request: Request): Promise<Response> {
-  const runtime = getRuntime() ?? unconfiguredRuntime();
+export async function webLane(request: Request): Promise<Response> {
+  const runtime = getRuntime() ?? (await startRuntime());
   const url = new URL(request.url);
   return new Promise((resolve) => {
     const goneListeners: (() => void)[] = [];
@@ -33,6 +33,17 @@ export function webLane(request: Request): Promise<Response> {
       })
       .finally(() => body.release());
   });
+}
+
+/** Of a host that has none yet. One that cannot be made refuses each call with an id, and is tried again with the next. */
+async function startRuntime(): Promise<Runtime> {
+  try {
+    return (await findRuntime()) ?? unconfiguredRuntime();
+  } catch (error) {
+    const runtime = unconfiguredRuntime();
+    runtime.report(error, null);
+    return runtime;
+  }
 }
 
 /** Statuses that a web Response takes no body for. */

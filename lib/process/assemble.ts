@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { createCoordinator } from '#lib/admission/coordinator';
-import { createMoneyStore } from '#lib/admission/lease';
 import { keepFunds } from '#lib/billing/rounds';
 import { type Clock, systemClock } from '#lib/clock';
 import { takeOwnDirectory } from '#lib/data/directory/own-directory';
@@ -20,19 +18,13 @@ import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
-import { settleLeftovers } from '#lib/process/books/leftovers';
+import type { Books, BooksParts } from '#lib/process/books/books';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { openJobs } from '#lib/process/jobs';
 import { remember } from '#lib/process/memory/remember';
-import { openTelemetry } from '#lib/process/telemetry';
 import type { Place } from '#lib/process/workers/place';
 import { createHealth } from '#lib/routing/breaker';
 import { createHolders } from '#lib/routing/holders';
-import { startDrain } from '#lib/settlement/drain';
-import { openJournal } from '#lib/settlement/journal';
-import { endOwn } from '#lib/settlement/once/positions';
-import { listRecentAdmissions } from '#lib/settlement/recent';
-import { countSetAside } from '#lib/settlement/set-aside';
 import { keepFolded } from '#lib/settlement/usage/fold';
 import { type Answers, listenForPolls } from '#lib/snapshot/announce';
 import { createPools } from '#lib/upstream/pools';
@@ -47,6 +39,7 @@ const CUT_DRAINS_MS = 2_000;
 /** What it needs of its place. */
 interface Ground extends Pick<Place, 'db' | 'worker'> {
   readonly upstreams: Pick<Place['upstreams'], 'envSecret'>;
+  openBooks(parts: BooksParts): Promise<Books>;
 }
 
 /**
@@ -55,30 +48,24 @@ interface Ground extends Pick<Place, 'db' | 'worker'> {
  */
 export async function assemble(
   env: Env,
-  { db, upstreams, worker }: Ground,
+  { db, upstreams, worker, openBooks }: Ground,
   log: Logger,
   clock: Clock = systemClock,
   limitsInMemory = false,
 ): Promise<GatewayProcess> {
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
-  const journalDir = join(env.dataDir, 'journal');
   const report = (error: unknown, callId: string | null) =>
     log.error(
       { callId, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) },
       'fault',
     );
 
-  const telemetry = openTelemetry(env, db, journalDir, log, worker?.number);
-
   // Before old weeks go: their rows tell which calls of an old journal were posted.
-  const found = { pool: db.pool, dir: journalDir, nowMs: clock.now(), report };
-  const recent =
-    worker === null
-      ? await settleLeftovers({ ...found, onInterrupted: telemetry.onInterrupted }, log)
-      : await listRecentAdmissions(db.pool, clock.now(), new Map());
-  // One process of a machine counts what lies in the directory that it shares with the others.
-  const setAside = (worker?.number ?? 1) === 1 ? countSetAside(journalDir) : { damaged: 0, rejected: 0 };
+  const shared = limitsInMemory ? null : openSharedLimits({ env, db, ownerId, clock, log, report });
+  const open = { env, db, worker, ownerId, clock, log, shared, report };
+  const books = await openBooks(open);
+  const { journal, coordinator } = books;
   const partitions = await keepPartitions(db.pool, {
     clock,
     retentionDays: env.callRetentionDays,
@@ -86,40 +73,6 @@ export async function assemble(
   });
   const funds = keepFunds(db.pool, (error) => report(error, null));
   const folding = keepFolded(db.pool, clock, (error) => report(error, null));
-
-  const exporter = telemetry.start(ownerId, clock.now());
-  const journal = openJournal(journalDir, ownerId, {
-    report: (error) => report(error, null),
-    onFile: (file) => exporter?.begin(file),
-    onRemembered: ({ call }) => exporter?.remember(call),
-    onFailure: (error) => {
-      report(error, null);
-      exporter?.makeRoom();
-      const code = 'code' in error ? ` (${error.code})` : '';
-      coordinator.suspend(
-        `its journal cannot be written${code}; its operator must free the disk, then retry`,
-      );
-    },
-    onWritable: () => {
-      log.warn('the journal can be written again: new calls are admitted');
-      coordinator.resume();
-    },
-  });
-  const coordinator = createCoordinator({
-    clock,
-    shared: limitsInMemory ? null : openSharedLimits({ env, db, ownerId, clock, log, report }),
-    money: createMoneyStore(db, ownerId),
-    flushSettlement: () => drain.drainNow(),
-    report: (error) => report(error, null),
-  });
-  const drain = startDrain({
-    pool: db.pool,
-    journal,
-    onPosted: (calls) => coordinator.posted(calls),
-    report,
-  });
-  coordinator.restoreWindows(recent);
-  await coordinator.start();
 
   const memory = await remember({
     ...{ env, db, clock, journal, report: (error) => report(error, null) },
@@ -143,8 +96,8 @@ export async function assemble(
   const state = (): ProcessState => ({
     ready: coordinator.ready(),
     callsInFlight: coordinator.openCalls(),
-    journalBacklog: journal.backlog,
-    setAside: { damaged: setAside.damaged, rejected: setAside.rejected + journal.rejected },
+    journalBacklog: books.backlog(),
+    setAside: books.setAside(),
     leases: coordinator.leaseTotals(),
     jobs: jobs.counts,
   });
@@ -194,7 +147,7 @@ export async function assemble(
     ready: () => coordinator.ready(),
     state,
     offers,
-    telemetry: () => exporter?.state() ?? null,
+    telemetry: books.telemetry,
     finishCalls: async (patienceMs) => {
       coordinator.halt('it is stopping, send the request again');
       const untilMs = clock.mono() + patienceMs;
@@ -209,13 +162,7 @@ export async function assemble(
       await stopListening();
       await openedJobs.stop();
       await memory.close();
-      await drain.drainNow().catch((error: unknown) => report(error, null));
-      await drain.stop();
-      if (journal.open === 0 && journal.backlog === 0)
-        await endOwn(db.pool, ownerId).catch((error: unknown) => report(error, null));
-      await coordinator.close();
-      await journal.close();
-      await exporter?.stop();
+      await books.close();
       await Promise.all([partitions.stop(), folding.stop(), funds.stop()]);
       await runtime.pools.close();
       spool.remove();

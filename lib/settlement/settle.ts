@@ -4,6 +4,7 @@ import { type Change, publish } from '#lib/data/change';
 import { transact } from '#lib/data/transaction/transaction';
 import { keepResources } from '#lib/resources/insert';
 import { apply, type Effects } from '#lib/settlement/apply';
+import { takeTokens } from '#lib/settlement/by-database/open-calls';
 import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/settlement/entry';
 import { advance } from '#lib/settlement/once/positions';
 import { claimApart, unpostedOf } from '#lib/settlement/once/unposted';
@@ -24,6 +25,11 @@ export interface Posting {
   readonly again: boolean;
   /** Whether their places are passed: not when one before could be neither posted nor set aside. */
   passes(): boolean;
+  /**
+   * Without a journal: a call with a hold ends by whoever deletes its `open_call`. `expired`: only where its process has
+   * not been heard of for so long that it counts as dead.
+   */
+  readonly tokens?: 'own' | 'expired';
 }
 
 const byOwner: Posting = { own: true, again: false, passes: () => true };
@@ -61,12 +67,16 @@ async function settleIn(
   client: PoolClient,
   ownerId: string,
   given: readonly DrainedEntry[],
-  { own, again, passes }: Posting,
+  { own, again, passes, tokens }: Posting,
   rowType: number,
 ): Promise<void> {
-  const entries = again ? await unpostedOf(client, ownerId, given) : given;
+  const entries = tokens
+    ? await takeTokens(client, given, tokens)
+    : again
+      ? await unpostedOf(client, ownerId, given)
+      : given;
   const placed = passes();
-  if (placed) await advance(client, ownerId, given, own);
+  if (placed && !tokens) await advance(client, ownerId, given, own);
   const byId = new Map<string, SettledEntry>();
   const kept: KeepEntry[] = [];
   for (const entry of entries) {
@@ -77,7 +87,7 @@ async function settleIn(
     const id = entry.call.id.toLowerCase();
     if (!byId.has(id)) byId.set(id, entry);
   }
-  const unclaimed = await claimApart(client, byId, placed);
+  const unclaimed = tokens ? byId : await claimApart(client, byId, placed);
   const fresh = unclaimed.size > 0 ? await insertNew(client, unclaimed, rowType) : [];
   if (kept.length > 0) await keepResources(client, kept);
   const effects = apply(fresh);

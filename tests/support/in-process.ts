@@ -9,6 +9,7 @@ import { type Db, openDb } from '#lib/data/db';
 import { readEnv } from '#lib/env';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
+import { openJournalBooks } from '#lib/process/books/journal-books';
 import type { Health } from '#lib/routing/health';
 import { createKey, createWorkspace } from '#tests/support/control/operate';
 import { createDatabase } from '#tests/support/database';
@@ -59,7 +60,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     now: () => (stopped?.now ?? Date.now()) + aheadMs,
     mono: () => (stopped?.mono ?? performance.now()) + aheadMs,
   };
-  const ground = { db, upstreams, worker: null };
+  const ground = { db, upstreams, worker: null, openBooks: openJournalBooks };
   // Limits count in memory: a store of limits would go by its own clock.
   const running = await assemble(env, ground, pino({ level: 'silent' }), clock, true);
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));

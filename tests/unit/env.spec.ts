@@ -162,8 +162,9 @@ describe('a wrong setting stops the start', () => {
     expect(problems({ ...server, ...change })).toEqual([expect.stringMatching(line)]);
   });
 
-  it('and settlement in the database is refused, not ignored: money would hang on a disk that is not kept', () => {
-    expect(problems({ ...server, SETTLEMENT: 'database' })[0]).toMatch(/^SETTLEMENT: .*Unset it/);
+  it('and settlement by the database needs PostgreSQL: the embedded one is lost with its disk', () => {
+    expect(problems({ SETTLEMENT: 'database' }).join()).toMatch(/SETTLEMENT.*DATABASE_URL/);
+    expect(readEnv({ ...server, SETTLEMENT: 'database' }).settlement).toBe('database');
   });
 
   it('and a DATA_DIR that cannot be written is named, with what to do', () => {

@@ -7,9 +7,11 @@ import {
   extendCall,
   type PlannedCall,
 } from '#lib/gateway/call/call';
+import { recordOf } from '#lib/gateway/call/record';
 import type { HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { LimitNumbers } from '#lib/limits/numbers';
+import { bytesOf } from '#lib/settlement/record/bytes';
 
 /**
  * Steps 11 to 15 of admission: one all-or-nothing claim (contract: admission/claim); a plan that failed is answered
@@ -59,7 +61,8 @@ function rateFor(
   return { callId: id, atMs: startMs, snapshot, need, holdNano: 0n, tokens: 0, placed };
 }
 
-function fundsFor({ id, startMs, snapshot, ask, plan, placed, previousTokens }: PlannedCall): ClaimRequest {
+function fundsFor(call: PlannedCall): ClaimRequest {
+  const { id, startMs, snapshot, ask, plan, placed, previousTokens } = call;
   const { key, workspace } = snapshot;
   const { holdNano, tokens } = estimate(
     ask,
@@ -69,7 +72,12 @@ function fundsFor({ id, startMs, snapshot, ask, plan, placed, previousTokens }: 
     previousTokens,
   );
   const durable = ask.job !== undefined;
-  return { callId: id, atMs: startMs, snapshot, need: 'generate', holdNano, tokens, durable, placed };
+  const open = () =>
+    bytesOf({
+      ...{ kind: 'open', callId: id, atMs: startMs, holdNano, tokens, funding: 'row' },
+      call: { ...recordOf(call, call.startMono), holdNano },
+    });
+  return { callId: id, atMs: startMs, snapshot, need: 'generate', holdNano, tokens, durable, placed, open };
 }
 
 /**

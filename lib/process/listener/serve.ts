@@ -8,6 +8,8 @@ import { type Env, publicUrl } from '#lib/env';
 import { openOutboxOf } from '#lib/mail/open';
 import { openManagement } from '#lib/management/open';
 import { assemble } from '#lib/process/assemble';
+import { openDatabaseBooks } from '#lib/process/books/database-books';
+import { openJournalBooks } from '#lib/process/books/journal-books';
 import { controlOf } from '#lib/process/control';
 import { createListener } from '#lib/process/listener/server';
 import { openMetrics } from '#lib/process/metrics';
@@ -21,7 +23,8 @@ import { catalogueDir } from '#prisma/seed';
 /** Puts the process together and serves gateway and console where its place says, until it is told to stop. */
 export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean): Promise<void> {
   const { db, operationsDb, worker } = place;
-  const running = await assemble(env, place, log);
+  const openBooks = env.settlement === 'database' ? openDatabaseBooks : openJournalBooks;
+  const running = await assemble(env, { ...place, openBooks }, log);
   const metrics = await openMetrics(env, db.pool, running, worker?.number ?? null);
   const throttle = openThrottle(env, (error) => log.warn({ reason: reasonOf(error) }, 'throttle'));
   const outbox = openOutboxOf(

@@ -16,9 +16,11 @@ import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /** How often the catalogue is read anew without a change. */
 const CATALOGUE_MS = 60_000;
+/** How long keys in memory are trusted without a poll by a process that may be frozen between two calls, ms. */
+const FROZEN_TRUST_MS = 2_000;
 
 export interface MemoryParts {
-  readonly env: Pick<Env, 'encryptionKey' | 'keyPepper' | 'databaseUrl'>;
+  readonly env: Pick<Env, 'encryptionKey' | 'keyPepper' | 'databaseUrl' | 'settlement'>;
   readonly db: Db;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -54,6 +56,7 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
     hash: (secret) => hashKey(secret, env.keyPepper),
     load: (hash) => loadKey(db.pool, hash),
     report,
+    ...(env.settlement === 'database' && { trustMs: FROZEN_TRUST_MS }),
   });
   const resources = createResources({
     clock,

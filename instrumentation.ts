@@ -1,0 +1,13 @@
+import { getRuntime, setRuntimeStarter } from '#lib/gateway/runtime';
+
+/**
+ * Next calls it once in each of its processes, before the first request. Where server.ts runs, the runtime is there
+ * already; a host that runs only Next makes its own with the first call (contract: durability/settlement-modes).
+ */
+export function register(): void {
+  if (getRuntime() !== null) return;
+  setRuntimeStarter(async () => {
+    const { startHost } = await import('#lib/process/books/host');
+    return startHost();
+  });
+}

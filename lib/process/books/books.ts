@@ -1,0 +1,31 @@
+import type { Logger } from 'pino';
+import type { RunningCoordinator } from '#lib/admission/coordinator';
+import type { Clock } from '#lib/clock';
+import type { Env } from '#lib/env';
+import type { SharedLimits } from '#lib/limits/shared-limits';
+import type { Place } from '#lib/process/workers/place';
+import type { Journal } from '#lib/settlement/entry';
+import type { ExportState } from '#lib/telemetry/exporter';
+
+export interface BooksParts extends Pick<Place, 'db' | 'worker'> {
+  readonly env: Pick<Env, 'dataDir' | 'telemetry'>;
+  readonly ownerId: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Limits that other processes share; null: this one counts alone. */
+  readonly shared: SharedLimits | null;
+  report(error: unknown, callId: string | null): void;
+}
+
+/** How this process claims money and brings calls to the ledger (contract: durability/settlement-modes). */
+export interface Books {
+  readonly journal: Journal;
+  readonly coordinator: RunningCoordinator;
+  /** Ended calls that the database does not have yet. */
+  backlog(): number;
+  setAside(): { readonly damaged: number; readonly rejected: number };
+  /** How the exporter stands; null while it is off. */
+  telemetry(): ExportState | null;
+  /** Posts what is there, and gives back what is leased. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,51 @@
+import { createCoordinator } from '#lib/admission/coordinator';
+import { createRowMoney, ROW_OWNER } from '#lib/admission/funds/row-money';
+import type { Books, BooksParts } from '#lib/process/books/books';
+import { openDatabaseJournal } from '#lib/settlement/by-database/journal';
+import { listRecentAdmissions } from '#lib/settlement/recent';
+
+/** Books by the database alone: two transactions a call, for processes without a kept disk. */
+export async function openDatabaseBooks(
+  parts: Pick<BooksParts, 'db' | 'clock' | 'shared' | 'report'>,
+): Promise<Books> {
+  const { db, clock, report } = parts;
+  const journal = openDatabaseJournal({
+    pool: db.pool,
+    ownerId: ROW_OWNER,
+    onPosted: (calls) => coordinator.posted(calls),
+    report,
+  });
+  const money = createRowMoney(db);
+  const coordinator = createCoordinator({
+    clock,
+    shared: parts.shared,
+    byRows: true,
+    money: {
+      ...money,
+      // Whoever claims next ends the calls of processes that are gone.
+      fund: async (ask) => {
+        await journal.endExpired(false);
+        return money.fund(ask);
+      },
+    },
+    flushSettlement: async () => {
+      await journal.endExpired(true);
+      await journal.settled();
+    },
+    report: (error) => report(error, null),
+  });
+  await journal.endExpired(true);
+  coordinator.restoreWindows(await listRecentAdmissions(db.pool, clock.now(), new Map()));
+  await coordinator.start();
+  return {
+    journal,
+    coordinator,
+    backlog: () => journal.backlog,
+    setAside: () => ({ damaged: 0, rejected: 0 }),
+    telemetry: () => null,
+    close: async () => {
+      await journal.close();
+      await coordinator.close();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { openDb } from '#lib/data/db';
+import { envSecret, findHostEnv } from '#lib/env';
+import type { Runtime } from '#lib/gateway/runtime';
+import { assemble } from '#lib/process/assemble';
+import { openDatabaseBooks } from '#lib/process/books/database-books';
+
+/**
+ * The gateway of a host that runs only Next, which may be frozen between two calls and keeps no disk: books by the
+ * database, whatever SETTLEMENT says. Migrations are its operator's (`npm run migrate`).
+ * @returns null without DATABASE_URL or KEY_PEPPER (contract: authentication/resolver).
+ * @throws Error of the database; the next call tries again.
+ */
+export async function startHost(): Promise<Runtime | null> {
+  const env = findHostEnv();
+  if (!env?.databaseUrl) return null;
+  const log = pino({ level: env.logLevel, base: null }, pino.destination(2));
+  const db = openDb(env.databaseUrl, {
+    onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
+  });
+  // Uploads lie there while their calls run.
+  const dataDir = join(tmpdir(), 'model-gateway');
+  try {
+    const ground = { db, upstreams: { envSecret }, worker: null, openBooks: openDatabaseBooks };
+    const host = { ...env, settlement: 'database' as const, dataDir };
+    const running = await assemble(host, ground, log);
+    return running.runtime;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}

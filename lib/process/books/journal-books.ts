@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { createCoordinator } from '#lib/admission/coordinator';
+import { createMoneyStore } from '#lib/admission/lease';
+import type { Books, BooksParts } from '#lib/process/books/books';
+import { settleLeftovers } from '#lib/process/books/leftovers';
+import { openTelemetry } from '#lib/process/telemetry';
+import { startDrain } from '#lib/settlement/drain';
+import { openJournal } from '#lib/settlement/journal';
+import { endOwn } from '#lib/settlement/once/positions';
+import { listRecentAdmissions } from '#lib/settlement/recent';
+import { countSetAside } from '#lib/settlement/set-aside';
+
+/** Books by leases and a journal in DATA_DIR: first what a dead process left is settled (workers leave that to the primary). */
+export async function openJournalBooks(parts: BooksParts): Promise<Books> {
+  const { env, db, worker, ownerId, clock, log, report } = parts;
+  const journalDir = join(env.dataDir, 'journal');
+  const telemetry = openTelemetry(env, db, journalDir, log, worker?.number);
+  const found = { pool: db.pool, dir: journalDir, nowMs: clock.now(), report };
+  const recent =
+    worker === null
+      ? await settleLeftovers({ ...found, onInterrupted: telemetry.onInterrupted }, log)
+      : await listRecentAdmissions(db.pool, clock.now(), new Map());
+  // One process of a machine counts what lies in the directory that it shares with the others.
+  const setAside = (worker?.number ?? 1) === 1 ? countSetAside(journalDir) : { damaged: 0, rejected: 0 };
+  const exporter = telemetry.start(ownerId, clock.now());
+  const journal = openJournal(journalDir, ownerId, {
+    report: (error) => report(error, null),
+    onFile: (file) => exporter?.begin(file),
+    onRemembered: ({ call }) => exporter?.remember(call),
+    onFailure: (error) => {
+      report(error, null);
+      exporter?.makeRoom();
+      const code = 'code' in error ? ` (${error.code})` : '';
+      coordinator.suspend(
+        `its journal cannot be written${code}; its operator must free the disk, then retry`,
+      );
+    },
+    onWritable: () => {
+      log.warn('the journal can be written again: new calls are admitted');
+      coordinator.resume();
+    },
+  });
+  const coordinator = createCoordinator({
+    clock,
+    shared: parts.shared,
+    money: createMoneyStore(db, ownerId),
+    flushSettlement: () => drain.drainNow(),
+    report: (error) => report(error, null),
+  });
+  const drain = startDrain({
+    pool: db.pool,
+    journal,
+    onPosted: (calls) => coordinator.posted(calls),
+    report,
+  });
+  coordinator.restoreWindows(recent);
+  await coordinator.start();
+
+  return {
+    journal,
+    coordinator,
+    backlog: () => journal.backlog,
+    setAside: () => ({ damaged: setAside.damaged, rejected: setAside.rejected + journal.rejected }),
+    telemetry: () => exporter?.state() ?? null,
+    close: async () => {
+      await drain.drainNow().catch((error: unknown) => report(error, null));
+      await drain.stop();
+      if (journal.open === 0 && journal.backlog === 0)
+        await endOwn(db.pool, ownerId).catch((error: unknown) => report(error, null));
+      await coordinator.close();
+      await journal.close();
+      await exporter?.stop();
+    },
+  };
+}
