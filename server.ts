@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { loadEnv } from '#lib/env';
 import { orExplain } from '#lib/process/explain';
 import { keepTickShape } from '#lib/process/tick-shape';
-import { takeOrders } from '#lib/process/workers/orders';
+import { readWorkerSettings } from '#lib/process/workers/worker-settings';
 
 /**
  * The process: environment → database → runtime → one listener with two lanes. With WORKERS it starts that many
@@ -11,17 +11,17 @@ import { takeOrders } from '#lib/process/workers/orders';
 keepTickShape();
 // Files, sockets and children of this process are its user's alone.
 process.umask(0o077);
-const orders = takeOrders();
+const settings = readWorkerSettings();
 const env = await orExplain(loadEnv);
 const dev = process.argv.includes('--dev');
 // A log that cannot be written (the terminal closed, the disk full) must not end what it tells of.
 const sink = pino.destination(2).on('error', () => undefined);
-const log = pino({ level: env.logLevel, base: orders && { worker: orders.number } }, sink);
-if (orders === null && env.workers > 1 && !dev) {
+const log = pino({ level: env.logLevel, base: settings && { worker: settings.number } }, sink);
+if (settings === null && env.workers > 1 && !dev) {
   const { runWorkers } = await import('#lib/process/workers/primary');
   await runWorkers(env, log);
 } else {
-  const { alone, amongWorkers } = await import('#lib/process/workers/place');
+  const { alone, amongWorkers } = await import('#lib/process/workers/serving-context');
   const { serveAt } = await import('#lib/process/listener/serve');
-  await serveAt(orders ? amongWorkers(env, orders, log) : await alone(env, log, dev), env, log, dev);
+  await serveAt(settings ? amongWorkers(env, settings, log) : await alone(env, log, dev), env, log, dev);
 }

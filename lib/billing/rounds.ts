@@ -4,13 +4,13 @@ import { expirePromos } from '#lib/billing/promo/expire';
 
 const roundMs = 5_000;
 
-export interface FundCare {
+export interface FundRounds {
   /** Waits for what is being done. */
   stop(): Promise<void>;
 }
 
 /** What happens to funds with time, looked after by every process: each round finds what nobody has done yet. */
-export function keepFunds(pool: Pool, report: (error: unknown) => void): FundCare {
+export function startFundRounds(pool: Pool, report: (error: unknown) => void): FundRounds {
   let running: Promise<unknown> | null = null;
   const round = () => {
     running ??= Promise.all([expirePromos(pool), tellLowBalances(pool)])

@@ -12,7 +12,7 @@ export function answerWithin(
   later: (ms: number, work: () => void) => () => void,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    // What came while this process was busy with something else counts: it is read before an immediate runs.
+    // An answer that has arrived while the event loop was busy wins: it is read before an immediate runs.
     const cancel = later(patienceMs, () =>
       setImmediate(() => reject(new Error(`${store.name} has not answered within ${patienceMs} ms`))),
     );

@@ -7,7 +7,7 @@ export interface Weight {
 }
 
 /** An entry of a window: what one process used by one ask, or without one. */
-export interface Entry extends Weight {
+export interface WindowEntry extends Weight {
   readonly id: string;
   /** ms since its last use; negative while permits of it may still be used. */
   readonly ageMs: number;
@@ -25,9 +25,9 @@ export interface AskedSubject {
   /** Slots that the process holds now, in use or spare: absolute, so that telling it twice changes nothing. */
   readonly slots: number;
   /** Entries that weigh less, or were last used earlier, than the store knows. Never raises one. */
-  readonly lowered: readonly Entry[];
+  readonly lowered: readonly WindowEntry[];
   /** Entries that count whatever the limit says, because it happened; those that are there already do not change. */
-  readonly used: readonly Entry[];
+  readonly used: readonly WindowEntry[];
   readonly want: Permitted;
 }
 

@@ -127,7 +127,7 @@ function grantOf(limit: number | null, total: number, want: number, processes: n
   return Math.max(0, Math.min(want, most));
 }
 
-/** Half of what is free, so that what one process keeps spare is missing to no other. */
+/** Half of what is free, so that what one process keeps spare leaves room for the others. */
 function slotsOf(limit: number | null, total: number, want: number, processes: number): number {
   if (limit === null) return 0;
   return Math.max(0, Math.min(want, Math.floor((limit - total) / (2 * processes))));

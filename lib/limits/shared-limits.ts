@@ -1,12 +1,12 @@
 import type { Clock } from '#lib/clock';
 import type { LimitStore } from '#lib/limits/ask';
 import { Breaker } from '#lib/limits/breaker';
-import { Desk } from '#lib/limits/desk';
-import type { DeskParts } from '#lib/limits/desk-parts';
+import { LimitQueue } from '#lib/limits/limit-queue';
+import type { LimitQueueParts } from '#lib/limits/limit-queue-parts';
 import { type LimitNumbers, tighter } from '#lib/limits/numbers';
 import type { Take } from '#lib/limits/permits/permits';
 import { type Fleet, type FollowedFleet, shareOf } from '#lib/limits/share';
-import type { Verdict, Wanted } from '#lib/limits/verdict';
+import type { LimitVerdict, Wanted } from '#lib/limits/verdict';
 import type { StoredLimits } from '#lib/snapshot/snapshot';
 
 export interface SharedLimitParts {
@@ -26,8 +26,8 @@ export interface SharedLimitParts {
 
 /** What the shared limits say to one call, and where it stands in them. */
 export interface Pass extends Wanted {
-  readonly desk: Desk;
-  verdict: Verdict;
+  readonly queue: LimitQueue;
+  verdict: LimitVerdict;
 }
 
 /** A key or workspace with its limits. */
@@ -47,10 +47,10 @@ const PLACED_MS = 20_000;
  * out; each ask is about one workspace.
  */
 export class SharedLimits {
-  readonly #parts: DeskParts;
+  readonly #parts: LimitQueueParts;
   readonly #given: SharedLimitParts;
   readonly #breaker = new Breaker();
-  readonly #desks = new Map<string, Desk>();
+  readonly #queues = new Map<string, LimitQueue>();
   readonly #placed = new Set<Pass>();
   readonly #bounds = new WeakMap<StoredLimits, { readonly of: Fleet; readonly share: StoredLimits }>();
   #timer: NodeJS.Timeout | null = null;
@@ -76,40 +76,40 @@ export class SharedLimits {
     this.#timer.unref();
   }
 
-  /** @returns what the limits say to a call; a promise only where permits at hand do not tell. */
+  /** @returns what the limits say to a call; a promise only where permits at hand cannot decide. */
   pass(take: Take, key: Subject, workspace: Subject): Pass | Promise<Pass> {
     const nowMono = this.#parts.clock.mono();
-    const desk = this.#deskOf(workspace.id);
+    const queue = this.#queueOf(workspace.id);
     const pass: Pass = {
-      ...{ desk, take, verdict: { kind: 'alone' } },
-      key: desk.permitsOf(key.id, key.limits),
-      workspace: desk.permitsOf(workspace.id, workspace.limits),
+      ...{ queue, take, verdict: { kind: 'alone' } },
+      key: queue.permitsOf(key.id, key.limits),
+      workspace: queue.permitsOf(workspace.id, workspace.limits),
     };
     for (const permits of [pass.key, pass.workspace]) permits.demand.note(take.tokens ?? 0, nowMono);
-    if (desk.mode(nowMono) === 'alone') return pass;
+    if (queue.mode(nowMono) === 'alone') return pass;
     if (pass.key.covers(take, nowMono) && pass.workspace.covers(take, nowMono)) {
       hold(pass, nowMono);
-      if (pass.key.low(nowMono) || pass.workspace.low(nowMono)) desk.advance(nowMono);
+      if (pass.key.low(nowMono) || pass.workspace.low(nowMono)) queue.advance(nowMono);
       return pass;
     }
     const both = [pass.key, pass.workspace];
     if (
-      both.some((one) => one.refuses(take, desk.crowded, nowMono)) &&
+      both.some((one) => one.refuses(take, queue.retriesFull, nowMono)) &&
       !both.some((one) => one.vague(take, nowMono))
     ) {
       const waits = [pass.key.waits(take, nowMono), pass.workspace.waits(take, nowMono)] as const;
       pass.verdict = { kind: 'refused', waits };
       return pass;
     }
-    return desk.ask(pass).then((verdict) => {
+    return queue.ask(pass).then((verdict) => {
       pass.verdict = verdict;
       return pass;
     });
   }
 
   /** What the windows of this process alone may admit: everything, while the store decides. */
-  bounds({ desk }: Pass, limits: StoredLimits): StoredLimits {
-    if (desk.mode(this.#parts.clock.mono()) === 'shared') return unlimited;
+  bounds({ queue }: Pass, limits: StoredLimits): StoredLimits {
+    if (queue.mode(this.#parts.clock.mono()) === 'shared') return unlimited;
     const fleet = this.#given.fleet.now();
     const known = this.#bounds.get(limits);
     if (known?.of.processes === fleet.processes && known.of.rank === fleet.rank) return known.share;
@@ -135,11 +135,11 @@ export class SharedLimits {
   }
 
   /** Its client has left, or it has ended. Idempotent. */
-  leave({ desk, verdict }: Pass): void {
+  leave({ queue, verdict }: Pass): void {
     if (verdict.kind !== 'held') return;
     for (const held of verdict.held) {
       const withinMs = held.permits.freeSlot(held);
-      if (withinMs !== null) desk.tellWithin(withinMs);
+      if (withinMs !== null) queue.reportWithin(withinMs);
     }
   }
 
@@ -152,7 +152,7 @@ export class SharedLimits {
     for (const held of pass.verdict.held) {
       if (undone) held.permits.giveRequestBack(held);
       const used = undone ? 0 : actual;
-      if (held.permits.settleTokens(held, pass.take.tokens ?? 0, used, nowMono)) pass.desk.tellWithin(0);
+      if (held.permits.settleTokens(held, pass.take.tokens ?? 0, used, nowMono)) pass.queue.reportWithin(0);
     }
   }
 
@@ -172,7 +172,7 @@ export class SharedLimits {
   tick(): void {
     const nowMono = this.#parts.clock.mono();
     for (const pass of this.#placed) renew(pass, PLACED_MS, nowMono);
-    for (const [id, desk] of this.#desks) if (!desk.tick(nowMono)) this.#desks.delete(id);
+    for (const [id, queue] of this.#queues) if (!queue.tick(nowMono)) this.#queues.delete(id);
     if (nowMono - this.#sweptMono < SWEEP_MS) return;
     this.#sweptMono = nowMono;
     if (this.#breaker.mode(nowMono) !== 'alone') this.#parts.store.sweep().catch(this.#given.report);
@@ -182,17 +182,17 @@ export class SharedLimits {
   async close(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#given.fleet.stop();
-    await Promise.all([...this.#desks.values()].map((desk) => desk.leave()));
+    await Promise.all([...this.#queues.values()].map((queue) => queue.leave()));
     await this.#parts.store.close();
   }
 
-  #deskOf(workspaceId: string): Desk {
-    let desk = this.#desks.get(workspaceId);
-    if (!desk) {
-      desk = new Desk(workspaceId, this.#parts);
-      this.#desks.set(workspaceId, desk);
+  #queueOf(workspaceId: string): LimitQueue {
+    let queue = this.#queues.get(workspaceId);
+    if (!queue) {
+      queue = new LimitQueue(workspaceId, this.#parts);
+      this.#queues.set(workspaceId, queue);
     }
-    return desk;
+    return queue;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { LimitWaits } from '#lib/admission/decide';
 import type { Held, Permits, Take } from '#lib/limits/permits/permits';
 
-export type Verdict =
+export type LimitVerdict =
   /** It has what it takes, of its key and its workspace, until it is given back or its call ends. */
   | { readonly kind: 'held'; readonly held: readonly [Held, Held] }
   | { readonly kind: 'refused'; readonly waits: readonly [LimitWaits, LimitWaits] }

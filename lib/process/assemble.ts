@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { keepFunds } from '#lib/billing/rounds';
+import { startFundRounds } from '#lib/billing/rounds';
 import { type Clock, systemClock } from '#lib/clock';
 import { takeOwnDirectory } from '#lib/data/directory/own-directory';
 import { keepPartitions } from '#lib/data/partitions';
@@ -22,7 +22,7 @@ import type { Books, BooksParts } from '#lib/process/books/books';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { openJobs } from '#lib/process/jobs';
 import { remember } from '#lib/process/memory/remember';
-import type { Place } from '#lib/process/workers/place';
+import type { ServingContext } from '#lib/process/workers/serving-context';
 import { createHealth } from '#lib/routing/breaker';
 import { createHolders } from '#lib/routing/holders';
 import { keepFolded } from '#lib/settlement/usage/fold';
@@ -33,12 +33,12 @@ import { createPools } from '#lib/upstream/pools';
 const FINISH_POLL_MS = 25;
 /** The disk budget of uploads, as a multiple of the largest upload. */
 const MOST_UPLOADS = 16;
-/** GatewayProcess drains are cut this long before the time for a stop runs out, so that they are still charged; ms. */
+/** Drains are cut this long before the time for a stop runs out, so that they are still charged; ms. */
 const CUT_DRAINS_MS = 2_000;
 
-/** What it needs of its place. */
-interface Ground extends Pick<Place, 'db' | 'worker'> {
-  readonly upstreams: Pick<Place['upstreams'], 'envSecret'>;
+/** What it needs of the context that it serves in. */
+interface AssembleContext extends Pick<ServingContext, 'db' | 'worker'> {
+  readonly upstreams: Pick<ServingContext['upstreams'], 'envSecret'>;
   openBooks(parts: BooksParts): Promise<Books>;
 }
 
@@ -48,7 +48,7 @@ interface Ground extends Pick<Place, 'db' | 'worker'> {
  */
 export async function assemble(
   env: Env,
-  { db, upstreams, worker, openBooks }: Ground,
+  { db, upstreams, worker, openBooks }: AssembleContext,
   log: Logger,
   clock: Clock = systemClock,
   limitsInMemory = false,
@@ -71,7 +71,7 @@ export async function assemble(
     retentionDays: env.callRetentionDays,
     report: (error) => report(error, null),
   });
-  const funds = keepFunds(db.pool, (error) => report(error, null));
+  const funds = startFundRounds(db.pool, (error) => report(error, null));
   const folding = keepFolded(db.pool, clock, (error) => report(error, null));
 
   const memory = await remember({

@@ -20,7 +20,7 @@ export class Demand {
   /** What is worth asking for in advance, whole; 0 while it is quiet. */
   ahead(nowMono: number): { readonly requests: number; readonly tokens: number } {
     this.#turn(nowMono);
-    // The second that runs is not whole: of the one before counts as much as is missing.
+    // A sliding rate: the second before counts by the part of this one that has not passed.
     const part = 1 - ((nowMono / 1000) % 1);
     const calls = this.#calls + this.#callsBefore * part;
     if (calls < BUSY) return quiet;

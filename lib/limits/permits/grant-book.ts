@@ -1,5 +1,5 @@
 import { WINDOW_MS } from '#lib/admission/window';
-import type { Entry, Weight } from '#lib/limits/ask';
+import type { Weight, WindowEntry } from '#lib/limits/ask';
 import { entryOf, type Grant, isSpare, newGrant } from '#lib/limits/permits/grant';
 
 type Spare = 'spareRequests' | 'spareTokens';
@@ -64,7 +64,7 @@ export class GrantBook {
   }
 
   /** What the store has to be told; it counts as told. */
-  news(nowMono: number): { readonly used: Entry[]; readonly lowered: Entry[] } {
+  news(nowMono: number): { readonly used: WindowEntry[]; readonly lowered: WindowEntry[] } {
     this.#expire(nowMono);
     const changed = [...this.#changed];
     const used = changed.filter(({ sent }) => !sent);
@@ -73,12 +73,12 @@ export class GrantBook {
     this.#open = null;
     this.#changed.clear();
     const told = (grant: Grant) => entryOf(grant, nowMono);
-    // One that was told in vain may stand there after all, and weigh more than it does by now.
+    // A report that failed may have arrived all the same: its lower weight is sent too.
     return { used: used.map(told), lowered: changed.map(told) };
   }
 
   /** News that did not arrive, or nobody knows: they are told again. */
-  untold(used: readonly Entry[], lowered: readonly Entry[], nowMono: number): void {
+  untold(used: readonly WindowEntry[], lowered: readonly WindowEntry[], nowMono: number): void {
     const again = new Set(used.map(({ id }) => id));
     const ids = new Set(lowered.map(({ id }) => id));
     for (const grant of this.#recent) {
@@ -95,7 +95,7 @@ export class GrantBook {
   }
 
   /** Everything of the last 60 s, for a store that has lost it; permits at hand are void. */
-  all(nowMono: number): Entry[] {
+  all(nowMono: number): WindowEntry[] {
     for (const grant of this.#spare) grant.spareUntilMono = 0;
     this.#expire(nowMono);
     this.#open = null;

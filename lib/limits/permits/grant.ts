@@ -1,4 +1,4 @@
-import type { Entry } from '#lib/limits/ask';
+import type { WindowEntry } from '#lib/limits/ask';
 
 /**
  * An entry in the window of a key or workspace that this process made, and the permits of it that are still to be
@@ -32,7 +32,7 @@ export function isSpare(grant: Grant, nowMono: number): boolean {
 }
 
 /** What the store is told of it: permits that may still be used weigh as if they were. */
-export function entryOf(grant: Grant, nowMono: number): Entry {
+export function entryOf(grant: Grant, nowMono: number): WindowEntry {
   const { id, requests, tokens, usedMono } = grant;
   if (!isSpare(grant, nowMono)) return { id, requests, tokens, ageMs: Math.max(0, nowMono - usedMono) };
   return {

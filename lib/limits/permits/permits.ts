@@ -118,15 +118,15 @@ export class Permits {
 
   /**
    * Whether the store would refuse a call as it did a moment ago, so that it need not be asked again.
-   * @param crowded so many wait for slots already that one that is full counts too.
+   * @param retriesFull no more calls may try again for a slot, so that full slots refuse as well.
    */
-  refuses(take: Take, crowded: boolean, nowMono: number): boolean {
+  refuses(take: Take, retriesFull: boolean, nowMono: number): boolean {
     const known = this.#known;
     if (!known?.freed || known.limits !== this.limits) return false;
     const ageMs = nowMono - known.atMono;
     if (ageMs >= REFUSED_MS) return false;
     const { rpmMs, tpmMs, concurrencyFull } = this.waits(take, nowMono);
-    return rpmMs > 0 || tpmMs > 0 || (concurrencyFull && crowded && ageMs < FULL_MS);
+    return rpmMs > 0 || tpmMs > 0 || (concurrencyFull && retriesFull && ageMs < FULL_MS);
   }
 
   /** Whether it refuses a call by now, but has not been told when that ends. */

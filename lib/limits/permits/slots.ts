@@ -1,6 +1,6 @@
 /** Up to this many calls at once, a slot goes back as soon as its call has ended. */
 const FEW = 10;
-/** One of more goes back within this, where hardly any are left; ms. */
+/** Of more than that, a freed slot goes back within this when hardly any are left; ms. */
 const SCARCE_MS = 10;
 
 function isScarce(most: number | null, room: number | null): boolean {
@@ -35,7 +35,7 @@ export class Slots {
     return (most ?? 0) <= FEW ? 0 : SCARCE_MS;
   }
 
-  /** What is held from now on: spare ones as far as the last moments needed them, but none of few. */
+  /** Drops spare slots beyond the recent peak, and all of them where slots are scarce. @returns what is held now. */
   keep(most: number | null, room: number | null): number {
     const peak = Math.max(this.#peak, this.#peakBefore);
     this.#peakBefore = this.#peak;

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Entry, Freed } from '#lib/limits/ask';
+import type { Answer, Ask, Freed, WindowEntry } from '#lib/limits/ask';
 
 /** The keys of an ask, in the order that the script expects; one hash tag, so that a cluster keeps them together. */
 export function keysOf({ workspaceId, subjects }: Ask): string[] {
@@ -9,7 +9,7 @@ export function keysOf({ workspaceId, subjects }: Ask): string[] {
 
 /** An ask as lists, which `limitScript` reads. */
 export function encodeAsk(ask: Ask): string {
-  const entries = (list: readonly Entry[]) =>
+  const entries = (list: readonly WindowEntry[]) =>
     list.map(({ id, requests, tokens, ageMs }) => [id, requests, tokens, ageMs]);
   const subjects = ask.subjects.map(({ limits, slots, lowered, used, want }) => [
     ...[limits.rpm, limits.tpm, limits.concurrency, slots],

@@ -3,11 +3,11 @@ import type { RunningCoordinator } from '#lib/admission/coordinator';
 import type { Clock } from '#lib/clock';
 import type { Env } from '#lib/env';
 import type { SharedLimits } from '#lib/limits/shared-limits';
-import type { Place } from '#lib/process/workers/place';
+import type { ServingContext } from '#lib/process/workers/serving-context';
 import type { Journal } from '#lib/settlement/entry';
 import type { ExportState } from '#lib/telemetry/exporter';
 
-export interface BooksParts extends Pick<Place, 'db' | 'worker'> {
+export interface BooksParts extends Pick<ServingContext, 'db' | 'worker'> {
   readonly env: Pick<Env, 'dataDir' | 'telemetry'>;
   readonly ownerId: string;
   readonly clock: Clock;

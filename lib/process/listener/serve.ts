@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { keepAlerts } from '#lib/alerts/care';
+import { startAlerts } from '#lib/alerts/worker';
 import { openPaymentDuties } from '#lib/billing/payments/duties';
 import { findPayments } from '#lib/billing/payments/find';
 import { standInSettings } from '#lib/billing/payments/stand-in';
@@ -15,16 +15,16 @@ import { createListener } from '#lib/process/listener/server';
 import { openMetrics } from '#lib/process/metrics';
 import { openConsole } from '#lib/process/pages/console';
 import { onStop, thisProcess } from '#lib/process/stop';
-import type { Place } from '#lib/process/workers/place';
+import type { ServingContext } from '#lib/process/workers/serving-context';
 import { workerSignals } from '#lib/process/workers/signals';
 import { openThrottle } from '#lib/throttle/open';
 import { catalogueDir } from '#prisma/seed';
 
-/** Puts the process together and serves gateway and console where its place says, until it is told to stop. */
-export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean): Promise<void> {
-  const { db, operationsDb, worker } = place;
+/** Puts the process together and serves gateway and console where its context says, until it is told to stop. */
+export async function serveAt(context: ServingContext, env: Env, log: Logger, dev: boolean): Promise<void> {
+  const { db, operationsDb, worker } = context;
   const openBooks = env.settlement === 'database' ? openDatabaseBooks : openJournalBooks;
-  const running = await assemble(env, { ...place, openBooks }, log);
+  const running = await assemble(env, { ...context, openBooks }, log);
   const metrics = await openMetrics(env, db.pool, running, worker?.number ?? null);
   const throttle = openThrottle(env, (error) => log.warn({ reason: reasonOf(error) }, 'throttle'));
   const outbox = openOutboxOf(
@@ -34,13 +34,13 @@ export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean)
     (error) => log.error({ reason: reasonOf(error) }, 'mail'),
     (fields, message) => log.warn(fields, message),
   );
-  const stripe = env.stripe ?? standInSettings((name) => place.upstreams.envSecret(name));
+  const stripe = env.stripe ?? standInSettings((name) => context.upstreams.envSecret(name));
   const payments = await findPayments(stripe, publicUrl(env, env.port));
   const control = controlOf(env, operationsDb, running, outbox, payments);
   const duties = await openPaymentDuties(payments, control, (error) =>
     log.error({ reason: reasonOf(error) }, 'payments'),
   );
-  const alerts = keepAlerts({
+  const alerts = startAlerts({
     pool: operationsDb.pool,
     sealingKey: control.sealingKey ?? null,
     report: (error) => log.error({ reason: reasonOf(error) }, 'alerts'),
@@ -62,10 +62,10 @@ export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean)
       finish: async (patienceMs) => {
         const untilMs = performance.now() + patienceMs;
         listener.stopping();
-        if (othersServe) place.shut();
+        if (othersServe) context.shut();
         // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
         await running.finishCalls(patienceMs);
-        place.shut();
+        context.shut();
         await listener.drain(Math.max(0, untilMs - performance.now()));
         // Calls that were cut just now settle at once.
         await running.finishCalls(2_000);
@@ -77,7 +77,7 @@ export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean)
         await alerts.stop();
         throttle.close();
         await running.stop();
-        await place.close();
+        await context.close();
       },
       report: (error, fatal) => {
         const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -88,13 +88,13 @@ export async function serveAt(place: Place, env: Env, log: Logger, dev: boolean)
     signals,
   );
   listener.server.on('error', fail);
-  place.open(listener.server, () => {
-    if (!place.first) return;
+  context.open(listener.server, () => {
+    if (!context.first) return;
     void meetCatalogue({
       host: control,
       catalogueDir,
       dataDir: env.dataDir,
-      embedded: place.embedded,
+      embedded: context.embedded,
       sandbox: env.sandbox,
       log,
     });

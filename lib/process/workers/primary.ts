@@ -6,10 +6,10 @@ import type { Env } from '#lib/env';
 import { createIds } from '#lib/ids';
 import { onStop } from '#lib/process/stop';
 import { openTelemetry } from '#lib/process/telemetry';
-import { Crew } from '#lib/process/workers/crew';
-import { openMachine } from '#lib/process/workers/place';
+import { ConnectionDispatcher } from '#lib/process/workers/connection-dispatcher';
+import { openMachine } from '#lib/process/workers/serving-context';
 import { createTakeOver } from '#lib/process/workers/take-over';
-import { Turns } from '#lib/process/workers/turns';
+import { WorkerPool } from '#lib/process/workers/worker-pool';
 
 /** How long after the running calls' patience a worker may take to close its books, ms. */
 const CLOSE_MS = 12_000;
@@ -27,20 +27,20 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
     pool: machine.db.pool,
     dataDir: env.dataDir,
     journalDir,
-    living: () => crew.owners(),
+    living: () => pool.owners(),
     now: () => systemClock.now(),
     onInterrupted: openTelemetry(env, machine.db, journalDir, log).onInterrupted,
     log,
   });
-  const turns = new Turns();
+  const dispatcher = new ConnectionDispatcher();
   // Paused: the worker reads it.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
     // Its client left; the worker finds out by itself.
     socket.on('error', () => undefined);
-    turns.give(socket);
+    dispatcher.give(socket);
   });
-  const crew = new Crew({
-    turns,
+  const pool = new WorkerPool({
+    dispatcher,
     onReady: () => {
       if (!listener.listening) listener.listen(env.port, env.host);
     },
@@ -55,15 +55,15 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   });
   const fail = onStop({
     finish: async (patienceMs) => {
-      turns.end();
-      await crew.stop(patienceMs + CLOSE_MS);
+      dispatcher.end();
+      await pool.stop(patienceMs + CLOSE_MS);
     },
     close: async () => {
       listener.close();
-      if (!crew.endedWell()) await takeOver.run();
+      if (!pool.endedWell()) await takeOver.run();
       takeOver.stop();
       await machine.close();
-      if (!crew.endedWell()) throw new Error('a worker did not end in order; what it left is settled');
+      if (!pool.endedWell()) throw new Error('a worker did not end in order; what it left is settled');
     },
     report: (error, fatal) => {
       if (fatal) log.fatal({ reason: reasonOf(error) }, 'the gateway stops, start it again');
@@ -73,7 +73,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   listener.on('error', fail);
   // Before a worker serves, so that no limit and no balance is counted without what was left.
   await takeOver.run();
-  crew.start();
+  pool.start();
 }
 
 function reasonOf(error: unknown): string {

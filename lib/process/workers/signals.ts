@@ -1,5 +1,5 @@
 import { type StopHost, thisProcess } from '#lib/process/stop';
-import { hearPrimary } from '#lib/process/workers/words';
+import { hearPrimary } from '#lib/process/workers/messages';
 
 /**
  * How a worker hears of its end. A terminal's signals reach every process of its group, and so do those of some service

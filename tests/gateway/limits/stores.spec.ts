@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ask, AskedSubject, Entry, LimitStore } from '#lib/limits/ask';
+import type { Ask, AskedSubject, LimitStore, WindowEntry } from '#lib/limits/ask';
 import { snapshotOf } from '#tests/support/admission';
 import { cases, limitsOf, random, runCase } from '#tests/support/limits/matrix';
 import { MemoryStore } from '#tests/support/limits/memory-store';
@@ -51,7 +51,7 @@ function schedule(seed: number): { passMs: number; ask: (epoch: string | null) =
   const limits = ids.map(() => limitsOf({ rpm: limit(60), tpm: limit(3_000), concurrency: limit(8) }));
   const turns = new Map<string, number>();
   const made: string[] = [];
-  const entry = (id: string): Entry => ({
+  const entry = (id: string): WindowEntry => ({
     ...{ id, requests: pick(3), tokens: pick(100) },
     ageMs: pick(70_000) - 900,
   });

@@ -5,8 +5,8 @@ export type ToWorker = { readonly gateway: 'stop' } | { readonly gateway: 'conne
 
 /** From a worker: it serves; it takes no more connections; it has that connection. */
 export type ToPrimary =
-  | { readonly gateway: 'ready' | 'shut' }
-  | { readonly gateway: 'took'; readonly id: number };
+  | { readonly gateway: 'ready' | 'closing' }
+  | { readonly gateway: 'accepted'; readonly id: number };
 
 /** Only our own processes write on the channel, and libraries that know nothing of these words. */
 function isWord(message: unknown): message is { readonly gateway: string } {

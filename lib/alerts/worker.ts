@@ -1,7 +1,7 @@
 import { type DeliveryHost, deliverOne, deliveryHost } from '#lib/alerts/deliver';
 import { tellAlerts } from '#lib/alerts/raise';
 
-export interface AlertCare {
+export interface AlertWorker {
   /** Waits for what is being done. */
   stop(): Promise<void>;
 }
@@ -13,7 +13,7 @@ const lanes = 4;
 const kept = '30 days';
 
 /** Looks for what people should know of, and sends events; nothing waits for either. Any number of processes may. */
-export function keepAlerts(given: Pick<DeliveryHost, 'pool' | 'sealingKey' | 'report'>): AlertCare {
+export function startAlerts(given: Pick<DeliveryHost, 'pool' | 'sealingKey' | 'report'>): AlertWorker {
   const host = deliveryHost(given);
   let stopped = false;
   const every = (ms: number, work: () => Promise<unknown>) => {

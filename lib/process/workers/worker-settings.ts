@@ -3,7 +3,7 @@ import { environmentWith, takeVariable } from '#lib/env';
 
 const name = 'MODEL_GATEWAY_WORKER';
 
-const ordersSchema = z.object({
+const workerSettings = z.object({
   /** From 1 on; a worker that takes the place of a dead one has its number. */
   number: z.int().positive(),
   /** The owner of its journal and leases. */
@@ -17,19 +17,19 @@ const ordersSchema = z.object({
 });
 
 /** What the primary process tells a worker at its start. */
-export type Orders = z.infer<typeof ordersSchema>;
+export type WorkerSettings = z.infer<typeof workerSettings>;
 
 /** The environment that a worker is started with. */
-export function environmentOf(orders: Orders): NodeJS.ProcessEnv {
-  return environmentWith(name, JSON.stringify(orders));
+export function environmentOf(settings: WorkerSettings): NodeJS.ProcessEnv {
+  return environmentWith(name, JSON.stringify(settings));
 }
 
 /**
- * The orders of this process.
+ * The settings of this process.
  * @returns null in a process that is no worker.
  * @throws ZodError when they are not the primary's.
  */
-export function takeOrders(): Orders | null {
+export function readWorkerSettings(): WorkerSettings | null {
   const text = takeVariable(name);
-  return text === undefined ? null : ordersSchema.parse(JSON.parse(text));
+  return text === undefined ? null : workerSettings.parse(JSON.parse(text));
 }

@@ -7,18 +7,18 @@ import { logWhatIsPrinted } from '#lib/process/printed';
 import { type Connections, connect, openStore } from '#lib/process/store';
 import { openUpstreams, type Upstreams } from '#lib/process/upstreams';
 import { welcome } from '#lib/process/welcome';
-import type { Orders } from '#lib/process/workers/orders';
+import { hearPrimary, tellPrimary } from '#lib/process/workers/messages';
 import { awaitEarlierWorkers, forgetOwner, holdOwner } from '#lib/process/workers/owner-locks';
-import { hearPrimary, tellPrimary } from '#lib/process/workers/words';
+import type { WorkerSettings } from '#lib/process/workers/worker-settings';
 import { seedFirstRun } from '#prisma/seed';
 
 /** Where a process serves: what it shares with the others of its machine, if there are any. */
-export interface Place extends Connections {
+export interface ServingContext extends Connections {
   /** Whether the database is the embedded one. */
   readonly embedded: boolean;
   readonly upstreams: Upstreams;
   /** null: it is the only process of its machine. */
-  readonly worker: Pick<Orders, 'number' | 'ownerId'> | null;
+  readonly worker: Pick<WorkerSettings, 'number' | 'ownerId'> | null;
   /** Whether it does what a machine does once at its start. */
   readonly first: boolean;
   /** Has the server accept connections from now on. @param ready called when it does. */
@@ -29,7 +29,8 @@ export interface Place extends Connections {
 }
 
 /** What a machine has once, however many processes serve on it: the database, DATA_DIR, the simulated provider. */
-export interface Machine extends Pick<Place, 'db' | 'operationsDb' | 'embedded' | 'upstreams' | 'close'> {
+export interface Machine
+  extends Pick<ServingContext, 'db' | 'operationsDb' | 'embedded' | 'upstreams' | 'close'> {
   /** The address of the database, the embedded one's too. */
   readonly databaseUrl: string;
   /** Says that the gateway is ready, and on the first run how to make a call. */
@@ -63,7 +64,7 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
 }
 
 /** The place of a process that serves alone on its machine. */
-export async function alone(env: Env, log: Logger, dev: boolean): Promise<Place> {
+export async function alone(env: Env, log: Logger, dev: boolean): Promise<ServingContext> {
   const machine = await openMachine(env, log, dev);
   return {
     ...machine,
@@ -79,8 +80,8 @@ export async function alone(env: Env, log: Logger, dev: boolean): Promise<Place>
 }
 
 /** The place of one of several processes: the primary has opened the machine. */
-export function amongWorkers(env: Env, orders: Orders, log: Logger): Place {
-  const { number, ownerId, first, databaseUrl, secrets } = orders;
+export function amongWorkers(env: Env, settings: WorkerSettings, log: Logger): ServingContext {
+  const { number, ownerId, first, databaseUrl, secrets } = settings;
   const lock = holdOwner(env.dataDir, ownerId);
   // Whoever starts next on this machine takes its journal over.
   process.once('disconnect', () => process.exit(1));
@@ -102,7 +103,7 @@ export function amongWorkers(env: Env, orders: Orders, log: Logger): Place {
       takeConnections(server);
       ready();
     },
-    shut: () => tellPrimary({ gateway: 'shut' }),
+    shut: () => tellPrimary({ gateway: 'closing' }),
     close: async () => {
       await operationsDb.close();
       await db.close();
@@ -118,7 +119,7 @@ function takeConnections(server: Server): void {
   server.emit('listening');
   hearPrimary((word, socket) => {
     if (word.gateway !== 'connection') return;
-    tellPrimary({ gateway: 'took', id: word.id });
+    tellPrimary({ gateway: 'accepted', id: word.id });
     if (socket === null) return;
     // As `node:http` sets up those that it accepts: a client may end its side and still get its answer.
     socket.allowHalfOpen = true;

@@ -4,7 +4,7 @@ import type { Breaker } from '#lib/limits/breaker';
 import type { Fleet } from '#lib/limits/share';
 
 /** What all desks of a process share. */
-export interface DeskParts {
+export interface LimitQueueParts {
   readonly clock: Clock;
   readonly store: LimitStore;
   readonly breaker: Breaker;

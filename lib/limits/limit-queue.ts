@@ -1,17 +1,17 @@
 import { answerWithin } from '#lib/limits/answer-within';
 import { type Answer, type Ask, type AskedSubject, slotLifeMs } from '#lib/limits/ask';
 import { type Mode, settleMs } from '#lib/limits/breaker';
-import type { DeskParts } from '#lib/limits/desk-parts';
+import type { LimitQueueParts } from '#lib/limits/limit-queue-parts';
 import { type Grant, newGrant } from '#lib/limits/permits/grant';
 import { Permits } from '#lib/limits/permits/permits';
-import type { Verdict, Wanted } from '#lib/limits/verdict';
+import type { LimitVerdict, Wanted } from '#lib/limits/verdict';
 import type { StoredLimits } from '#lib/snapshot/snapshot';
 
 interface Waiting {
   readonly wanted: Wanted;
-  readonly decided: (verdict: Verdict) => void;
-  /** How often the store refused it. */
-  looks: number;
+  readonly decided: (verdict: LimitVerdict) => void;
+  /** How often it was tried again. */
+  tries: number;
 }
 
 interface Sent {
@@ -24,15 +24,15 @@ interface Sent {
 /** Most calls and most subjects of one ask. */
 const MOST_CALLS = 200;
 const MOST_SUBJECTS = 100;
-/** News may wait so long, ms. */
+/** Longest delay before changes are reported to the store, ms. */
 const NEWS_MS = 1_000;
-/** So often in a row the store may have lost its state before it counts as away. */
+/** Answers in a row that tell of a lost state, after which the store counts as away. */
 const MOST_LOSSES = 2;
 /** Slots are confirmed well before the store gives them up, ms. */
 const CONFIRM_MS = slotLifeMs / 4;
-/** A call that only others' slots stand in the way of looks once more: one may be on its way back. ms. */
-const SECOND_LOOK_MS = 25;
-const MOST_SECOND_LOOKS = 50;
+/** When a call is tried again that only slots of other processes stand in the way of: one may be on its way back; ms. */
+const RETRY_MS = 25;
+const MOST_RETRIES = 50;
 /** Asking in advance waits so long after the last ask, ms. */
 const ADVANCE_MS = 100;
 /** What nobody asked for so long has left every window, and the store may have dropped it. */
@@ -41,13 +41,13 @@ const FORGET_MS = 60_000;
 const PROBE_MS = 1_000;
 
 /** All that this process asks the store about one workspace and its keys: one ask at a time. Monotonic ms. */
-export class Desk {
+export class LimitQueue {
   readonly workspaceId: string;
-  readonly #parts: DeskParts;
+  readonly #parts: LimitQueueParts;
   readonly #permits = new Map<string, Permits>();
   readonly #toldMono = new Map<Permits, number>();
   #waiting: Waiting[] = [];
-  #secondLooks = 0;
+  #retries = 0;
   #busy = false;
   #running: Promise<void> = Promise.resolve();
   #urgent = false;
@@ -60,7 +60,7 @@ export class Desk {
   #tellAll = false;
   #losses = 0;
 
-  constructor(workspaceId: string, parts: DeskParts) {
+  constructor(workspaceId: string, parts: LimitQueueParts) {
     this.workspaceId = workspaceId;
     this.#parts = parts;
   }
@@ -82,20 +82,20 @@ export class Desk {
   }
 
   /** Asks for a call. Never waits longer than the store's patience. */
-  ask(wanted: Wanted): Promise<Verdict> {
+  ask(wanted: Wanted): Promise<LimitVerdict> {
     return new Promise((decided) => {
-      this.#waiting.push({ wanted, decided, looks: 0 });
+      this.#waiting.push({ wanted, decided, tries: 0 });
       this.#send();
     });
   }
 
-  /** Whether so many calls wait for a slot that no more can look again. */
-  get crowded(): boolean {
-    return this.#secondLooks >= MOST_SECOND_LOOKS;
+  /** Whether so many calls wait to be tried again that no more may. */
+  get retriesFull(): boolean {
+    return this.#retries >= MOST_RETRIES;
   }
 
   /** Tells within `ms`. */
-  tellWithin(ms: number): void {
+  reportWithin(ms: number): void {
     if (this.#telling) return;
     this.#telling = true;
     this.#parts.later(ms, () => {
@@ -173,7 +173,7 @@ export class Desk {
       .filter((one) => this.#tellAll || one.slots.used > 0 || one.hasNews(nowMono))
       .sort((one, other) => told(one) - told(other));
     for (const one of others) if (subjects.size < MOST_SUBJECTS) subjects.add(one);
-    // Without news it asks how it stands with any of them: whether the store still knows them all.
+    // With nothing to report it asks about any of them, which tells whether the store still has its state.
     for (const one of this.#permits.values()) if (subjects.size === 0) subjects.add(one);
     const permits = [...subjects];
     for (const one of permits) this.#toldMono.set(one, nowMono);
@@ -251,15 +251,15 @@ export class Desk {
     const waits = [key.waits(take, nowMono), workspace.waits(take, nowMono)] as const;
     const full = [key, workspace].filter((_, index) => waits[index]?.concurrencyFull);
     const timed = waits.some(({ rpmMs, tpmMs }) => rpmMs > 0 || tpmMs > 0);
-    const hopeful = !timed && full.length > 0 && full.every(({ sharesSlots }) => sharesSlots);
-    if (!hopeful || call.looks > 0 || this.crowded) {
+    const slotMayFree = !timed && full.length > 0 && full.every(({ sharesSlots }) => sharesSlots);
+    if (!slotMayFree || call.tries > 0 || this.retriesFull) {
       call.decided({ kind: 'refused', waits });
       return;
     }
-    call.looks++;
-    this.#secondLooks++;
-    this.#parts.later(SECOND_LOOK_MS, () => {
-      this.#secondLooks--;
+    call.tries++;
+    this.#retries++;
+    this.#parts.later(RETRY_MS, () => {
+      this.#retries--;
       this.#waiting.push(call);
       this.#send();
     });
