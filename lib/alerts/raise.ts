@@ -11,7 +11,7 @@ const mailSeconds = 3 * 86_400;
 const raise = `
   INSERT INTO alert (id, workspace_id, kind, subject, facts)
   SELECT $1::uuid, w.id, $3, $4, $5::jsonb FROM workspace w
-  WHERE w.id = $2::uuid AND w.deleted_at IS NULL AND NOT $3 = ANY (w.muted_alerts) AND NOT EXISTS (
+  WHERE w.id = $2::uuid AND w.deleted_at IS NULL AND NOT $3 = ANY (coalesce(w.muted_alerts, '{}')) AND NOT EXISTS (
     SELECT FROM alert a WHERE a.workspace_id = w.id AND a.kind = $3 AND a.subject = $4
       AND (a.ended_at IS NULL OR a.raised_at > now() - make_interval(hours => $6::int)))
   ON CONFLICT DO NOTHING RETURNING raised_at`;

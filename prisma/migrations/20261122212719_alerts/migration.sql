@@ -1,7 +1,7 @@
 -- What people are told of a workspace, by mail and by webhooks of their own.
 
 -- Kinds of alerts that a workspace does not want.
-ALTER TABLE "workspace" ADD COLUMN "muted_alerts" TEXT[] NOT NULL DEFAULT '{}';
+ALTER TABLE "workspace" ADD COLUMN "muted_alerts" TEXT[] DEFAULT ARRAY[]::TEXT[];
 
 -- The day from which a model is no longer served, as its provider says: "2027-01-31".
 ALTER TABLE "model" ADD COLUMN "retires" TEXT;
