@@ -1,6 +1,7 @@
 import type { Clock } from '#lib/clock';
 import type { LimitStore } from '#lib/limits/ask';
 import { Breaker } from '#lib/limits/breaker';
+import { freeSlots, type OpenCall } from '#lib/limits/free-slots';
 import { LimitQueue } from '#lib/limits/limit-queue';
 import type { LimitQueueParts } from '#lib/limits/limit-queue-parts';
 import { type LimitNumbers, tighter } from '#lib/limits/numbers';
@@ -176,6 +177,11 @@ export class SharedLimits {
     if (nowMono - this.#sweptMono < SWEEP_MS) return;
     this.#sweptMono = nowMono;
     if (this.#breaker.mode(nowMono) !== 'alone') this.#parts.store.sweep().catch(this.#given.report);
+  }
+
+  /** Gives back the slots of calls that ended with a process that died; a store that is away does so by itself. */
+  async freeSlots(ownerId: string, calls: Iterable<OpenCall>): Promise<void> {
+    await freeSlots(this.#parts.store, ownerId, calls).catch(this.#given.report);
   }
 
   /** Gives back what is unused, and tells what is used. */

@@ -3,6 +3,7 @@ import type { Clock } from '#lib/clock';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { createFleet } from '#lib/limits/fleet';
+import { processName } from '#lib/limits/free-slots';
 import { openLimitStore } from '#lib/limits/open';
 import { SharedLimits } from '#lib/limits/shared-limits';
 
@@ -28,8 +29,7 @@ export function openSharedLimits(parts: Parts): SharedLimits | null {
   const fleet = createFleet(db.pool, ownerId, report);
   return new SharedLimits({
     ...{ clock, store, report, fleet },
-    // The random part: processes of one machine start in the same millisecond.
-    process: ownerId.slice(-12),
+    process: processName(ownerId),
     onLost: (error) => {
       const { processes } = fleet.now();
       const text = 'the store of limits is away: this process admits its share of each limit';

@@ -8,17 +8,25 @@ import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
 import { endOwn } from '#lib/settlement/once/positions';
 import { listRecentAdmissions } from '#lib/settlement/recent';
+import type { RecoverOptions } from '#lib/settlement/recover';
 import { countSetAside } from '#lib/settlement/set-aside';
 
 /** Books by leases and a journal in DATA_DIR: first what a dead process left is settled (workers leave that to the primary). */
 export async function openJournalBooks(parts: BooksParts): Promise<Books> {
-  const { env, db, worker, ownerId, clock, log, report } = parts;
+  const { env, db, worker, ownerId, clock, log, shared, report } = parts;
   const journalDir = join(env.dataDir, 'journal');
   const telemetry = openTelemetry(env, db, journalDir, log, worker?.number);
   const found = { pool: db.pool, dir: journalDir, nowMs: clock.now(), report };
+  const onInterrupted: RecoverOptions['onInterrupted'] = async (dead, ended) => {
+    await telemetry.onInterrupted?.(dead, ended);
+    await shared?.freeSlots(
+      dead,
+      ended.map(({ call }) => call),
+    );
+  };
   const recent =
     worker === null
-      ? await settleLeftovers({ ...found, onInterrupted: telemetry.onInterrupted }, log)
+      ? await settleLeftovers({ ...found, onInterrupted }, log)
       : await listRecentAdmissions(db.pool, clock.now(), new Map());
   // One process of a machine counts what lies in the directory that it shares with the others.
   const setAside = (worker?.number ?? 1) === 1 ? countSetAside(journalDir) : { damaged: 0, rejected: 0 };

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import { systemClock } from '#lib/clock';
 import type { Env } from '#lib/env';
 import { createIds } from '#lib/ids';
+import { freeSlots } from '#lib/limits/free-slots';
+import { openLimitStore } from '#lib/limits/open';
 import { onStop } from '#lib/process/stop';
 import { openTelemetry } from '#lib/process/telemetry';
 import { ConnectionDispatcher } from '#lib/process/workers/connection-dispatcher';
@@ -23,13 +25,20 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const machine = await openMachine(env, log, false);
   const ids = createIds(systemClock);
   const journalDir = join(env.dataDir, 'journal');
+  const telemetry = openTelemetry(env, machine.db, journalDir, log);
+  const limits = openLimitStore(env, machine.databaseUrl, () => undefined);
   const takeOver = createTakeOver({
     pool: machine.db.pool,
     dataDir: env.dataDir,
     journalDir,
     living: () => pool.owners(),
     now: () => systemClock.now(),
-    onInterrupted: openTelemetry(env, machine.db, journalDir, log).onInterrupted,
+    onInterrupted: async (dead, ended) => {
+      await telemetry.onInterrupted?.(dead, ended);
+      const calls = ended.map(({ call }) => call);
+      if (limits)
+        await freeSlots(limits, dead, calls).catch((error) => log.warn({ reason: reasonOf(error) }, 'slots'));
+    },
     log,
   });
   const dispatcher = new ConnectionDispatcher();
@@ -62,6 +71,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
       listener.close();
       if (!pool.endedWell()) await takeOver.run();
       takeOver.stop();
+      await limits?.close();
       await machine.close();
       if (!pool.endedWell()) throw new Error('a worker did not end in order; what it left is settled');
     },

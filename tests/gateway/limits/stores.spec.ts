@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ask, AskedSubject, LimitStore, WindowEntry } from '#lib/limits/ask';
+import { freeSlots, processName } from '#lib/limits/free-slots';
 import { snapshotOf } from '#tests/support/admission';
 import { cases, limitsOf, random, runCase } from '#tests/support/limits/matrix';
 import { MemoryStore } from '#tests/support/limits/memory-store';
@@ -124,6 +125,18 @@ describe.each(storeKinds)('a store of limits on %s (contract: limits/stores)', (
     expect((await store.carryOut({ ...askOf(1, { limits }), process: 'two' })).admitted).toEqual([false]);
     nowMs += 1;
     expect((await store.carryOut({ ...askOf(2, { limits }), process: 'two' })).admitted).toEqual([true]);
+  });
+
+  it('frees the slots of a process that is known to be dead at once, and lets it take none again', async () => {
+    fresh();
+    const ownerId = randomUUID();
+    const process = processName(ownerId);
+    const limits = limitsOf({ concurrency: 1 });
+    const { admitted } = await store.carryOut({ ...askOf(1, { limits }), process });
+    expect(admitted).toEqual([true]);
+    await freeSlots(store, ownerId, [{ workspaceId: workspace, keyId: key }]);
+    expect((await store.carryOut({ ...askOf(2, { limits }), process })).lost).toBe(true);
+    expect((await store.carryOut({ ...askOf(1, { limits }), process: 'two' })).admitted).toEqual([true]);
   });
 
   it('says so when it has lost what a process knew', async () => {
