@@ -12,6 +12,7 @@ const allowed: Readonly<Record<string, number>> = {
   '(console)/[workspace]/members': 256_000,
   '(console)/[workspace]/management-keys': 252_000,
   '(console)/[workspace]/settings': 246_000,
+  '(console)/[workspace]/alerts': 252_000,
   '(account)/account': 218_000,
   // Its boxes that find names, and the list that comes with them.
   '(console)/[workspace]/routing': 249_000,

@@ -9,6 +9,8 @@ import { freePort, type OwnStack, root } from '#tests/support/stack';
 export interface Second {
   readonly url: string;
   readonly process: ChildProcess;
+  /** What it has written to its log. */
+  log(): string;
   close(): Promise<void>;
 }
 
@@ -19,13 +21,20 @@ export async function startSecond(stack: OwnStack): Promise<Second> {
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, [join(root, 'server.ts')], {
     cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...stack.environment, NODE_ENV: 'production', PORT: String(port), DATA_DIR: dataDir },
+  });
+  let log = '';
+  child.stderr.on('data', (text) => {
+    log += text;
+    // Warnings are asked for by some tests; errors are told to whoever runs them.
+    if (String(text).includes('"level":50')) process.stderr.write(text);
   });
   await isReady(url, child);
   return {
     url,
     process: child,
+    log: () => log,
     close: async () => {
       const ended = once(child, 'exit');
       if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await ended;

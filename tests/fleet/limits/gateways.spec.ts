@@ -11,7 +11,8 @@ describe.each(['Redis', 'PostgreSQL'])('three gateways that share limits in %s',
   let clients: Client[] = [];
   beforeAll(async () => {
     redis = kind === 'Redis' ? await startRedis() : null;
-    stack = await startStack(redis ? { env: { REDIS_URL: redis.url } } : {});
+    // At this level they say when they lose the store.
+    stack = await startStack({ env: { LOG_LEVEL: 'warn', ...(redis ? { REDIS_URL: redis.url } : {}) } });
     others = await Promise.all([startSecond(stack), startSecond(stack)]);
     clients = [stack, ...others].map(({ url }) => new Client(url));
   });
@@ -41,10 +42,29 @@ describe.each(['Redis', 'PostgreSQL'])('three gateways that share limits in %s',
     return admitted;
   };
 
+  /** How often one of them has lost the store, and has admitted its share meanwhile. */
+  const losses = () =>
+    [stack, ...others].flatMap((one) => one.log().split('the store of limits is away').slice(1)).length;
+  /**
+   * Runs it with the store at hand all the time: on a busy machine it may not answer in time, and what then holds is
+   * another promise (contract: limits/store-away).
+   */
+  const withStore = async <Seen>(round: (at: number) => Promise<Seen>): Promise<Seen> => {
+    for (let at = 0; at < 5; at++) {
+      const before = losses();
+      const seen = await round(at);
+      if (losses() === before) return seen;
+      // Until all have told what they admitted meanwhile.
+      await new Promise((resolve) => setTimeout(resolve, 8_000));
+    }
+    throw new Error('the store of limits was lost in each of five rounds');
+  };
+
   it('1,000 parallel calls on a concurrency of 10 are never more than 10 at once at the provider (contract: limits/concurrency)', async () => {
-    const key = await keyOf({ concurrency: 10 });
-    const directive = 'fault/slow-first-byte?ms=120&tokens=3';
-    const told = await callAll(key, 1_000, directive);
+    const { told, directive } = await withStore(async (at) => {
+      const directive = `fault/slow-first-byte?ms=${120 + at}&tokens=3`;
+      return { told: await callAll(await keyOf({ concurrency: 10 }), 1_000, directive), directive };
+    });
     let running = 0;
     let most = 0;
     const ids = new Set((await stack.sandbox.seen(directive)).map(({ id }) => id));
@@ -62,9 +82,12 @@ describe.each(['Redis', 'PostgreSQL'])('three gateways that share limits in %s',
   });
 
   it('a limit of 100 a minute lets 100 of 400 pass (contract: limits/rpm)', async () => {
-    const key = await keyOf({ rpm: 100 });
-    const told: Told[] = [];
-    for (let round = 0; round < 8; round++) told.push(...(await callAll(key, 50, 'echo?tokens=3')));
+    const told = await withStore(async () => {
+      const key = await keyOf({ rpm: 100 });
+      const told: Told[] = [];
+      for (let round = 0; round < 8; round++) told.push(...(await callAll(key, 50, 'echo?tokens=3')));
+      return told;
+    });
     const admitted = say('100 a minute', told, 100);
     expect(admitted).toBe(100);
     const refused = told.filter(({ status }) => status !== 200);

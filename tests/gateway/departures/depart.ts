@@ -48,7 +48,7 @@ interface Asked {
   readonly model: string;
   /** How the simulated provider goes about it: "pace/10/40?reasoning=200". */
   readonly directive: string;
-  /** The client leaves so long after its request went out, unless it has its answer by then. */
+  /** The client leaves so long after the provider has its request, unless it has its answer by then. */
   readonly afterMs: number;
   readonly more?: object;
 }
@@ -70,10 +70,12 @@ export async function leave(stack: Stack, key: string, way: Way, asked: Asked): 
     'Anthropic-Version': '2023-06-01',
   };
   const text = requestText('POST', way.target, headers, body);
-  // From when it was written: a busy machine may take longer to connect than the client has patience.
+  // From when the provider has it: a busy machine may take longer until then than the client has patience.
   await talk(stack.url, text, {
     afterwards: (socket) => {
-      setTimeout(() => socket.destroy(new Error('the client leaves')), Math.max(1, asked.afterMs));
+      const leave = () => setTimeout(() => socket.destroy(new Error('the client leaves')), asked.afterMs);
+      // A request that the gateway refuses never gets there, and has its answer.
+      stack.sandbox.begun(mark).then(leave, () => undefined);
     },
   });
   return mark;
