@@ -1,12 +1,10 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
-import { useTransition } from 'react';
 import type { Answer } from '#components/form/answer';
+import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { toast } from '#components/ui/toaster';
+import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { DeliveryRow } from '#lib/console/team/delivery-rows';
 
 interface DeliveryTableProps {
@@ -19,17 +17,9 @@ interface DeliveryTableProps {
 
 /** What was sent to a webhook and what became of it. */
 export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }: DeliveryTableProps) {
-  const router = useRouter();
-  const [pending, startTransition] = useTransition();
-
-  function again(delivery: string) {
-    startTransition(async () => {
-      const answer = await redeliver(workspace, { id: webhook, delivery }).catch(() => null);
-      if (answer?.ok) toast.success('It is sent again');
-      else toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
-      router.refresh();
-    });
-  }
+  const { pending, make } = useChange();
+  const again = (delivery: string) =>
+    make(redeliver(workspace, { id: webhook, delivery }), 'It is sent again');
 
   return (
     <Table label="Deliveries">
@@ -40,9 +30,7 @@ export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }
           <HeadCell>Tries</HeadCell>
           <HeadCell>Last answer</HeadCell>
           <HeadCell>Queued</HeadCell>
-          <HeadCell>
-            <span className="sr-only">Actions</span>
-          </HeadCell>
+          <ActionsHeadCell />
         </tr>
       </thead>
       <tbody>

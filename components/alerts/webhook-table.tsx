@@ -1,14 +1,13 @@
 'use client';
 
 import Link from 'next/link';
-import { useRouter } from 'next/navigation';
-import { useState, useTransition } from 'react';
+import { useState } from 'react';
 import type { Answer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
+import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { toast } from '#components/ui/toaster';
+import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 
 interface Webhook {
   readonly id: string;
@@ -32,18 +31,8 @@ interface WebhookTableProps {
 /** Where alerts are sent. */
 export function WebhookTable(props: WebhookTableProps) {
   const { workspace, webhooks, chosen, mayChange, test, set, remove } = props;
-  const router = useRouter();
   const [asked, ask] = useState<Webhook | null>(null);
-  const [pending, startTransition] = useTransition();
-
-  function run(work: Promise<Answer<unknown>>, done: string) {
-    startTransition(async () => {
-      const answer = await work.catch(() => null);
-      if (answer?.ok) toast.success(done);
-      else toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
-      router.refresh();
-    });
-  }
+  const { pending, make } = useChange();
 
   return (
     <>
@@ -52,9 +41,7 @@ export function WebhookTable(props: WebhookTableProps) {
           <tr>
             <HeadCell>Address</HeadCell>
             <HeadCell>State</HeadCell>
-            <HeadCell>
-              <span className="sr-only">Actions</span>
-            </HeadCell>
+            <ActionsHeadCell />
           </tr>
         </thead>
         <tbody>
@@ -82,7 +69,7 @@ export function WebhookTable(props: WebhookTableProps) {
                       <Button
                         size="small"
                         disabled={pending}
-                        onClick={() => run(test(workspace, { id: hook.id }), 'A test event is on its way')}
+                        onClick={() => make(test(workspace, { id: hook.id }), 'A test event is on its way')}
                       >
                         Send test
                       </Button>
@@ -90,7 +77,7 @@ export function WebhookTable(props: WebhookTableProps) {
                         size="small"
                         disabled={pending}
                         onClick={() =>
-                          run(
+                          make(
                             set(workspace, { id: hook.id, enabled: !hook.enabled }),
                             hook.enabled ? 'The webhook is off' : 'The webhook is on',
                           )

@@ -12,3 +12,6 @@ export type Answer<Value> =
 
 /** A server action of an operation of a workspace. */
 export type Send<Value> = (workspace: string, input: Record<string, unknown>) => Promise<Answer<Value>>;
+
+/** What a page says when nothing answered: no network, a restart, a newer console. */
+export const noAnswer = 'No answer came. Reload the page and look first.';

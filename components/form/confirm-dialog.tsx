@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import { type Answer, noAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
 import { Field } from '#components/ui/field';
@@ -55,7 +55,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     startTransition(async () => {
       const answer = await props.act().catch(() => null);
       if (!answer?.ok) {
-        setFault(answer ?? { message: 'No answer came. Reload the page and look first.', signedOut: false });
+        setFault(answer ?? { message: noAnswer, signedOut: false });
         return;
       }
       toast.success(props.done);

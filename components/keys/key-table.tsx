@@ -2,7 +2,7 @@ import Link from 'next/link';
 import { KeyMenu } from '#components/keys/key-menu';
 import { type KeyRow, keyStates } from '#components/keys/key-row';
 import { Badge } from '#components/ui/badge';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 
 export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
   return (
@@ -15,9 +15,7 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
           <HeadCell className="text-right">Spend, 30 days</HeadCell>
           <HeadCell>Last used</HeadCell>
           <HeadCell>Created</HeadCell>
-          <HeadCell className="right-0 max-lg:sticky max-lg:bg-sunken">
-            <span className="sr-only">Actions</span>
-          </HeadCell>
+          <ActionsHeadCell sticky />
         </tr>
       </thead>
       <tbody>

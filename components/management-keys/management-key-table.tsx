@@ -5,7 +5,7 @@ import type { Answer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { ManagementKeyRow } from '#lib/console/team/management-key-rows';
 
 interface ManagementKeyTableProps {
@@ -27,9 +27,7 @@ export function ManagementKeyTable({ workspace, keys, revoke }: ManagementKeyTab
             <HeadCell>Last used</HeadCell>
             <HeadCell>Made by</HeadCell>
             <HeadCell>Created</HeadCell>
-            <HeadCell className="right-0 max-lg:sticky max-lg:bg-sunken">
-              <span className="sr-only">Actions</span>
-            </HeadCell>
+            <ActionsHeadCell sticky />
           </tr>
         </thead>
         <tbody>

@@ -1,12 +1,10 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
-import { useTransition } from 'react';
+import { useChange } from '#components/form/use-change';
 import { useMemberPage } from '#components/members/member-actions';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { toast } from '#components/ui/toaster';
+import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { InvitationRow } from '#lib/console/team/member-rows';
 
 /** Who is asked and has not answered. */
@@ -19,9 +17,7 @@ export function InvitationTable({ invitations }: { invitations: readonly Invitat
           <HeadCell>Role</HeadCell>
           <HeadCell>Sent</HeadCell>
           <HeadCell>Ends</HeadCell>
-          <HeadCell>
-            <span className="sr-only">Actions</span>
-          </HeadCell>
+          <ActionsHeadCell />
         </tr>
       </thead>
       <tbody>
@@ -35,22 +31,15 @@ export function InvitationTable({ invitations }: { invitations: readonly Invitat
 
 function Invitation({ row }: { row: InvitationRow }) {
   const { actions, workspace, locked, changesOwners } = useMemberPage();
-  const router = useRouter();
-  const [pending, startTransition] = useTransition();
+  const { pending, make } = useChange();
   const mayChange = locked === null && (row.role !== 'owner' || changesOwners);
 
   function change(verb: 'resend' | 'cancel') {
-    startTransition(async () => {
-      const answer = await actions[verb](workspace, { id: row.id }).catch(() => null);
-      if (answer?.ok)
-        toast.success(
-          verb === 'resend'
-            ? `A new mail is on its way to ${row.email}`
-            : `The invitation of ${row.email} is taken back`,
-        );
-      else toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
-      router.refresh();
-    });
+    const done =
+      verb === 'resend'
+        ? `A new mail is on its way to ${row.email}`
+        : `The invitation of ${row.email} is taken back`;
+    make(actions[verb](workspace, { id: row.id }), done);
   }
 
   return (

@@ -1,6 +1,6 @@
 import { MemberMenu } from '#components/members/member-menu';
 import { Badge } from '#components/ui/badge';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { MemberRow } from '#lib/console/team/member-rows';
 
 /** Who belongs to the workspace. */
@@ -12,9 +12,7 @@ export function MemberTable({ members }: { members: readonly MemberRow[] }) {
           <HeadCell>Member</HeadCell>
           <HeadCell>Role</HeadCell>
           <HeadCell>Since</HeadCell>
-          <HeadCell className="right-0 max-lg:sticky max-lg:bg-sunken">
-            <span className="sr-only">Actions</span>
-          </HeadCell>
+          <ActionsHeadCell sticky />
         </tr>
       </thead>
       <tbody>

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import { type Answer, noAnswer } from '#components/form/answer';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
@@ -42,7 +42,7 @@ export function SettingsForm(props: SettingsFormProps) {
     startTransition(async () => {
       const answer = await send(workspace, { ...Object.fromEntries(texts), ...chosen }).catch(() => null);
       if (!answer?.ok) {
-        const unheard = { field: null, message: 'No answer came. Reload the page and look first.' };
+        const unheard = { field: null, message: noAnswer };
         setFault(answer ?? { ...unheard, signedOut: false });
         return;
       }

@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
-import type { Answer } from '#components/form/answer';
+import { type Answer, noAnswer } from '#components/form/answer';
 import { labelStyle } from '#components/ui/field';
 import { NativeSelect } from '#components/ui/native-select';
 import { toast } from '#components/ui/toaster';
@@ -30,7 +30,7 @@ export function ZoneForm({ workspace, zone, zones, locked, send }: ZoneFormProps
       if (answer?.ok) toast.success(`Days begin in ${next} now`);
       else {
         setChosen(zone);
-        toast.error(answer?.message ?? 'No answer came. Reload the page and look first.');
+        toast.error(answer?.message ?? noAnswer);
       }
       router.refresh();
     });

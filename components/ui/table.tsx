@@ -27,6 +27,15 @@ export function HeadCell({ className, ...props }: ComponentProps<'th'>) {
   );
 }
 
+/** Heads the column of what can be done with a row; `sticky`: it stays in sight where the table scrolls. */
+export function ActionsHeadCell({ sticky = false }: { sticky?: boolean }) {
+  return (
+    <HeadCell {...(sticky ? { className: 'right-0 max-lg:sticky max-lg:bg-sunken' } : {})}>
+      <span className="sr-only">Actions</span>
+    </HeadCell>
+  );
+}
+
 export function Row({ className, ...props }: ComponentProps<'tr'>) {
   return <tr className={classNames('group/row', className)} {...props} />;
 }
