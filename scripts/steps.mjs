@@ -1,12 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { root } from './bootstrap.mjs';
 import { run } from './run.mjs';
 
 /**
  * What a part of the tests came to. `notRun` holds the titles of skipped tests.
- * @typedef {{ passed: number, failed: number, skipped: number, notRun?: string[],
+ * @typedef {{ title: string, message: string }} Failure
+ * @typedef {{ passed: number, failed: number, skipped: number, notRun?: string[], failures?: Failure[],
  *   files?: { path: string, ms: number }[] }} Count
  */
 
@@ -66,6 +68,7 @@ export async function runBrowserTests(node, words = [], output = 'show') {
       passed: (found?.stats.expected ?? 0) + (found?.stats.flaky ?? 0),
       failed: found?.stats.unexpected ?? 0,
       skipped: found?.stats.skipped ?? 0,
+      failures: (found?.suites ?? []).flatMap(failuresOf),
       files: (found?.suites ?? []).map((suite) => ({ path: `tests/console/${suite.file}`, ms: msOf(suite) })),
     });
   });
@@ -76,6 +79,17 @@ function msOf({ suites = [], specs = [] }) {
   const results = specs.flatMap(({ tests }) => tests.flatMap((test) => test.results));
   const own = results.reduce((sum, { duration }) => sum + duration, 0);
   return suites.reduce((sum, suite) => sum + msOf(suite), own);
+}
+
+/** @returns {Failure[]} the failed tests of a suite of Playwright's. */
+function failuresOf({ suites = [], specs = [] }) {
+  const own = specs
+    .filter(({ ok }) => !ok)
+    .map(({ file, title, tests }) => {
+      const errors = tests.flatMap((test) => test.results.flatMap(({ error }) => (error ? [error] : [])));
+      return { title: `tests/console/${file} > ${title}`, message: errors[0]?.message ?? 'no message' };
+    });
+  return [...own, ...suites.flatMap(failuresOf)];
 }
 
 /** A run that failed without a failing test (no browser, a broken set-up) is a failure all the same. */
@@ -117,6 +131,7 @@ export async function sumUp(groups, preparedMs = 0) {
   const sum = { ...nothing };
   const times = [['preparing', preparedMs]];
   const files = [];
+  const failures = [];
   const notRun = new Set();
   const startMs = performance.now();
   for (const group of groups) {
@@ -133,6 +148,7 @@ export async function sumUp(groups, preparedMs = 0) {
     counts.push(await first);
     for (const count of counts) {
       files.push(...(count.files ?? []));
+      failures.push(...(count.failures ?? []));
       for (const title of count.notRun ?? []) notRun.add(title);
       for (const key of Object.keys(sum)) sum[key] += count[key];
     }
@@ -141,9 +157,20 @@ export async function sumUp(groups, preparedMs = 0) {
   if (!existsSync(join(root, recordedTraffic))) {
     console.log(`\nNot run: what replays recorded traffic, because ${recordedTraffic} is not here.`);
   } else for (const title of notRun) console.log(`Skipped: ${title}`);
+  printFailures(failures);
   const skipped = sum.skipped > 0 ? `, ${sum.skipped} skipped` : '';
   console.log(`\n${sum.passed} passed, ${sum.failed} failed${skipped}`);
   process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0;
+}
+
+/** The failed tests again, next to the last line: of a long log often its end alone is kept. */
+function printFailures(failures) {
+  if (failures.length > 0) console.log('\nFailed');
+  for (const { title, message } of failures) {
+    console.log(
+      `  ${title}\n    ${stripVTControlCharacters(message).slice(0, 1500).replaceAll('\n', '\n    ')}`,
+    );
+  }
 }
 
 function printTimes(times, files, togetherMs) {

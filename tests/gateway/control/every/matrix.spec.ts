@@ -194,20 +194,20 @@ describe.each(operations)('$name', (operation) => {
     expect(await ask(operatorUser, own)).toBe(promised(operation, 'operator'));
   });
 
-  it.skipIf(operation.line === null)(
-    'is given by the command line, which acts for the operator',
-    async () => {
+  if (operation.line !== null) {
+    it('is given by the command line, which acts for the operator', async () => {
       for (const { slug } of [own, suspended]) {
         const verdict = await verdictOfLine(host(), operation, slug, await sample(slug));
         expect(used(verdict, slug)).toBe(promised(operation, 'operator'));
       }
-    },
-  );
+    });
+  }
 
   const ids =
     operation.reach !== 'self' &&
     Object.values(operation.fields).some(({ kind, required }) => kind === 'id' && required);
-  it.skipIf(!ids)('does not find a thing of another workspace by its id, and changes nothing', async () => {
+  if (!ids) return;
+  it('does not find a thing of another workspace by its id, and changes nothing', async () => {
     const theirs = await sample(other.slug);
     const before = await trail();
     const api = apiOf(host());
