@@ -1,21 +1,21 @@
 'use client';
 
+import type { ReactNode } from 'react';
 import { Wordmark } from '#components/brand';
 import { later, OnDemand } from '#components/shell/popups/on-demand';
 import { SheetButton } from '#components/shell/popups/sheet-button';
-import type { SidebarProps } from '#components/shell/sidebar';
 
 const OpenSheet = later(() => import('#components/shell/popups/open-sheet').then((all) => all.OpenSheet));
 
 /** On a narrow screen: the mark, and the sidebar as a sheet. */
-export function MobileBar(sidebar: SidebarProps) {
+export function MobileBar({ sidebar }: { sidebar: ReactNode }) {
   return (
     <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b bg-sunken px-4 lg:hidden print:hidden">
       <Wordmark />
       <OnDemand
         popup="dialog"
         button={(button) => <SheetButton {...button} />}
-        opened={<OpenSheet {...sidebar} />}
+        opened={<OpenSheet>{sidebar}</OpenSheet>}
       />
     </header>
   );

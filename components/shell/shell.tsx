@@ -1,29 +1,13 @@
 import type { ReactNode } from 'react';
 import { PaletteProvider } from '#components/palette/palette-provider';
-import { MobileBar } from '#components/shell/mobile-bar';
+import { ShellFrame } from '#components/shell/shell-frame';
 import { Sidebar, type SidebarProps } from '#components/shell/sidebar';
 
-/** Sidebar and page; below 1024 px the sidebar becomes a sheet behind a button. */
+/** The frame of the pages of a workspace, with the palette. */
 export function Shell({ children, ...sidebar }: SidebarProps & { children: ReactNode }) {
   return (
     <PaletteProvider workspace={sidebar.current.slug} workspaces={sidebar.workspaces}>
-      <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)] print:block">
-        <a
-          href="#content"
-          className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2"
-        >
-          Skip to content
-        </a>
-        <aside className="sticky top-0 hidden h-dvh overflow-y-auto border-r bg-sunken lg:block print:hidden">
-          <Sidebar {...sidebar} />
-        </aside>
-        <MobileBar {...sidebar} />
-        <main id="content" tabIndex={-1} className="min-w-0 outline-none">
-          <div className="mx-auto grid max-w-7xl gap-6 px-4 py-6 sm:px-8 sm:py-8 print:block print:max-w-none print:p-0">
-            {children}
-          </div>
-        </main>
-      </div>
+      <ShellFrame sidebar={<Sidebar {...sidebar} />}>{children}</ShellFrame>
     </PaletteProvider>
   );
 }

@@ -18,6 +18,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   webhook: declared,
   audit: declared,
   catalogue: declared,
+  provider: declared,
   policy: declared,
   route: declared,
   credit: declared,

@@ -51,16 +51,21 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
 /**
  * Runs a read for a page. Without a session: to the sign-in page. What is not there, or not for this
  * member, is one and the same not-found page. A filter in the address that cannot be read is left out.
+ * @param slug of the workspace; undefined: the operation is about none.
  */
 export async function readForPage<F extends Fields, Out, R extends Reach>(
   operation: Read<F, Out, R>,
-  slug: string,
+  slug: string | undefined,
   input: Readonly<Record<string, unknown>>,
 ): Promise<Out> {
   const actor = await actorOf(await requireUser());
   const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null);
   try {
-    const asked = { actor, workspace: slug, input: Object.fromEntries(given) };
+    const asked = {
+      actor,
+      ...(slug === undefined ? {} : { workspace: slug }),
+      input: Object.fromEntries(given),
+    };
     return await ask(controlHost(), operation, asked);
   } catch (error) {
     if (!(error instanceof ControlRefused)) throw error;

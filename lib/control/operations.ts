@@ -13,6 +13,7 @@ import { managementKeyOperations } from '#lib/control/management-key/operations'
 import { memberOperations } from '#lib/control/member/operations';
 import { overviewOperations } from '#lib/control/overview/operations';
 import { policyOperations } from '#lib/control/policy/operations';
+import { providerOperations } from '#lib/control/provider/operations';
 import { routeOperations } from '#lib/control/route/operations';
 import { topUpOperations } from '#lib/control/top-up/operations';
 import { auditOperations } from '#lib/control/trail/operations';
@@ -32,6 +33,7 @@ export const operations: readonly Operation[] = [
   ...managementKeyOperations,
   ...policyOperations,
   ...catalogueOperations,
+  ...providerOperations,
   ...routeOperations,
   ...workspaceOperations,
   ...memberOperations,

@@ -35,6 +35,7 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
       email={user.email}
       name={user.name}
       role={role}
+      operator={user.operator}
       balance={
         <BalanceChip
           available={showMoney(workspace.available)}

@@ -2,14 +2,14 @@
 
 import { Dialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
+import { CloseSheet } from '#components/shell/popups/close-sheet';
 import { SheetButton } from '#components/shell/popups/sheet-button';
-import { Sidebar, type SidebarProps } from '#components/shell/sidebar';
 import { buttonStyle } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 
 /** The sidebar as a sheet over a narrow screen. */
-export function OpenSheet(sidebar: SidebarProps) {
+export function OpenSheet({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState(true);
   return (
     <Dialog.Root open={open} onOpenChange={setOpen}>
@@ -29,7 +29,7 @@ export function OpenSheet(sidebar: SidebarProps) {
           >
             <X />
           </Dialog.Close>
-          <Sidebar {...sidebar} onNavigate={() => setOpen(false)} />
+          <CloseSheet value={() => setOpen(false)}>{children}</CloseSheet>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

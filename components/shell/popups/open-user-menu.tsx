@@ -1,6 +1,6 @@
 'use client';
 
-import { BookOpen, LogOut, Monitor, Moon, Settings2, Sun } from 'lucide-react';
+import { BookOpen, LogOut, Monitor, Moon, Settings2, Sun, Wrench } from 'lucide-react';
 import Link from 'next/link';
 import { useTheme } from 'next-themes';
 import { leave } from '#components/account/leave';
@@ -14,17 +14,11 @@ const themes = [
 ] as const;
 
 /** Who is signed in, the theme, and the way out. */
-export function OpenUserMenu({ email, name, role }: UserMenuProps) {
+export function OpenUserMenu(user: UserMenuProps) {
   const { theme, setTheme } = useTheme();
   return (
-    <Menu
-      side="top"
-      align="start"
-      className="w-58"
-      startOpen
-      trigger={<UserButton email={email} name={name} role={role} />}
-    >
-      <p className="truncate px-2 py-1.5 text-muted text-xs">{email}</p>
+    <Menu side="top" align="start" className="w-58" startOpen trigger={<UserButton {...user} />}>
+      <p className="truncate px-2 py-1.5 text-muted text-xs">{user.email}</p>
       <MenuSeparator />
       <MenuChoice
         label="Theme"
@@ -37,6 +31,12 @@ export function OpenUserMenu({ email, name, role }: UserMenuProps) {
         <Settings2 />
         Your account
       </MenuItem>
+      {user.operator ? (
+        <MenuItem link={<Link href="/operator" prefetch={false} />}>
+          <Wrench />
+          Operator area
+        </MenuItem>
+      ) : null}
       <MenuItem link={<Link href="/docs" prefetch={false} />}>
         <BookOpen />
         Documentation

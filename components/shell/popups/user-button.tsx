@@ -6,6 +6,8 @@ export interface UserMenuProps {
   name: string | null;
   /** The user's role in this workspace. */
   role: string;
+  /** They run this gateway: the menu leads to the operator area. */
+  operator: boolean;
 }
 
 /** Who is signed in. */
@@ -13,6 +15,7 @@ export function UserButton({
   email,
   name,
   role,
+  operator: _operator,
   ...button
 }: UserMenuProps & Omit<ComponentProps<'button'>, 'name' | 'role'>) {
   return (

@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react';
+import { OperatorSidebar } from '#components/shell/operator-sidebar';
+import { ShellFrame } from '#components/shell/shell-frame';
+import { requireOperator } from '#lib/console/operator';
+
+export default async function OperatorLayout({ children }: { children: ReactNode }) {
+  const { email, name } = await requireOperator();
+  return (
+    <ShellFrame sidebar={<OperatorSidebar {...{ email, name, role: 'operator', operator: true }} />}>
+      {children}
+    </ShellFrame>
+  );
+}

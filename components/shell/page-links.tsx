@@ -1,0 +1,50 @@
+import Link from 'next/link';
+import { usePathname } from 'next/navigation';
+import { useContext } from 'react';
+import type { DestinationGroup } from '#components/shell/navigation';
+import { CloseSheet } from '#components/shell/popups/close-sheet';
+import { classNames } from '#components/ui/class-names';
+
+interface PageLinksProps {
+  /** Of the navigation, for those who do not see it. */
+  label: string;
+  groups: readonly DestinationGroup[];
+  hrefOf(path: string): string;
+}
+
+/** The pages of an area by their groups; a group without pages is not shown. */
+export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
+  const pathname = usePathname();
+  const close = useContext(CloseSheet);
+  return (
+    <nav aria-label={label} className="grid gap-4">
+      {groups
+        .filter(({ pages }) => pages.length > 0)
+        .map((group) => (
+          <div key={group.label ?? 'top'} className="grid gap-0.5">
+            {group.label ? <p className="px-2 pb-1 text-muted text-xs">{group.label}</p> : null}
+            {group.pages.map((page) => {
+              const href = hrefOf(page.path);
+              const here = pathname === href || (page.path !== '' && pathname.startsWith(`${href}/`));
+              return (
+                <Link
+                  key={page.path}
+                  href={href}
+                  aria-current={here ? 'page' : undefined}
+                  {...(close ? { onClick: close } : {})}
+                  className={classNames(
+                    'flex h-8 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink [&_svg]:size-4',
+                    here &&
+                      'bg-accent-soft font-medium text-accent-ink hover:bg-accent-soft hover:text-accent-ink',
+                  )}
+                >
+                  {page.icon}
+                  {page.label}
+                </Link>
+              );
+            })}
+          </div>
+        ))}
+    </nav>
+  );
+}

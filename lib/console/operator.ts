@@ -1,0 +1,25 @@
+import { notFound } from 'next/navigation';
+import { readForPage } from '#lib/console/operation';
+import { requireUser } from '#lib/console/session';
+import type { Read } from '#lib/control/declare';
+import type { Fields } from '#lib/control/field/field';
+import type { SessionUser } from '#lib/control/user/authenticate';
+
+/**
+ * Authorises a page of the operator area. Without a session: to the sign-in page. For everybody who does not run this
+ * gateway the area is not there (contract: control-plane/operator-area).
+ */
+export async function requireOperator(): Promise<SessionUser> {
+  const user = await requireUser();
+  if (!user.operator) notFound();
+  return user;
+}
+
+/** Runs a read of the gateway as a whole, or of something in any workspace, for a page of the operator area. */
+export async function readForOperator<F extends Fields, Out>(
+  operation: Read<F, Out, 'gateway'> | Read<F, Out, 'subject'> | Read<F, Out, 'self'>,
+  input: Readonly<Record<string, unknown>> = {},
+): Promise<Out> {
+  await requireOperator();
+  return readForPage<F, Out, 'gateway' | 'subject' | 'self'>(operation, undefined, input);
+}

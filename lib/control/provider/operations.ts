@@ -1,0 +1,3 @@
+import { listProviders } from '#lib/control/provider/list';
+
+export const providerOperations = [listProviders];
