@@ -58,6 +58,8 @@ export interface Env {
   readonly callRetentionDays: number;
   /** On the embedded database without other word. */
   readonly allowSignUp: boolean;
+  /** Whether everybody may read the status page. */
+  readonly statusPage: boolean;
   /** What a workspace made by signing up is given, nano-dollars. */
   readonly signUpCreditNano: bigint;
   /** After so many days what is left of it expires; null: never. */
@@ -126,6 +128,7 @@ export function readEnv(source: Source): Env {
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
     callRetentionDays: settings.CALL_RETENTION_DAYS,
     allowSignUp: settings.ALLOW_SIGN_UP ?? embedded,
+    statusPage: settings.STATUS_PAGE ?? true,
     signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
     signUpCreditDays: settings.SIGN_UP_CREDIT_DAYS ?? null,
     telemetry,

@@ -8,12 +8,13 @@ const pages = [
   { href: '/models', label: 'Models' },
   { href: '/docs', label: 'Docs' },
 ];
+const statusPage = { href: '/status', label: 'Status' };
 
-export function PublicNav() {
+export function PublicNav({ status }: { status: boolean }) {
   const pathname = usePathname();
   return (
     <nav aria-label="Site" className="flex flex-1 gap-0.5 sm:gap-1">
-      {pages.map(({ href, label }) => {
+      {(status ? [...pages, statusPage] : pages).map(({ href, label }) => {
         const here = pathname === href || pathname.startsWith(`${href}/`);
         return (
           <Link

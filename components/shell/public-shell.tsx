@@ -4,8 +4,15 @@ import { Wordmark } from '#components/brand';
 import { PublicNav } from '#components/shell/public-nav';
 import { buttonStyle } from '#components/ui/button';
 
+interface PublicShellProps {
+  signedIn: boolean;
+  /** Whether there is a status page. */
+  status: boolean;
+  children: ReactNode;
+}
+
 /** The frame of the pages that everybody may read. */
-export function PublicShell({ signedIn, children }: { signedIn: boolean; children: ReactNode }) {
+export function PublicShell({ signedIn, status, children }: PublicShellProps) {
   return (
     <>
       <a
@@ -19,7 +26,7 @@ export function PublicShell({ signedIn, children }: { signedIn: boolean; childre
           <Link href="/" aria-label="Model Gateway" className="rounded-md max-sm:[&>span]:text-[0px]!">
             <Wordmark />
           </Link>
-          <PublicNav />
+          <PublicNav status={status} />
           <Link
             href={signedIn ? '/' : '/sign-in'}
             prefetch={false}

@@ -25,6 +25,8 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   call: declared,
   usage: declared,
   ledger: declared,
+  status: declared,
+  incident: declared,
   demo: async () => [...(await declared()), ...(await import('#lib/command/demo')).demo],
   sandbox: async () => (await import('#lib/command/sandbox')).sandbox,
   health: async () => (await import('#lib/command/live/health')).health,

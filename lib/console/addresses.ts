@@ -6,6 +6,7 @@ const publicPages: readonly string[] = [
   '/reset',
   '/verify',
   '/invite',
+  '/status',
 ];
 /** Those that everybody may read, with all below them. */
 const publicTrees = ['/models', '/docs'];

@@ -19,6 +19,8 @@ interface ConsoleEnv {
   readonly providers?: Pick<Env, 'github' | 'google'>;
   /** Whether mail is sent; else its links are printed in the log. */
   readonly mails?: boolean;
+  /** Whether everybody may read the status page; it may be read without other word. */
+  readonly statusPage?: boolean;
 }
 
 /** What the process gives to the console's pages and actions. */
@@ -80,5 +82,6 @@ export function consoleEnvOf(env: Env, port: number): ConsoleEnv {
     authSecret: env.nextAuthSecret,
     providers: { github: env.github, google: env.google },
     mails: env.smtpUrl !== null,
+    statusPage: env.statusPage,
   };
 }

@@ -5,6 +5,7 @@ import { catalogueOperations } from '#lib/control/catalogue/operations';
 import { creditOperations } from '#lib/control/credit/operations';
 import type { Operation } from '#lib/control/declare';
 import { demoOperations } from '#lib/control/demo/operations';
+import { incidentOperations } from '#lib/control/incident/operations';
 import { invitationOperations } from '#lib/control/invitation/operations';
 import { keyOperations } from '#lib/control/key/operations';
 import { ledgerOperations } from '#lib/control/ledger/operations';
@@ -15,6 +16,7 @@ import { overviewOperations } from '#lib/control/overview/operations';
 import { policyOperations } from '#lib/control/policy/operations';
 import { providerOperations } from '#lib/control/provider/operations';
 import { routeOperations } from '#lib/control/route/operations';
+import { statusOperations } from '#lib/control/status/operations';
 import { topUpOperations } from '#lib/control/top-up/operations';
 import { auditOperations } from '#lib/control/trail/operations';
 import { usageOperations } from '#lib/control/usage/operations';
@@ -53,4 +55,6 @@ export const operations: readonly Operation[] = [
   ...topUpOperations,
   ...autoTopUpOperations,
   ...demoOperations,
+  ...statusOperations,
+  ...incidentOperations,
 ];

@@ -96,6 +96,7 @@ export const settingsSchema = z.object({
   // What providers keep can be referred to for 30 days, and settles a difference of its call until then.
   CALL_RETENTION_DAYS: integer(35, 36_500, 90),
   ALLOW_SIGN_UP: toggle.optional(),
+  STATUS_PAGE: toggle.optional(),
   SIGN_UP_CREDIT_USD: dollars,
   SIGN_UP_CREDIT_DAYS: wholeNumber(1, 3650).optional(),
   // By the OpenTelemetry specification; lib/telemetry/settings.ts reads them.

@@ -1,0 +1,82 @@
+import { CircleAlert, CircleCheck, CircleHelp, Wrench } from 'lucide-react';
+import type { Metadata } from 'next';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { ComponentRow } from '#components/status/component-row';
+import { IncidentList } from '#components/status/incident-list';
+import { classNames } from '#components/ui/class-names';
+import { findUser } from '#lib/console/session';
+import { readStatus } from '#lib/console/status/read';
+import { type StateTone, viewStatus } from '#lib/console/status/view';
+
+export const metadata: Metadata = {
+  title: 'Status',
+  description: 'How this gateway and its providers have done in the last 90 days.',
+};
+
+const grounds: Readonly<Record<StateTone, string>> = {
+  good: 'bg-good-soft text-good',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+  info: 'bg-info-soft text-info',
+  neutral: 'bg-hover text-ink',
+};
+
+const icons = { good: CircleCheck, warn: CircleAlert, bad: CircleAlert, info: Wrench, neutral: CircleHelp };
+
+export default async function StatusPage() {
+  const nowMs = Date.now();
+  const status = await readStatus(nowMs, (await findUser())?.operator);
+  const { head, gateway, providers, open, past, measured } = viewStatus(status, nowMs);
+  const Icon = icons[head.tone];
+  return (
+    <div className="mx-auto grid w-full max-w-4xl gap-6">
+      <PageHead title="Status">How this gateway and its providers have done in the last 90 days.</PageHead>
+      <div
+        role="status"
+        className={classNames(
+          'flex items-start gap-3 rounded-lg px-4 py-3.5 [overflow-wrap:anywhere]',
+          grounds[head.tone],
+        )}
+      >
+        <Icon aria-hidden className="mt-0.5 size-5 shrink-0" />
+        <div className="grid gap-0.5">
+          <p className="font-semibold">{head.text}</p>
+          <p className="leading-5">{head.note}</p>
+        </div>
+      </div>
+      {open.length > 0 ? (
+        <Section title="Open incidents">
+          <IncidentList incidents={open} />
+        </Section>
+      ) : null}
+      <Section title="Gateway">
+        <ul>
+          <ComponentRow component={gateway} latency="Added to a call" />
+        </ul>
+      </Section>
+      {providers.length > 0 ? (
+        <Section title="Providers">
+          <ul className="grid divide-y">
+            {providers.map((one) => (
+              <ComponentRow key={one.id} component={one} latency="First byte" />
+            ))}
+          </ul>
+        </Section>
+      ) : null}
+      <Section title="Past incidents" note="90 days">
+        {past.length > 0 ? (
+          <IncidentList incidents={past} />
+        ) : (
+          <p className="px-4 py-4 text-muted">None was reported.</p>
+        )}
+      </Section>
+      <p className="max-w-3xl text-muted text-xs leading-5">
+        {measured === null ? 'Nothing was measured yet. ' : `Measured ${measured}. `}
+        From the calls that reached this gateway, by day in UTC: the share that did not fail by its own or the
+        provider’s fault. A call that another provider took over counts for the one that answered. Of fewer
+        than 20 calls a day, and of fewer than 100 in all, nothing is said.
+      </p>
+    </div>
+  );
+}
