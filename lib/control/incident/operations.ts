@@ -62,7 +62,7 @@ export const createIncident = create({
     const row = { id, title, impact, affects: [...new Set(affects)], state };
     await store.prisma.incident.create({ data: { ...row, startedAt: startedAt ?? new Date(nowMs) } });
     await addUpdate(store, id, state, first);
-    const after = stateOfRow(row, first);
+    const after = stateOfRow({ ...row, text: first, updates: 1 });
     return { result: { id, state }, subject: id, workspaceId: null, before: null, after, changes: [] };
   },
 });
@@ -113,8 +113,8 @@ export const updateIncident = change({
       result: { id, state: now },
       subject: id,
       workspaceId: null,
-      before: stateOfRow(before, before.text),
-      after: stateOfRow(row, said),
+      before: stateOfRow(before),
+      after: stateOfRow({ ...row, text: said, updates: before.updates + 1 }),
       changes: [],
     };
   },
@@ -135,13 +135,14 @@ export const resolveIncident = change({
     const state = 'resolved' as const;
     const done = { result: { id, state }, subject: id, workspaceId: null, changes: [] };
     if (before.resolvedAt !== null) {
-      const same = stateOfRow(before, before.text);
+      const same = stateOfRow(before);
       return { ...done, before: same, after: same };
     }
     const resolvedAt = new Date(Math.max(nowMs, before.startedAt.getTime()));
     const row = await store.prisma.incident.update({ where: { id }, data: { state, resolvedAt } });
     await addUpdate(store, id, state, said);
-    return { ...done, before: stateOfRow(before, before.text), after: stateOfRow(row, said) };
+    const after = stateOfRow({ ...row, text: said, updates: before.updates + 1 });
+    return { ...done, before: stateOfRow(before), after };
   },
 });
 
@@ -174,9 +175,9 @@ async function lockIncident(store: Store, id: string) {
   if (found.length === 0) throw notFound(`there is no incident ${quoted(id)}; check its id`, 'id');
   const { updates, ...row } = await store.prisma.incident.findUniqueOrThrow({
     where: { id },
-    include: { updates: { orderBy: { id: 'desc' }, take: 1 } },
+    include: { updates: { orderBy: { id: 'desc' } } },
   });
-  return { ...row, text: updates[0]?.text ?? '' };
+  return { ...row, text: updates[0]?.text ?? '', updates: updates.length };
 }
 
 async function addUpdate(store: Store, incidentId: string, state: string, said: string): Promise<void> {
@@ -187,9 +188,16 @@ function stateIn(stored: string) {
   return incidentStates.find((one) => one === stored) ?? 'investigating';
 }
 
-function stateOfRow(
-  { title, impact, affects, state }: { title: string; impact: string; affects: string[]; state: string },
-  said: string,
-): State {
-  return { title, impact, affects, state, text: said };
+interface SaidOf {
+  readonly title: string;
+  readonly impact: string;
+  readonly affects: readonly string[];
+  readonly state: string;
+  /** The newest word on it, and how many there are. */
+  readonly text: string;
+  readonly updates: number;
+}
+
+function stateOfRow({ title, impact, affects, state, text: said, updates }: SaidOf): State {
+  return { title, impact, affects, state, text: said, updates };
 }

@@ -21,7 +21,7 @@ CREATE TABLE "incident" (
   "title" TEXT NOT NULL,
   "impact" TEXT NOT NULL,
   -- Ids of providers; "gateway" is the gateway itself.
-  "affects" TEXT[] NOT NULL,
+  "affects" TEXT[],
   "state" TEXT NOT NULL,
   "started_at" TIMESTAMPTZ(3) NOT NULL,
   "resolved_at" TIMESTAMPTZ(3)
