@@ -17,8 +17,8 @@ interface CallFactsProps {
     readonly priceVersion: string | null;
     readonly flags: readonly string[];
   };
-  /** The page of the key. */
-  keyHref: string;
+  /** The page of the key; null: it has none. */
+  keyHref: string | null;
 }
 
 function Id({ value, what }: { value: string; what: string }) {
@@ -35,7 +35,9 @@ export function CallFacts({ call, keyHref }: CallFactsProps) {
   const facts: { name: string; value: ReactNode }[] = [
     {
       name: 'Key',
-      value: (
+      value: keyHref === null ? (
+        (call.keyName ?? call.key)
+      ) : (
         <Link href={keyHref} className="font-medium underline decoration-line-strong underline-offset-2">
           {call.keyName ?? call.key}
         </Link>

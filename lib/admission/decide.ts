@@ -27,6 +27,12 @@ export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {
       'The member who made this API key is no longer in the workspace; use a key of a current member.',
     );
   }
+  if (key.sessionEnded) {
+    return refusal(
+      'apikey_inactive',
+      'The session that this playground belongs to has ended, or its role was changed; open the playground again.',
+    );
+  }
   if (workspace.suspended) {
     return refusal('apikey_inactive', 'This workspace is suspended; ask the operator of the gateway.');
   }

@@ -10,7 +10,7 @@ const troubleCalls = 20;
 const troublePercent = 20;
 
 const keysInUse = `api_key k JOIN workspace w ON w.id = k.workspace_id
-  WHERE k.status = 'active' AND w.deleted_at IS NULL AND NOT w.demo`;
+  WHERE k.status = 'active' AND k.session_id IS NULL AND w.deleted_at IS NULL AND NOT w.demo`;
 
 /** Windows as those of `key.show`: of whole minutes, days of the workspace's zone. */
 const caps = `

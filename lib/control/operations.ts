@@ -13,6 +13,7 @@ import { lowBalanceOperations } from '#lib/control/low-balance/operations';
 import { managementKeyOperations } from '#lib/control/management-key/operations';
 import { memberOperations } from '#lib/control/member/operations';
 import { overviewOperations } from '#lib/control/overview/operations';
+import { playgroundOperations } from '#lib/control/playground/operations';
 import { policyOperations } from '#lib/control/policy/operations';
 import { providerOperations } from '#lib/control/provider/operations';
 import { routeOperations } from '#lib/control/route/operations';
@@ -33,6 +34,7 @@ import { workspaceOperations } from '#lib/control/workspace/operations';
 export const operations: readonly Operation[] = [
   ...keyOperations,
   ...managementKeyOperations,
+  ...playgroundOperations,
   ...policyOperations,
   ...catalogueOperations,
   ...providerOperations,

@@ -5,6 +5,7 @@ export type Permission =
   | 'workspace:delete'
   | 'keys:read'
   | 'keys:write'
+  | 'playground:use'
   | 'policies:read'
   | 'policies:write'
   | 'logs:read'
@@ -25,7 +26,7 @@ export type Role = (typeof roles)[number];
 export type ActingRole = Role | 'operator';
 
 const readers = ['workspace:read', 'keys:read', 'policies:read', 'logs:read', 'members:read'] as const;
-const developers = [...readers, 'keys:write', 'policies:write'] as const;
+const developers = [...readers, 'keys:write', 'playground:use', 'policies:write'] as const;
 const admins = [
   ...developers,
   'billing:read',

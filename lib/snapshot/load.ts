@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { may, roles } from '#lib/control/role';
 import { parsePolicy } from '#lib/schemas/policy';
 import type { KeySnapshot, Policy } from '#lib/snapshot/snapshot';
 
@@ -10,6 +11,11 @@ const statement = `
     k.created_by IS NOT NULL AND NOT EXISTS (
       SELECT 1 FROM member m WHERE m.workspace_id = k.workspace_id AND m.user_id = k.created_by
     ) AS owner_removed,
+    k.session_id IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM session s JOIN "user" u ON u.id = s.user_id AND u.session_version = s.version
+      LEFT JOIN member m ON m.workspace_id = k.workspace_id AND m.user_id = u.id
+      WHERE s.id = k.session_id AND s.ends_at > now() AND (u.operator OR m.role = ANY ($2::text[]))
+    ) AS session_ended,
     w.id AS workspace_id, w.slug, w.time_zone, w.strict, w.suspended_at,
     w.rpm AS workspace_rpm, w.tpm AS workspace_tpm, w.concurrency AS workspace_concurrency,
     (SELECT coalesce(jsonb_object_agg(p.model_id, p.policy), '{}') FROM (
@@ -18,6 +24,9 @@ const statement = `
     ) p) AS policies
   FROM api_key k JOIN workspace w ON w.id = k.workspace_id
   WHERE k.hash = $1 OR k.old_hash = $1`;
+
+/** The roles that have a playground. */
+const playing = roles.filter((role) => may(role, 'playground:use'));
 
 interface Row {
   id: string;
@@ -38,6 +47,7 @@ interface Row {
   current: boolean;
   old_hash_until: Date | null;
   owner_removed: boolean;
+  session_ended: boolean;
   workspace_id: string;
   slug: string;
   time_zone: string;
@@ -61,7 +71,7 @@ function timedQuery(text: string, values: unknown[], timeoutMs: number) {
  * @throws when the database cannot answer.
  */
 export async function loadKey(pool: Pool, hash: Uint8Array, timeoutMs = 2_000): Promise<KeySnapshot | null> {
-  const { rows } = await pool.query<Row>(timedQuery(statement, [hash], timeoutMs));
+  const { rows } = await pool.query<Row>(timedQuery(statement, [hash, playing], timeoutMs));
   const row = rows.find((found) => found.current) ?? rows[0];
   return row === undefined ? null : snapshotOf(row);
 }
@@ -84,6 +94,7 @@ function snapshotOf(row: Row): KeySnapshot {
       limits: { rpm: row.rpm, tpm: row.tpm, concurrency: row.concurrency },
       expiresAtMs: row.expires_at?.getTime() ?? null,
       ownerRemoved: row.owner_removed,
+      sessionEnded: row.session_ended,
     },
     workspace: {
       id: row.workspace_id,

@@ -36,6 +36,8 @@ export interface KeyFacts {
   readonly expiresAtMs: number | null;
   /** Set when the member who made the key is gone from the workspace. */
   readonly ownerRemoved: boolean;
+  /** Set where it is the key of a session's playground, and that session or its member's right to it has ended. */
+  readonly sessionEnded: boolean;
 }
 
 export interface WorkspaceFacts {

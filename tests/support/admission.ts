@@ -31,6 +31,7 @@ export function snapshotOf(parts: {
       limits: { ...noLimits, ...parts.limits },
       expiresAtMs: null,
       ownerRemoved: false,
+      sessionEnded: false,
     },
     workspace: {
       id: parts.workspaceId ?? randomUUID(),

@@ -53,14 +53,15 @@ const pages = {
 
 /**
  * The page that mends a refusal, with its name.
- * @param place slug of the workspace, and id of the call's key. @param exists whether a workspace has this page.
+ * @param place slug of the workspace, and id of the call's key (null: it has no page). @param exists whether a workspace has this page.
  */
 export function mendingPage(
   { mend }: RefusalHelp,
-  place: { readonly workspace: string; readonly key: string },
+  place: { readonly workspace: string; readonly key: string | null },
   exists: (path: string) => boolean,
 ): { readonly href: string; readonly label: string } | null {
   if (mend === null) return null;
+  if (mend === 'key' && place.key === null) return null;
   if (mend === 'key') return { href: `/${place.workspace}/keys/${place.key}`, label: 'The key' };
   return exists(mend) ? { href: `/${place.workspace}/${mend}`, label: pages[mend] } : null;
 }

@@ -7,6 +7,7 @@ const deeds: Readonly<Record<Permission, string>> = {
   'logs:read': 'See calls and usage',
   'keys:read': 'See API keys',
   'keys:write': 'Create, change and revoke API keys',
+  'playground:use': 'Use the playground, on the funds of the workspace',
   'policies:read': 'See routing',
   'policies:write': 'Change routing',
   'billing:read': 'See payments and receipts',

@@ -32,6 +32,7 @@ export const shownCall = z.object({
   workspace: z.string().meta({ description: 'The slug of its workspace.' }),
   key: z.uuid().meta({ description: 'The id of its API key.' }),
   keyName: z.string().nullable(),
+  playground: z.boolean().meta({ description: 'Whether its key is that of a playground of the console.' }),
   family: z.string(),
   operation: z.string(),
   requestedModel: z.string().nullable(),
@@ -67,6 +68,7 @@ export type CallDetail = z.output<typeof shownCall>;
 export interface CallNames {
   readonly workspaceSlug: string | null;
   readonly keyName: string | null;
+  readonly playground: boolean;
 }
 
 /**
@@ -91,6 +93,7 @@ export function callDetail(
     workspace: names.workspaceSlug ?? call.workspaceId,
     key: call.keyId,
     keyName: names.keyName,
+    playground: names.playground,
     family: call.family,
     operation: call.operation,
     requestedModel: call.requestedModel,

@@ -47,7 +47,7 @@ async function readCalls(
     store.prisma.job.findMany({ where }),
     store.prisma.adjustment.findMany({ where }),
   ]);
-  const { keyNames, workspaces } = await readNames(store, calls);
+  const { keys, workspaces } = await readNames(store, calls);
   const byId = new Map(calls.map((call) => [call.id, call]));
   const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
@@ -59,7 +59,8 @@ async function readCalls(
     if (retentionDays !== null && id < keptFromId(nowMs, retentionDays)) return [];
     const names = {
       workspaceSlug: workspace?.slug ?? null,
-      keyName: keyNames.get(call.keyId) ?? null,
+      keyName: keys.get(call.keyId)?.name ?? null,
+      playground: (keys.get(call.keyId)?.sessionId ?? null) !== null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];
     return callDetail(call, job, adjustment, names);
@@ -70,14 +71,14 @@ async function readNames({ prisma }: Store, calls: readonly Call[]) {
   const keyIds = [...new Set(calls.map((call) => call.keyId))];
   const workspaceIds = [...new Set(calls.map((call) => call.workspaceId))];
   const [keys, workspaces] = await Promise.all([
-    prisma.apiKey.findMany({ where: { id: { in: keyIds } }, select: { id: true, name: true } }),
+    prisma.apiKey.findMany({ where: { id: { in: keyIds } }, select: { id: true, name: true, sessionId: true } }),
     prisma.workspace.findMany({
       where: { id: { in: workspaceIds } },
       select: { id: true, slug: true, retentionDays: true },
     }),
   ]);
   return {
-    keyNames: new Map(keys.map((key) => [key.id, key.name])),
+    keys: new Map(keys.map((key) => [key.id, key])),
     workspaces: new Map(workspaces.map((workspace) => [workspace.id, workspace])),
   };
 }

@@ -49,7 +49,7 @@ async function lockKey({ store, scope }: Context<'subject'>, id: string): Promis
   const values: unknown[] = [id];
   const inside = within(scope, 'workspace_id', values);
   const locked = await store.query(
-    `SELECT 1 AS one FROM api_key WHERE id = $1::uuid AND ${inside} FOR NO KEY UPDATE`,
+    `SELECT 1 AS one FROM api_key WHERE id = $1::uuid AND session_id IS NULL AND ${inside} FOR NO KEY UPDATE`,
     values,
   );
   const key = locked.length === 1 ? await store.prisma.apiKey.findUnique({ where: { id } }) : null;

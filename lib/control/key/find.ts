@@ -35,12 +35,15 @@ const factsOf = `
   ) s ON true
   WHERE k.id = ANY($1::uuid[])`;
 
+/** Those of a playground are no keys to look after: they end with its session. */
+export const madeByPeople = { sessionId: null };
+
 /** Keys of the scope by their ids, in the order of the ids; those that are not there are left out. */
 async function readKeys(store: Store, scope: Scope, ids: readonly string[]): Promise<ShownKey[]> {
   if (ids.length === 0) return [];
   const [rows, facts] = await Promise.all([
     store.prisma.apiKey.findMany({
-      where: { ...inScope(scope), id: { in: [...ids] } },
+      where: { ...inScope(scope), ...madeByPeople, id: { in: [...ids] } },
       include: { workspace: { select: { slug: true } } },
     }),
     readFacts(store, ids),
@@ -107,7 +110,7 @@ export async function pageOfKeys(
   },
 ): Promise<{ data: ShownKey[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
-  const where = [within(scope, 'k.workspace_id', values), ...page.conditions(values)];
+  const where = [within(scope, 'k.workspace_id', values), 'k.session_id IS NULL', ...page.conditions(values)];
   if (page.after) {
     const revoked = `$${values.push(page.after.revoked)}::boolean`;
     const at = `$${values.push(page.after.at)}::timestamptz`;

@@ -156,7 +156,7 @@ export const listKeyNames = read({
     const values: unknown[] = [limitOf(input), isUuid(input.chosen ?? '') ? input.chosen : null];
     const inside = within(scope, 'workspace_id', values);
     const data = await store.query<{ id: string; name: string }>(
-      `(SELECT id::text AS id, name FROM api_key WHERE ${inside} ORDER BY created_at DESC, id DESC LIMIT $1)
+      `(SELECT id::text AS id, name FROM api_key WHERE ${inside} AND session_id IS NULL ORDER BY created_at DESC, id DESC LIMIT $1)
        UNION SELECT id::text, name FROM api_key WHERE ${inside} AND id = $2::uuid ORDER BY name, id`,
       values,
     );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
+import { madeByPeople } from '#lib/control/key/find';
 import { findMember, lostManagementKeys } from '#lib/control/member/change';
 import { memberName, memberRole } from '#lib/control/member/settings';
 import { inScope } from '#lib/control/scope';
@@ -29,7 +30,7 @@ export const whatStops = read({
   line: {},
   run: async ({ store, scope }, { member, role = null }) => {
     const { id } = await findMember(store, scope, member);
-    const where = { ...inScope(scope), createdBy: id, status: { not: 'revoked' } };
+    const where = { ...inScope(scope), ...madeByPeople, createdBy: id, status: { not: 'revoked' } };
     const gone = role === null;
     const [apiKeys, keys, lost] = await Promise.all([
       gone ? store.prisma.apiKey.count({ where }) : 0,

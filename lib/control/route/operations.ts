@@ -150,6 +150,7 @@ async function anyKey(
       limits,
       expiresAtMs: null,
       ownerRemoved: false,
+      sessionEnded: false,
     },
     workspace: { id, slug, timeZone, strict: false, suspended: false, limits },
     policies: new Map([

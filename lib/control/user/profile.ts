@@ -4,6 +4,7 @@ import { type Context, change, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { line } from '#lib/control/field/kinds';
 import { password } from '#lib/control/field/people';
+import { closePlaygrounds } from '#lib/control/playground/close';
 import { badInput, notFound } from '#lib/control/refusal';
 import { checkPassword, hashPassword, refuseCommonPassword } from '#lib/control/user/password';
 import { newPassword } from '#lib/control/user/sign-up';
@@ -107,10 +108,11 @@ export const changePassword = change({
     const own = actor.kind === 'user' ? (actor.sessionId ?? null) : null;
     const { session } = store.prisma;
     const others = { userId: user.id, ...(own === null ? {} : { id: { not: own } }) };
+    const changes = await closePlaygrounds(store, { userId: user.id });
     const { count: ended } = await session.deleteMany({ where: others });
     if (own !== null) await session.updateMany({ where: { id: own, userId: user.id }, data: { version } });
     return {
-      ...{ result: { ended }, subject: user.id, workspaceId: null, changes: [] },
+      ...{ result: { ended }, subject: user.id, workspaceId: null, changes },
       before: { sessionVersion: user.sessionVersion },
       after: { sessionVersion: version },
       detail: { endedSessions: ended },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { change, create } from '#lib/control/declare';
 import { email } from '#lib/control/field/people';
+import { closePlaygrounds } from '#lib/control/playground/close';
 import type { Store } from '#lib/control/store';
 import { giveCredit, sqlIn } from '#lib/control/user/open-account';
 import { hashPassword, refuseCommonPassword } from '#lib/control/user/password';
@@ -60,6 +61,7 @@ export const resetPassword = change({
       where: { id },
       data: { passwordHash, sessionVersion: { increment: 1 } },
     });
+    const playgrounds = await closePlaygrounds(store, { userId: id });
     await store.prisma.session.deleteMany({ where: { userId: id } });
     await dropTokens(sqlIn(store), id, null);
     const first = user.emailVerifiedAt === null;
@@ -74,7 +76,7 @@ export const resetPassword = change({
         ...(credit === null ? {} : { credit }),
       },
       ...(keys.length > 0 ? { detail: { disabledKeys: keys.length } } : {}),
-      changes: [...changes, ...keys],
+      changes: [...changes, ...keys, ...playgrounds],
     };
   },
 });

@@ -3,6 +3,7 @@ import { userOf } from '#lib/control/actor';
 import { change, create, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { count, id as idField, isUuid, line, time, words } from '#lib/control/field/kinds';
+import { closePlaygrounds } from '#lib/control/playground/close';
 import { badInput, notFound } from '#lib/control/refusal';
 
 /** The ones that a user may have at once; the longest unseen goes for the next. */
@@ -39,13 +40,15 @@ export const startSession = create({
       skip: mostSessions,
       select: { id: true },
     });
-    await session.deleteMany({ where: { id: { in: own.map((one) => one.id) } } });
+    const ids = own.map((one) => one.id);
+    const changes = await closePlaygrounds(store, { userId, ids });
+    await session.deleteMany({ where: { id: { in: ids } } });
     await store.execute(
       `DELETE FROM session WHERE id IN (SELECT id FROM session
          WHERE ends_at < $1 LIMIT 100 FOR UPDATE SKIP LOCKED)`,
       [new Date(nowMs)],
     );
-    return { result: { id }, subject: id, workspaceId: null, before: null, after: { method }, changes: [] };
+    return { result: { id }, subject: id, workspaceId: null, before: null, after: { method }, changes };
   },
 });
 
@@ -101,10 +104,11 @@ export const endSession = change({
   run: async ({ store, actor }, { id }) => {
     const userId = userOf(actor);
     if (userId === null || !isUuid(id)) throw notFound('there is no such session; reload the page', 'id');
+    const changes = await closePlaygrounds(store, { userId, ids: [id] });
     const { count: ended } = await store.prisma.session.deleteMany({ where: { id, userId } });
     // Ended in another tab already, or somebody else's: nothing is changed.
     const before = { ended: ended === 0 };
-    return { result: { id }, subject: id, workspaceId: null, before, after: { ended: true }, changes: [] };
+    return { result: { id }, subject: id, workspaceId: null, before, after: { ended: true }, changes };
   },
 });
 
@@ -124,9 +128,10 @@ export const endAllSessions = change({
       where: { id },
       data: { sessionVersion: { increment: 1 } },
     });
+    const changes = await closePlaygrounds(store, { userId: id });
     const { count: ended } = await store.prisma.session.deleteMany({ where: { userId: id } });
     return {
-      ...{ result: { ended }, subject: id, workspaceId: null, changes: [] },
+      ...{ result: { ended }, subject: id, workspaceId: null, changes },
       before: { sessionVersion: after - 1 },
       after: { sessionVersion: after },
       detail: { ended },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { change, read } from '#lib/control/declare';
 import { words } from '#lib/control/field/kinds';
 import { badInput, conflict, notFound } from '#lib/control/refusal';
+import { madeByPeople } from '#lib/control/key/find';
 import { inScope, type WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import { heldNano } from '#lib/control/workspace/find';
@@ -102,7 +103,9 @@ async function countLosses(store: Store, scope: WorkspaceScope) {
   const where = inScope(scope);
   const open = { ...where, acceptedAt: null, cancelledAt: null };
   // One after the other: inside a transaction there is one connection.
-  const apiKeys = await prisma.apiKey.count({ where: { ...where, status: { not: 'revoked' } } });
+  const apiKeys = await prisma.apiKey.count({
+    where: { ...where, ...madeByPeople, status: { not: 'revoked' } },
+  });
   const managementKeys = await prisma.managementKey.count({ where: { ...where, revokedAt: null } });
   const members = await prisma.member.count({ where });
   const invitations = await prisma.invitation.count({ where: open });

@@ -1,6 +1,7 @@
 import type { Workspace } from '#generated/client';
 import { fundsNano } from '#lib/billing/low-balance';
 import { type Place, placeText } from '#lib/control/field/paging';
+import { madeByPeople } from '#lib/control/key/find';
 import { inScope, type Scope, within } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import { type ListedWorkspace, type ShownWorkspace, stateOfRow } from '#lib/control/workspace/settings';
@@ -63,7 +64,7 @@ export async function readWorkspace(store: Store, scope: Scope, id: string): Pro
   const workspace = await store.prisma.workspace.findUnique({ where: { id } });
   if (found === undefined || workspace === null) return null;
   const keys = await store.prisma.apiKey.findMany({
-    where: { ...inScope(scope), workspaceId: id },
+    where: { ...inScope(scope), ...madeByPeople, workspaceId: id },
     select: { id: true, name: true, status: true, displayStart: true, displayEnd: true },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });

@@ -41,7 +41,7 @@ export const showFirstRun = read({
     const { store, scope } = context;
     const [row] = await store.query<{ available: string; keys: boolean; answered: boolean; over: boolean }>(
       `SELECT (${availableNano})::text AS available,
-         EXISTS (SELECT 1 FROM api_key k WHERE k.workspace_id = w.id AND k.status = 'active') AS keys,
+         EXISTS (SELECT 1 FROM api_key k WHERE k.workspace_id = w.id AND k.status = 'active' AND k.session_id IS NULL) AS keys,
          EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id = w.id AND ${answered})
            OR ${earlier} AS answered,
          EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id = w.id AND ${answered}

@@ -136,6 +136,7 @@ describe('creating a key (contract: operations/key-create)', () => {
         limits: { rpm: 60, tpm: 1000, concurrency: 2 },
         expiresAtMs: Date.UTC(2027, 0, 31, 12),
         ownerRemoved: false,
+        sessionEnded: false,
       },
       workspace: {
         id: workspace.id,

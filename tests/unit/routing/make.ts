@@ -64,6 +64,7 @@ export function snapshotOf(
       limits,
       expiresAtMs: null,
       ownerRemoved: false,
+      sessionEnded: false,
       ...key,
     },
     workspace: { id: 'w', slug: 'w', timeZone: 'UTC', strict: false, suspended: false, limits },

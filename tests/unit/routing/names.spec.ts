@@ -35,6 +35,7 @@ function snapshotOf(policy: Policy = {}, scope: readonly string[] | null = null)
       limits,
       expiresAtMs: null,
       ownerRemoved: false,
+      sessionEnded: false,
     },
     workspace: { id: 'w', slug: 'w', timeZone: 'UTC', strict: false, suspended: false, limits },
     policies: new Map([['', policy]]),

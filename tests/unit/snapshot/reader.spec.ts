@@ -19,6 +19,7 @@ function snapshot(keyId: string, change: Partial<KeySnapshot['key']> = {}): KeyS
       limits: noLimits,
       expiresAtMs: null,
       ownerRemoved: false,
+      sessionEnded: false,
       ...change,
     },
     workspace: { id: 'w', slug: 'w', timeZone: 'UTC', strict: false, suspended: false, limits: noLimits },

@@ -53,7 +53,12 @@ async function user(operator = false): Promise<SessionUser> {
   const id = randomUUID();
   const email = `${id}@example.com`;
   await db.prisma.user.create({ data: { id, email, operator } });
-  return { id, email, name: null, operator, verified: true, sessionId: randomUUID() };
+  const sessionId = randomUUID();
+  const endsAt = new Date(Date.now() + 3_600_000);
+  await db.prisma.session.create({
+    data: { id: sessionId, userId: id, version: 1, method: 'password', endsAt },
+  });
+  return { id, email, name: null, operator, verified: true, sessionId };
 }
 
 const catalogue = `

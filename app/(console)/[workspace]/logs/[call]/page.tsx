@@ -57,7 +57,7 @@ export default async function CallPage({ params }: CallPageProps) {
       {help ? (
         <RefusalNote
           text={help.text}
-          page={mendingPage(help, { workspace: workspace.slug, key: call.key }, hasPage)}
+          page={mendingPage(help, { workspace: workspace.slug, key: call.playground ? null : call.key }, hasPage)}
         />
       ) : null}
       <Figures figures={figuresOf(call)} />
@@ -90,7 +90,7 @@ export default async function CallPage({ params }: CallPageProps) {
       </div>
       <CallFacts
         call={{ ...call, userAgent: call.userAgent === null ? null : showForeign(call.userAgent) }}
-        keyHref={`/${workspace.slug}/keys/${call.key}`}
+        keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
       <p className="text-muted text-xs">
         Prompts and answers are not stored: the gateway keeps numbers and outcomes alone.
