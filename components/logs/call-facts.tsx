@@ -35,13 +35,14 @@ export function CallFacts({ call, keyHref }: CallFactsProps) {
   const facts: { name: string; value: ReactNode }[] = [
     {
       name: 'Key',
-      value: keyHref === null ? (
-        (call.keyName ?? call.key)
-      ) : (
-        <Link href={keyHref} className="font-medium underline decoration-line-strong underline-offset-2">
-          {call.keyName ?? call.key}
-        </Link>
-      ),
+      value:
+        keyHref === null ? (
+          (call.keyName ?? call.key)
+        ) : (
+          <Link href={keyHref} className="font-medium underline decoration-line-strong underline-offset-2">
+            {call.keyName ?? call.key}
+          </Link>
+        ),
     },
     { name: 'Protocol', value: `${call.family}, ${call.operation}` },
     { name: 'Answer', value: call.streamed ? 'streamed' : 'in one piece' },

@@ -3,6 +3,7 @@ import {
   Boxes,
   ChartColumn,
   CreditCard,
+  FlaskConical,
   History,
   KeyRound,
   LayoutDashboard,
@@ -33,6 +34,7 @@ export const destinations: readonly DestinationGroup[] = [
   {
     label: 'Build',
     pages: [
+      { path: 'playground', label: 'Playground', icon: <FlaskConical /> },
       { path: 'models', label: 'Models', icon: <Boxes /> },
       { path: 'keys', label: 'API keys', icon: <KeyRound /> },
     ],

@@ -71,7 +71,10 @@ async function readNames({ prisma }: Store, calls: readonly Call[]) {
   const keyIds = [...new Set(calls.map((call) => call.keyId))];
   const workspaceIds = [...new Set(calls.map((call) => call.workspaceId))];
   const [keys, workspaces] = await Promise.all([
-    prisma.apiKey.findMany({ where: { id: { in: keyIds } }, select: { id: true, name: true, sessionId: true } }),
+    prisma.apiKey.findMany({
+      where: { id: { in: keyIds } },
+      select: { id: true, name: true, sessionId: true },
+    }),
     prisma.workspace.findMany({
       where: { id: { in: workspaceIds } },
       select: { id: true, slug: true, retentionDays: true },

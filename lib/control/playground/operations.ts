@@ -27,7 +27,8 @@ const open = `
 
 export const openPlayground = change({
   name: 'playground.open',
-  summary: 'Makes the key of the playground of this session, or gives it a new secret: it works for half an hour.',
+  summary:
+    'Makes the key of the playground of this session, or gives it a new secret: it works for half an hour.',
   reach: 'workspace',
   permission: 'playground:use',
   fields: {},

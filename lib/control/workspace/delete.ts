@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { change, read } from '#lib/control/declare';
 import { words } from '#lib/control/field/kinds';
-import { badInput, conflict, notFound } from '#lib/control/refusal';
 import { madeByPeople } from '#lib/control/key/find';
+import { badInput, conflict, notFound } from '#lib/control/refusal';
 import { inScope, type WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
 import { heldNano } from '#lib/control/workspace/find';

@@ -57,7 +57,11 @@ export default async function CallPage({ params }: CallPageProps) {
       {help ? (
         <RefusalNote
           text={help.text}
-          page={mendingPage(help, { workspace: workspace.slug, key: call.playground ? null : call.key }, hasPage)}
+          page={mendingPage(
+            help,
+            { workspace: workspace.slug, key: call.playground ? null : call.key },
+            hasPage,
+          )}
         />
       ) : null}
       <Figures figures={figuresOf(call)} />

@@ -1,0 +1,162 @@
+'use client';
+
+import { ArrowUp, Paperclip, SlidersHorizontal, Square, X } from 'lucide-react';
+import { type ClipboardEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { readFiles } from '#components/playground/read-files';
+import { type Making, SettingsFields } from '#components/playground/settings-fields';
+import { Button } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
+import { inputStyle } from '#components/ui/input';
+import { Kbd } from '#components/ui/kbd';
+import type { Attachment, Settings } from '#lib/console/playground/draft';
+
+interface ComposerProps {
+  settings: Settings;
+  makes: ReadonlySet<Making>;
+  /** Media types that may go along; "" for none. */
+  accepted: string;
+  running: boolean;
+  /** Why nothing can be asked; null: it can. */
+  locked: string | null;
+  onSettings(settings: Settings): void;
+  onAsk(question: { text: string; files: readonly Attachment[] }): void;
+  onStop(): void;
+}
+
+/** The box that asks: the prompt, what goes along with it, and what is set. */
+export function Composer(props: ComposerProps) {
+  const { settings, makes, accepted, running, locked, onSettings, onAsk, onStop } = props;
+  const [text, setText] = useState('');
+  const [files, setFiles] = useState<readonly Attachment[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+  const [shown, show] = useState(false);
+  const settingsId = useId();
+  const chooser = useRef<HTMLInputElement>(null);
+  const ready = !locked && !running && text.trim() !== '';
+
+  async function add(chosen: readonly File[]) {
+    const { files: read, refused } = await readFiles(chosen, accepted, files);
+    setFiles((held) => [...held, ...read.filter((one) => !held.some(({ base64 }) => base64 === one.base64))]);
+    setFault(refused);
+  }
+
+  function ask() {
+    if (!ready) return;
+    onAsk({ text: text.trim(), files });
+    setText('');
+    setFiles([]);
+    setFault(null);
+  }
+
+  function press(event: KeyboardEvent) {
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    ask();
+  }
+
+  function paste(event: ClipboardEvent) {
+    const pasted = [...event.clipboardData.files];
+    if (pasted.length === 0) return;
+    event.preventDefault();
+    void add(pasted);
+  }
+
+  return (
+    <form
+      aria-label="Prompt"
+      className="grid min-w-0 gap-2.5 rounded-lg border bg-surface p-3 shadow-xs sm:sticky sm:bottom-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask();
+      }}
+    >
+      <div id={settingsId} hidden={!shown}>
+        <SettingsFields settings={settings} makes={makes} onChange={onSettings} />
+      </div>
+      <textarea
+        aria-label="Message"
+        value={text}
+        rows={3}
+        placeholder={locked ?? 'Ask something…'}
+        disabled={locked !== null}
+        className={classNames(inputStyle, 'h-auto max-h-64 resize-y border-transparent py-1.5 leading-6')}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={press}
+        onPaste={paste}
+      />
+      {files.length > 0 ? (
+        <ul className="flex min-w-0 flex-wrap gap-2">
+          {files.map((file) => (
+            <li
+              key={`${file.name} ${file.base64.length}`}
+              className="flex min-w-0 items-center gap-1 rounded-md border bg-sunken py-0.5 pl-2 text-xs"
+            >
+              <span className="min-w-0 truncate">{file.name}</span>
+              <Button
+                tone="quiet"
+                size="smallIcon"
+                aria-label={`Remove ${file.name}`}
+                onClick={() => setFiles(files.filter((one) => one !== file))}
+              >
+                <X />
+              </Button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {fault ? (
+        <p role="alert" className="text-bad text-xs">
+          {fault}
+        </p>
+      ) : null}
+      <div className="flex flex-wrap items-center gap-2">
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          hidden
+          accept={accepted}
+          onChange={(event) => {
+            void add([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = '';
+          }}
+        />
+        <Button
+          size="small"
+          tone="quiet"
+          disabled={locked !== null || accepted === ''}
+          title={accepted === '' ? 'The chosen model and protocol take no files.' : undefined}
+          onClick={() => chooser.current?.click()}
+        >
+          <Paperclip />
+          Attach
+        </Button>
+        <Button
+          size="small"
+          tone="quiet"
+          aria-expanded={shown}
+          aria-controls={settingsId}
+          onClick={() => show(!shown)}
+        >
+          <SlidersHorizontal />
+          Settings
+        </Button>
+        <span className="ml-auto hidden items-center gap-1 text-muted text-xs sm:flex">
+          <Kbd>Ctrl</Kbd>
+          <Kbd>Enter</Kbd>
+        </span>
+        {running ? (
+          <Button size="small" onClick={onStop} className="max-sm:ml-auto">
+            <Square />
+            Stop
+          </Button>
+        ) : (
+          <Button size="small" tone="primary" type="submit" disabled={!ready} className="max-sm:ml-auto">
+            <ArrowUp />
+            Run
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,141 @@
+'use client';
+
+import { Columns2 } from 'lucide-react';
+import { useQueryState } from 'nuqs';
+import { type ReactNode, useState } from 'react';
+import { PageHead } from '#components/page-head';
+import { Composer } from '#components/playground/composer';
+import { PaneView } from '#components/playground/pane-view';
+import type { Making } from '#components/playground/settings-fields';
+import { type OpenPlayground, useKey } from '#components/playground/use-key';
+import { usePane } from '#components/playground/use-pane';
+import { Button } from '#components/ui/button';
+import type { PlaygroundModel } from '#lib/console/playground/choices';
+import type { Example } from '#lib/console/playground/code';
+import { firstSettings, type PlaygroundFamily } from '#lib/console/playground/draft';
+import { acceptedFiles, makesVideos } from '#lib/console/playground/request';
+
+interface PlaygroundProps {
+  /** Slug. */
+  workspace: string;
+  /** Those that can be called; at least one. */
+  models: readonly PlaygroundModel[];
+  familyNames: Readonly<Record<PlaygroundFamily, string>>;
+  examples: readonly Example[];
+  /** Why nothing can be asked; null: it can. */
+  locked: string | null;
+  open: OpenPlayground;
+  children: ReactNode;
+}
+
+/** One model, or two side by side, asked the same. */
+export function Playground(props: PlaygroundProps) {
+  const { workspace, models, familyNames, examples, locked, open, children } = props;
+  const [settings, setSettings] = useState(firstSettings);
+  const getKey = useKey(workspace, open);
+  const first = useChoice('', models);
+  const second = useChoice('2', models);
+  const beside = second.asked === null ? null : second;
+  const common = { workspace, settings, getKey };
+  const pane = usePane({ ...common, model: first.model, family: first.family });
+  const otherPane = usePane({ ...common, model: beside?.model ?? null, family: second.family });
+  const chosen = beside ? [first, beside] : [first];
+  const panes = beside ? [pane, otherPane] : [pane];
+
+  function compare() {
+    const other = models.find(({ id, families }) => id !== first.model.id && families.includes(first.family));
+    second.choose((other ?? first.model).id);
+  }
+
+  const shared = { workspace, models, familyNames, examples };
+  return (
+    <>
+      <PageHead
+        title="Playground"
+        action={
+          beside ? null : (
+            <Button onClick={compare}>
+              <Columns2 />
+              Compare
+            </Button>
+          )
+        }
+      >
+        {children}
+      </PageHead>
+      <div className={beside ? 'grid min-w-0 gap-4 lg:grid-cols-2' : 'grid min-w-0'}>
+        <PaneView
+          {...shared}
+          label="Model"
+          pane={pane}
+          model={first.model}
+          family={first.family}
+          onModel={first.choose}
+          onFamily={first.speak}
+        />
+        {beside ? (
+          <PaneView
+            {...shared}
+            label="Second model"
+            pane={otherPane}
+            model={beside.model}
+            family={beside.family}
+            onModel={beside.choose}
+            onFamily={beside.speak}
+            onRemove={() => {
+              otherPane.clear();
+              beside.choose(null);
+            }}
+          />
+        ) : null}
+      </div>
+      <Composer
+        settings={settings}
+        makes={new Set(chosen.map(makingOf))}
+        accepted={commonTypes(chosen.map(({ model, family }) => acceptedFiles(family, model.input)))}
+        running={panes.some(({ running }) => running)}
+        locked={locked}
+        onSettings={setSettings}
+        onAsk={(question) => {
+          for (const one of panes) one.ask(question);
+        }}
+        onStop={() => {
+          for (const one of panes) one.stop();
+        }}
+      />
+    </>
+  );
+}
+
+/** A model and its protocol as the address names them; what it does not name, or not rightly, is chosen. */
+function useChoice(suffix: string, models: readonly PlaygroundModel[]) {
+  const [asked, setModel] = useQueryState(`model${suffix}`);
+  const [spoken, setFamily] = useQueryState(`protocol${suffix}`);
+  const model = models.find(({ id }) => id === asked) ??
+    models.find(({ output }) => output.includes('text')) ??
+    models[0] ?? { id: '', families: ['chat'], input: [], output: [] };
+  const family = model.families.find((one) => one === spoken) ?? model.families[0] ?? 'chat';
+  return {
+    asked,
+    model,
+    family,
+    choose: (id: string | null) => {
+      void setModel(id);
+      void setFamily(null);
+    },
+    speak: (name: string) => void setFamily(name),
+  };
+}
+
+function makingOf({ model, family }: { model: PlaygroundModel; family: PlaygroundFamily }): Making {
+  if (family === 'images') return 'pictures';
+  return family === 'videos' || (family === 'generate-content' && makesVideos(model.output))
+    ? 'videos'
+    : 'text';
+}
+
+/** What all of the chosen ones take. */
+function commonTypes(lists: readonly string[]): string {
+  const [first = '', ...others] = lists.map((list) => list.split(','));
+  return [...first].filter((type) => others.every((types) => types.includes(type))).join(',');
+}

@@ -1,0 +1,159 @@
+import { createParser } from 'eventsource-parser';
+import type { CallHead, Refusal } from '#components/playground/run';
+import { type JobState, readJob } from '#lib/console/playground/answers/media';
+import { type Piece, parsed } from '#lib/console/playground/answers/piece';
+import { piecesOfAnswer, piecesOfEvent, refusalIn } from '#lib/console/playground/answers/read';
+import type { PlaygroundRequest } from '#lib/console/playground/draft';
+
+/** Gives a key of the playground; `fresh`: not the one that was refused. @throws KeyRefused. */
+export type GetKey = (fresh: boolean) => Promise<string>;
+
+/** Why there is no key to call with. */
+export class KeyRefused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** Hears of a call as it goes. */
+export interface Hearer {
+  onHead(head: CallHead): void;
+  onFirstByte(): void;
+  /** @param pictures how many finished ones there are. */
+  onPieces(pieces: (pictures: number) => Piece[]): void;
+  onJob(job: JobState): void;
+  onFilm(film: Blob): void;
+}
+
+/** Codes that a key gets which was replaced in another tab, or whose time is over: the next one may work. */
+const stale = ['invalid_api_key', 'apikey_inactive'];
+const firstLookMs = 1_000;
+const mostLookMs = 10_000;
+
+/**
+ * Makes a call as any client does: with a key, at the gateway's own address.
+ * @returns why it was refused; null: it was answered.
+ * @throws KeyRefused; AbortError when it was stopped; another Error when the connection broke.
+ */
+export async function runCall(
+  request: PlaygroundRequest,
+  getKey: GetKey,
+  hear: Hearer,
+  signal: AbortSignal,
+): Promise<Refusal | null> {
+  const first = await send(request, await getKey(false), signal);
+  const answer = (await again(first, request, getKey, signal)) ?? first;
+  hear.onHead(headOf(answer));
+  if (!answer.ok)
+    return { status: answer.status, ...refusalIn(answer.status, await answer.text()), signedOut: false };
+  if (request.streamed) await readStream(request, answer, hear);
+  else await readWhole(request, answer, hear);
+  if (request.job) await followJob(getKey, hear, signal, answer);
+  return null;
+}
+
+async function readWhole(request: PlaygroundRequest, answer: Response, hear: Hearer): Promise<void> {
+  const body = await answer.clone().text();
+  hear.onFirstByte();
+  hear.onPieces(() => piecesOfAnswer(request.family, body));
+}
+
+async function readStream({ family }: PlaygroundRequest, answer: Response, hear: Hearer): Promise<void> {
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      if (data !== '[DONE]') hear.onPieces((pictures) => piecesOfEvent(family, data, pictures));
+    },
+  });
+  const decoder = new TextDecoder();
+  const reader = answer.body?.getReader();
+  for (let first = true; reader; first = false) {
+    const { done, value } = await reader.read();
+    if (first) hear.onFirstByte();
+    parser.feed(decoder.decode(value, { stream: !done }));
+    if (done) return;
+  }
+}
+
+/** Asks a job how far it is until it has ended, then fetches what it made. */
+async function followJob(
+  getKey: GetKey,
+  hear: Hearer,
+  signal: AbortSignal,
+  created: Response,
+): Promise<void> {
+  let job = readJob(parsed(await created.text()));
+  for (let waitMs = firstLookMs; job !== null; waitMs = Math.min(waitMs * 1.5, mostLookMs)) {
+    hear.onJob(job);
+    const { fault } = job;
+    if (fault) hear.onPieces(() => [fault]);
+    if (job.state !== 'running') break;
+    await sleep(waitMs, signal);
+    const look = await get(job.address, getKey, signal);
+    const told = await look.text();
+    if (!look.ok) throw new Error(refusalIn(look.status, told).message);
+    job = readJob(parsed(told)) ?? job;
+  }
+  for (const address of job?.results ?? []) {
+    const film = await get(address, getKey, signal);
+    if (!film.ok) throw new Error(refusalIn(film.status, await film.text()).message);
+    hear.onFilm(await film.blob());
+  }
+}
+
+function send({ path, body }: PlaygroundRequest, key: string, signal: AbortSignal): Promise<Response> {
+  return fetch(path, {
+    method: 'POST',
+    headers: { ...withKey(key), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    credentials: 'omit',
+    signal,
+  });
+}
+
+/** The same call with another key, where the first key was at fault; null: it was not, or there is no other. */
+async function again(
+  first: Response,
+  request: PlaygroundRequest,
+  getKey: GetKey,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  if (first.status !== 401 && first.status !== 403) return null;
+  const { code } = refusalIn(first.status, await first.clone().text());
+  const key = stale.includes(code ?? '') ? await getKey(true).catch(() => null) : null;
+  return key === null ? null : send(request, key, signal);
+}
+
+async function get(address: string, getKey: GetKey, signal: AbortSignal): Promise<Response> {
+  const options = async (fresh: boolean) =>
+    ({ headers: withKey(await getKey(fresh)), credentials: 'omit', signal }) as const;
+  const answer = await fetch(address, await options(false));
+  return answer.status === 401 || answer.status === 403 ? fetch(address, await options(true)) : answer;
+}
+
+function withKey(key: string) {
+  return { authorization: `Bearer ${key}` };
+}
+
+function headOf({ status, headers }: Response): CallHead {
+  return {
+    status,
+    requestId: headers.get('x-request-id') ?? '',
+    model: headers.get('x-answered-model'),
+    provider: headers.get('x-answered-provider'),
+    attempts: headers.get('x-attempts'),
+  };
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

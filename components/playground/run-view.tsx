@@ -1,0 +1,159 @@
+import { CircleStop, Download, ExternalLink, FileText } from 'lucide-react';
+import { signInAddress } from '#components/account/sign-in-again';
+import { RefusalNote } from '#components/logs/refusal-note';
+import type { Run } from '#components/playground/run';
+import { RunFacts } from '#components/playground/run-facts';
+import { hasPage } from '#components/shell/navigation';
+import { buttonStyle } from '#components/ui/button';
+import { type Attachment, dataUrl } from '#lib/console/playground/draft';
+import { findRefusalHelp, mendingPage } from '#lib/console/show/refusal-help';
+
+interface RunViewProps {
+  run: Run;
+  /** Slug. */
+  workspace: string;
+}
+
+/** A question and its answer. */
+export function RunView({ run, workspace }: RunViewProps) {
+  const { question, answer, state, job } = run;
+  const silent = !answer.text && !answer.thought && answer.pictures.length === 0 && run.films.length === 0;
+  return (
+    <article className="grid min-w-0 gap-3">
+      <div className="grid min-w-0 justify-self-end gap-2 rounded-lg bg-sunken px-3 py-2 sm:max-w-[85%]">
+        {question.files.length > 0 ? <Files files={question.files} /> : null}
+        <p className="whitespace-pre-wrap leading-6 [overflow-wrap:anywhere]">{question.text}</p>
+      </div>
+      <div className="grid min-w-0 gap-2.5">
+        {answer.thought ? (
+          <details className="rounded-md border bg-sunken px-3 py-2 text-muted">
+            <summary className="cursor-pointer text-xs">Reasoning</summary>
+            <p className="whitespace-pre-wrap pt-2 text-[0.8125rem] leading-5 [overflow-wrap:anywhere]">
+              {answer.thought}
+            </p>
+          </details>
+        ) : null}
+        {answer.text ? (
+          <p className="whitespace-pre-wrap leading-6 [overflow-wrap:anywhere]">{answer.text}</p>
+        ) : null}
+        <Pictures run={run} />
+        <Films films={run.films} />
+        {state === 'running' && silent ? (
+          <p className="flex items-center gap-2 text-muted">
+            <span aria-hidden className="size-1.5 rounded-full bg-accent motion-safe:animate-pulse" />
+            {job
+              ? `Working on it${job.progress === null ? '' : `, ${job.progress} %`}…`
+              : 'Waiting for the first byte…'}
+          </p>
+        ) : null}
+        {state === 'done' && silent && answer.links.length === 0 && !answer.fault ? (
+          <p className="text-muted">The answer holds nothing that can be shown here.</p>
+        ) : null}
+        {answer.cut ? <p className="text-muted text-xs">The output budget ended the answer here.</p> : null}
+        {state === 'stopped' ? (
+          <p className="flex items-center gap-1.5 text-muted text-xs">
+            <CircleStop aria-hidden className="size-3.5" />
+            Stopped. What the provider made until then is charged.
+          </p>
+        ) : null}
+        <Trouble run={run} workspace={workspace} />
+        <RunFacts run={run} workspace={workspace} />
+      </div>
+    </article>
+  );
+}
+
+/** Files of a question, by name. */
+function Files({ files }: { files: readonly Attachment[] }) {
+  return (
+    <ul className="flex min-w-0 flex-wrap gap-2">
+      {files.map((file) => (
+        <li key={`${file.name} ${file.base64.length}`} className="flex min-w-0 items-center gap-1.5 text-xs">
+          {file.mediaType.startsWith('image/') ? (
+            // biome-ignore lint/performance/noImgElement: it is a data URL, which nothing can make smaller
+            <img src={dataUrl(file)} alt={file.name} className="size-10 rounded-md border object-cover" />
+          ) : (
+            <>
+              <FileText aria-hidden className="size-4 shrink-0" />
+              <span className="min-w-0 truncate">{file.name}</span>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Pictures({ run: { answer, question } }: { run: Run }) {
+  if (answer.pictures.length + answer.links.length === 0) return null;
+  return (
+    <div className="grid min-w-0 gap-3">
+      {answer.pictures.map(({ source, partial, place }) => (
+        // biome-ignore lint/performance/noImgElement: it is a data URL, which nothing can make smaller
+        <img
+          key={place}
+          src={source}
+          alt={partial ? 'Not finished yet' : `Picture ${place + 1}: ${question.text.slice(0, 200)}`}
+          className={`max-w-full rounded-lg border ${partial ? 'opacity-60' : ''}`}
+        />
+      ))}
+      {answer.links.map((href) => (
+        <a
+          key={href}
+          href={href}
+          target="_blank"
+          rel="noreferrer"
+          className="inline-flex items-center gap-1.5 break-all underline underline-offset-2"
+        >
+          <ExternalLink aria-hidden className="size-3.5 shrink-0" />
+          {href}
+        </a>
+      ))}
+    </div>
+  );
+}
+
+function Films({ films }: { films: readonly string[] }) {
+  return films.map((film, at) => (
+    <div key={film} className="grid justify-items-start gap-2">
+      {/* biome-ignore lint/a11y/useMediaCaption: nobody has written captions for what was just made */}
+      <video src={film} controls className="max-w-full rounded-lg border" />
+      <a href={film} download={`video-${at + 1}.mp4`} className={buttonStyle({ size: 'small' })}>
+        <Download />
+        Download
+      </a>
+    </div>
+  ));
+}
+
+/** Why there is no answer, or no more of it, as the gateway says it; and where it is mended. */
+function Trouble({ run: { refusal, answer }, workspace }: RunViewProps) {
+  const told = refusal ?? (answer.fault && { status: null, signedOut: false, ...answer.fault });
+  if (!told) return null;
+  const help = findRefusalHelp(told.code);
+  return (
+    <div role="alert" className="grid min-w-0 gap-2">
+      <div className="grid min-w-0 gap-1 rounded-lg bg-bad-soft px-4 py-2.5 text-bad">
+        {told.status !== null || told.code ? (
+          <p className="font-medium font-mono text-xs [overflow-wrap:anywhere]">
+            {[told.status, told.code].filter(Boolean).join(' ')}
+          </p>
+        ) : null}
+        <p className="leading-5 [overflow-wrap:anywhere]">
+          {told.message}
+          {told.signedOut ? (
+            <>
+              {' '}
+              <a href={signInAddress()} className="font-medium underline underline-offset-2">
+                Sign in again
+              </a>
+            </>
+          ) : null}
+        </p>
+      </div>
+      {help ? (
+        <RefusalNote text={help.text} page={mendingPage(help, { workspace, key: null }, hasPage)} />
+      ) : null}
+    </div>
+  );
+}

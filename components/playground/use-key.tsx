@@ -1,0 +1,43 @@
+'use client';
+
+import { useCallback, useRef } from 'react';
+import { type GetKey, KeyRefused } from '#components/playground/run-call';
+import type { ActionResult } from '#lib/console/operation';
+
+/** Gives this session a key of the playground. */
+export type OpenPlayground = (
+  workspace: string,
+  input: unknown,
+) => Promise<ActionResult<{ key: string; expiresAt: string }>>;
+
+/** Before its end a key is replaced, so that a call never begins with one that has just run out. */
+const spareMs = 60_000;
+
+/** The key that this page calls with: in its memory alone, and asked for when the first call is made. */
+export function useKey(workspace: string, open: OpenPlayground): GetKey {
+  const held = useRef<{ key: string; endsAtMs: number } | null>(null);
+  const asking = useRef<Promise<string> | null>(null);
+  return useCallback(
+    (fresh) => {
+      const own = held.current;
+      if (!fresh && own && own.endsAtMs - Date.now() > spareMs) return Promise.resolve(own.key);
+      asking.current ??= ask(workspace, open)
+        .then(({ key, expiresAt }) => {
+          held.current = { key, endsAtMs: Date.parse(expiresAt) };
+          return key;
+        })
+        .finally(() => {
+          asking.current = null;
+        });
+      return asking.current;
+    },
+    [workspace, open],
+  );
+}
+
+async function ask(workspace: string, open: OpenPlayground) {
+  const answer = await open(workspace, {});
+  if (answer.ok) return answer.value;
+  const { message, signedOut } = answer;
+  throw new KeyRefused({ status: null, code: null, message, signedOut });
+}

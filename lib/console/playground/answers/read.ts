@@ -1,0 +1,111 @@
+import { imagesEvent, imagesPieces } from '#lib/console/playground/answers/media';
+import { faultIn, type Piece, parsed } from '#lib/console/playground/answers/piece';
+import {
+  chatPieces,
+  contentPieces,
+  messagesEvent,
+  messagesPieces,
+  responsesEvent,
+  responsesPieces,
+} from '#lib/console/playground/answers/text';
+import type { PlaygroundFamily } from '#lib/console/playground/draft';
+
+/** The pieces of an event of a stream, by its `data`. @param pictures how many finished ones came before. */
+export function piecesOfEvent(family: PlaygroundFamily, data: string, pictures: number): Piece[] {
+  const value = parsed(data);
+  switch (family) {
+    case 'chat':
+      return chatPieces(value);
+    case 'responses':
+      return responsesEvent(value);
+    case 'messages':
+      return messagesEvent(value);
+    case 'generate-content':
+      return contentPieces(value, pictures);
+    case 'images':
+      return imagesEvent(value, pictures);
+    case 'videos':
+      return [];
+  }
+}
+
+/** The pieces of a whole answer. */
+export function piecesOfAnswer(family: PlaygroundFamily, body: string): Piece[] {
+  const value = parsed(body);
+  switch (family) {
+    case 'chat':
+      return chatPieces(value);
+    case 'responses':
+      return responsesPieces(value);
+    case 'messages':
+      return messagesPieces(value);
+    case 'generate-content':
+      return contentPieces(value, 0);
+    case 'images':
+      return imagesPieces(value);
+    case 'videos':
+      return faultIn(value);
+  }
+}
+
+/** Why a call was refused, by the body of an answer that is not 2xx. */
+export function refusalIn(status: number, body: string): { code: string | null; message: string } {
+  const [fault] = faultIn(parsed(body));
+  if (fault?.kind === 'fault') return { code: fault.code, message: fault.message };
+  const start = body.trim().slice(0, 300);
+  return {
+    code: null,
+    message: start === '' || start.startsWith('<') ? `The answer was HTTP ${status}.` : start,
+  };
+}
+
+/** What an answer is so far. */
+export interface Answer {
+  readonly text: string;
+  readonly thought: string;
+  readonly pictures: readonly {
+    readonly place: number;
+    readonly source: string;
+    readonly partial: boolean;
+  }[];
+  readonly links: readonly string[];
+  readonly cut: boolean;
+  readonly fault: { readonly code: string | null; readonly message: string } | null;
+}
+
+export const emptyAnswer: Answer = {
+  text: '',
+  thought: '',
+  pictures: [],
+  links: [],
+  cut: false,
+  fault: null,
+};
+
+export function addPieces(answer: Answer, pieces: readonly Piece[]): Answer {
+  return pieces.reduce(addPiece, answer);
+}
+
+function addPiece(answer: Answer, piece: Piece): Answer {
+  switch (piece.kind) {
+    case 'text':
+      return { ...answer, text: answer.text + piece.text };
+    case 'thought':
+      return { ...answer, thought: answer.thought + piece.text };
+    case 'picture': {
+      const { source, partial, place } = piece;
+      return { ...answer, pictures: [...answer.pictures.slice(0, place), { place, source, partial }] };
+    }
+    case 'link':
+      return { ...answer, links: [...answer.links, piece.href] };
+    case 'cut':
+      return { ...answer, cut: true };
+    case 'fault':
+      return { ...answer, fault: { code: piece.code, message: piece.message } };
+  }
+}
+
+/** How many pictures are finished: where the next one goes. */
+export function finishedPictures({ pictures }: Answer): number {
+  return pictures.filter(({ partial }) => !partial).length;
+}

@@ -1,0 +1,57 @@
+import { expect } from '@playwright/test';
+import { openKeys, test } from '#tests/console/home';
+import { inDatabase } from '#tests/console/visit';
+
+test('a model is asked by the keyboard alone: the answer streams in, is charged and stands in the log', async ({
+  page,
+  home,
+}) => {
+  await page.goto(`/${home.slug}/playground?model=sandbox/echo`);
+  const message = page.getByRole('textbox', { name: 'Message' });
+  await message.focus();
+  await page.keyboard.type('A word from the keyboard');
+  await page.keyboard.press('Control+Enter');
+  const model = page.getByRole('region', { name: 'Model', exact: true });
+  const answer = model.getByRole('article');
+  await expect(answer.getByText(/^Cost\$0\.\d+/)).toBeVisible();
+  await expect(answer.getByText('A word from the keyboard')).toHaveCount(2);
+  await expect(answer.getByText('Providersandbox')).toBeVisible();
+  await expect(answer.getByText(/^Tokens\d+ in, \d+ out$/)).toBeVisible();
+  await model.getByRole('button', { name: 'View code' }).press('Enter');
+  const code = page.getByRole('dialog', { name: 'Code' });
+  await code.getByRole('tab', { name: 'OpenAI, Python' }).press('Enter');
+  await expect(code.getByText('client.chat.completions.create(')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await answer.getByRole('link', { name: /^[0-9a-f-]{36}$/ }).click();
+  await expect(page.getByText(`Playground of owner@${home.slug}.example`)).toBeVisible();
+  await openKeys(page, home);
+  await expect(page.getByText('Playground of')).toHaveCount(0);
+});
+
+test('two models side by side; one is stopped, pictures come as pictures, and no funds is what the API says', async ({
+  page,
+  home,
+}) => {
+  await page.goto(`/${home.slug}/playground?model=sandbox/echo&model2=sandbox/picture`);
+  const [one, two] = ['Model', 'Second model'].map((name) => page.getByRole('region', { name, exact: true }));
+  if (!one || !two) throw new Error('there are two');
+  const ask = async (text: string) => {
+    await page.getByRole('textbox', { name: 'Message' }).fill(text);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+  };
+  await ask('A lighthouse [[pace/400/200]]');
+  await expect(two.getByRole('img', { name: 'Picture 1: A lighthouse' })).toBeVisible();
+  await expect(one.getByText('First byte')).toBeVisible();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(one.getByText('Stopped.')).toBeVisible();
+  await inDatabase(
+    `UPDATE workspace SET credit_nano = 0 WHERE id = '${home.id}'`,
+    `WITH head AS (UPDATE change_head SET position = position + 1 RETURNING position)
+     INSERT INTO change (position, kind, subject) SELECT position, 'workspace', '${home.id}' FROM head`,
+  );
+  await expect(async () => {
+    await two.getByRole('button', { name: 'Run again' }).click();
+    await expect(two.getByText('402 insufficient_balance')).toBeVisible({ timeout: 3_000 });
+  }).toPass();
+  await expect(two.getByRole('link', { name: 'Billing' })).toHaveAttribute('href', `/${home.slug}/billing`);
+});
