@@ -23,6 +23,7 @@ const facts: readonly { readonly name: string; show(model: ModelRow): ReactNode 
   { name: 'Protocols', show: ({ families }) => families.join(', ') },
   { name: 'Offered by', show: ({ providers }) => providers.join(', ') },
   { name: 'Released', show: ({ released }) => released ?? '—' },
+  { name: 'Retires', show: ({ retires }) => retires ?? '—' },
   { name: 'On this gateway', show: ({ callable }) => (callable ? 'Available' : 'Not available') },
 ];
 

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { ModelSnippets, type ShownSnippet } from '#components/models/model-snippets';
 import { OfferTable } from '#components/models/offer-table';
 import { PriceTables } from '#components/models/price-tables';
+import { Retirement } from '#components/models/retirement';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { CopyButton } from '#components/ui/copy-button';
@@ -46,6 +47,7 @@ export function ModelPage(props: ModelPageProps) {
             <Badge tone={model.callable ? 'good' : 'outline'} dot={model.callable}>
               {model.callable ? 'Available' : 'Not available here'}
             </Badge>
+            <Retirement day={model.retires} />
           </h1>
           <p className="flex min-w-0 items-center gap-1">
             <code className="min-w-0 font-mono text-muted text-sm [overflow-wrap:anywhere]">{model.id}</code>
@@ -92,6 +94,7 @@ function Facts({ model }: { model: ModelFactsRow }) {
     { name: 'Reads', value: model.reads },
     { name: 'Writes', value: model.writes },
     { name: 'Released', value: model.released },
+    ...(model.retires ? [{ name: 'Retires', value: model.retires }] : []),
     { name: 'Known for', value: model.capabilities.join(', ') || null },
     ...(model.aliases.length > 0 ? [{ name: 'Also called', value: model.aliases.join(', ') }] : []),
   ];

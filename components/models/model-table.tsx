@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp } from 'lucide-react';
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { CompareBox } from '#components/models/compare-box';
+import { Retirement } from '#components/models/retirement';
 import { Badge } from '#components/ui/badge';
 import { classNames } from '#components/ui/class-names';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
@@ -61,6 +62,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
                     Not available
                   </Badge>
                 )}
+                <Retirement day={row.retires} />
               </span>
               <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">{row.id}</code>
             </Cell>

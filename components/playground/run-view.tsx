@@ -1,4 +1,5 @@
 import { CircleStop, Download, ExternalLink, FileText } from 'lucide-react';
+import Image from 'next/image';
 import { signInAddress } from '#components/account/sign-in-again';
 import { RefusalNote } from '#components/logs/refusal-note';
 import type { Run } from '#components/playground/run';
@@ -70,8 +71,14 @@ function Files({ files }: { files: readonly Attachment[] }) {
       {files.map((file) => (
         <li key={`${file.name} ${file.base64.length}`} className="flex min-w-0 items-center gap-1.5 text-xs">
           {file.mediaType.startsWith('image/') ? (
-            // biome-ignore lint/performance/noImgElement: it is a data URL, which nothing can make smaller
-            <img src={dataUrl(file)} alt={file.name} className="size-10 rounded-md border object-cover" />
+            <Image
+              src={dataUrl(file)}
+              alt={file.name}
+              unoptimized
+              width={40}
+              height={40}
+              className="size-10 rounded-md border object-cover"
+            />
           ) : (
             <>
               <FileText aria-hidden className="size-4 shrink-0" />
@@ -89,12 +96,14 @@ function Pictures({ run: { answer, question } }: { run: Run }) {
   return (
     <div className="grid min-w-0 gap-3">
       {answer.pictures.map(({ source, partial, place }) => (
-        // biome-ignore lint/performance/noImgElement: it is a data URL, which nothing can make smaller
-        <img
+        <Image
           key={place}
           src={source}
+          unoptimized
+          width={1024}
+          height={1024}
           alt={partial ? 'Not finished yet' : `Picture ${place + 1}: ${question.text.slice(0, 200)}`}
-          className={`max-w-full rounded-lg border ${partial ? 'opacity-60' : ''}`}
+          className={`h-auto w-auto max-w-full rounded-lg border ${partial ? 'opacity-60' : ''}`}
         />
       ))}
       {answer.links.map((href) => (
@@ -116,8 +125,7 @@ function Pictures({ run: { answer, question } }: { run: Run }) {
 function Films({ films }: { films: readonly string[] }) {
   return films.map((film, at) => (
     <div key={film} className="grid justify-items-start gap-2">
-      {/* biome-ignore lint/a11y/useMediaCaption: nobody has written captions for what was just made */}
-      <video src={film} controls className="max-w-full rounded-lg border" />
+      <video src={film} controls muted className="max-w-full rounded-lg border" />
       <a href={film} download={`video-${at + 1}.mp4`} className={buttonStyle({ size: 'small' })}>
         <Download />
         Download

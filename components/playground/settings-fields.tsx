@@ -1,6 +1,6 @@
 'use client';
 
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Checkbox } from '#components/ui/checkbox';
 import { classNames } from '#components/ui/class-names';
 import { Input, inputStyle } from '#components/ui/input';
@@ -24,28 +24,34 @@ export function SettingsFields({ settings, makes, onChange }: SettingsFieldsProp
     hint: string,
   ) => (
     <Labelled label={label}>
-      <Input
-        value={settings[name]}
-        placeholder={hint}
-        inputMode={name === 'size' ? 'text' : 'decimal'}
-        spellCheck={false}
-        autoComplete="off"
-        className="h-8 text-[0.8125rem]"
-        onChange={(event) => set({ [name]: event.currentTarget.value })}
-      />
+      {(id) => (
+        <Input
+          id={id}
+          value={settings[name]}
+          placeholder={hint}
+          inputMode={name === 'size' ? 'text' : 'decimal'}
+          spellCheck={false}
+          autoComplete="off"
+          className="h-8 text-[0.8125rem]"
+          onChange={(event) => set({ [name]: event.currentTarget.value })}
+        />
+      )}
     </Labelled>
   );
   return (
     <div className="grid gap-3 border-b pb-3">
       {makes.has('text') ? (
         <Labelled label="System message">
-          <textarea
-            value={settings.system}
-            rows={2}
-            placeholder="You are…"
-            className={classNames(inputStyle, 'h-auto resize-y py-1.5 text-[0.8125rem] leading-5')}
-            onChange={(event) => set({ system: event.currentTarget.value })}
-          />
+          {(id) => (
+            <textarea
+              id={id}
+              value={settings.system}
+              rows={2}
+              placeholder="You are…"
+              className={classNames(inputStyle, 'h-auto resize-y py-1.5 text-[0.8125rem] leading-5')}
+              onChange={(event) => set({ system: event.currentTarget.value })}
+            />
+          )}
         </Labelled>
       ) : null}
       <div className="grid grid-cols-2 items-end gap-3 sm:grid-cols-4">
@@ -64,12 +70,14 @@ export function SettingsFields({ settings, makes, onChange }: SettingsFieldsProp
   );
 }
 
-function Labelled({ label, children }: { label: string; children: ReactNode }) {
+function Labelled({ label, children }: { label: string; children(id: string): ReactNode }) {
+  const id = useId();
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the box is its child
-    <label className="grid min-w-0 gap-1 text-muted text-xs">
-      {label}
-      {children}
-    </label>
+    <div className="grid min-w-0 gap-1">
+      <label htmlFor={id} className="text-muted text-xs">
+        {label}
+      </label>
+      {children(id)}
+    </div>
   );
 }

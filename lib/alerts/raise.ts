@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { findConditions } from '#lib/alerts/find';
 import { eventBody, type Found, quietHours } from '#lib/alerts/kinds';
+import { rateSubject } from '#lib/alerts/rates';
 import { newRowId } from '#lib/control/row-id';
 import { transact } from '#lib/data/transaction/transaction';
 import { queueMail } from '#lib/mail/outbox';
@@ -29,19 +30,24 @@ const deliver = `
  * Finds what people should know of, tells each of it once, by mail and webhooks, and ends what has passed
  * (contract: control-plane/alerts). Any number of processes may look: an alert is raised in the transaction that queues
  * what it sends, and of two that raise the same one the second writes nothing.
+ * @param rates limits that are nearly used up; null: not known just now, so that none of these alerts ends.
  * @throws Error of the database; what was told before stays told.
  */
-export async function tellAlerts(pool: Pool, nowMs: number): Promise<void> {
-  const found = await findConditions(pool, nowMs);
-  const { rows: open } = await pool.query<{ id: string; name: string }>(
-    `SELECT id::text AS id, workspace_id::text || ' ' || kind || ' ' || subject AS name FROM alert WHERE ended_at IS NULL`,
+export async function tellAlerts(pool: Pool, nowMs: number, rates: Found[] | null = null): Promise<void> {
+  const found = [...(await findConditions(pool, nowMs)), ...(rates ?? [])];
+  const { rows: open } = await pool.query<{ id: string; name: string; rate: boolean }>(
+    `SELECT id::text AS id, workspace_id::text || ' ' || kind || ' ' || subject AS name,
+       starts_with(subject, $1) AS rate FROM alert WHERE ended_at IS NULL`,
+    [rateSubject],
   );
   const known = new Set(open.map(({ name }) => name));
   const holds = new Set(found.map(nameOf));
   for (const one of found) {
     if (!known.has(nameOf(one))) await transact(pool, limits, (client) => tell(client, one));
   }
-  const passed = open.flatMap(({ id, name }) => (holds.has(name) ? [] : [id]));
+  const passed = open.flatMap(({ id, name, rate }) =>
+    holds.has(name) || (rate && rates === null) ? [] : [id],
+  );
   if (passed.length > 0) {
     await pool.query('UPDATE alert SET ended_at = now() WHERE id = ANY ($1::uuid[]) AND ended_at IS NULL', [
       passed,

@@ -1,5 +1,6 @@
 import { type DeliveryHost, deliverOne, deliveryHost } from '#lib/alerts/deliver';
 import { tellAlerts } from '#lib/alerts/raise';
+import { type AskUse, RateWatch } from '#lib/alerts/rates';
 
 export interface AlertWorker {
   /** Waits for what is being done. */
@@ -13,8 +14,11 @@ const lanes = 4;
 const kept = '30 days';
 
 /** Looks for what people should know of, and sends events; nothing waits for either. Any number of processes may. */
-export function startAlerts(given: Pick<DeliveryHost, 'pool' | 'sealingKey' | 'report'>): AlertWorker {
+export function startAlerts(
+  given: Pick<DeliveryHost, 'pool' | 'sealingKey' | 'report'> & { readonly limitUse: AskUse },
+): AlertWorker {
   const host = deliveryHost(given);
+  const rates = new RateWatch(host.pool, given.limitUse);
   let stopped = false;
   const every = (ms: number, work: () => Promise<unknown>) => {
     let running: Promise<unknown> | null = null;
@@ -36,7 +40,8 @@ export function startAlerts(given: Pick<DeliveryHost, 'pool' | 'sealingKey' | 'r
   };
   const ends = [
     every(lookMs, async () => {
-      await tellAlerts(host.pool, Date.now());
+      const nowMs = Date.now();
+      await tellAlerts(host.pool, nowMs, await rates.find(nowMs));
       await forget(host);
     }),
     every(sendMs, () => Promise.all(Array.from({ length: lanes }, sendAll))),

@@ -18,6 +18,8 @@ export interface ListedModel {
   reasoning: boolean;
   /** "2026-07-02" or "2026-07"; null: unknown. */
   released: string | null;
+  /** The day from which it is no longer served; null: none is known. */
+  retires: string | null;
   offers: ListedOffer[];
 }
 export interface ListedOffer {
@@ -64,6 +66,7 @@ function listModel(model: ModelFacts): ListedModel {
     output: [...model.output],
     reasoning: model.reasoning,
     released: model.released,
+    retires: model.retires,
     offers: model.offers.map(listOffer),
   };
 }

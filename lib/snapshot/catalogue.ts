@@ -6,8 +6,9 @@ import type { Catalogue, ModelFacts, OfferFacts, PriceVersion, ProviderFacts } f
 
 const providerRows =
   'SELECT id, name, families, credential, on_disconnect, prices_from FROM provider ORDER BY id';
-const modelRows = `SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, released, created_at FROM model
-  ORDER BY created_at, id`;
+const modelRows = `
+  SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, released, retires, created_at
+  FROM model ORDER BY created_at, id`;
 /** Each offer in force with the newest price that is effective now. */
 const offerRows = `
   SELECT o.id, o.model_id, o.provider_id, o.upstream_model, o.families, o.output_budget_field,
@@ -51,6 +52,7 @@ interface ModelRow {
   output: string[] | null;
   reasoning: boolean;
   released: string | null;
+  retires: string | null;
   created_at: Date;
 }
 
@@ -97,6 +99,7 @@ function modelOf(row: ModelRow, offers: readonly OfferFacts[]): ModelFacts {
     reasoning: row.reasoning,
     createdAtMs: row.created_at.getTime(),
     released: row.released,
+    retires: row.retires,
     offers,
   };
 }

@@ -140,6 +140,8 @@ export interface ModelFacts {
   readonly createdAtMs: number;
   /** "2026-07-02" or "2026-07"; null: the catalogue does not know. */
   readonly released: string | null;
+  /** The day from which its providers no longer serve it: "2027-01-31"; null: none is known. */
+  readonly retires: string | null;
   /** In catalogue order. */
   readonly offers: readonly OfferFacts[];
 }

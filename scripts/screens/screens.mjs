@@ -31,9 +31,10 @@ const mostBytes = 80_000;
 const height = 860;
 
 /**
- * `path` stands below the workspace, unless it begins with a slash; `follow` is what is clicked there, `wait` what must be
- * seen before the picture is taken. A `public` page is shown without a session.
- * @type {readonly { name: string, path: string, follow?: string, wait?: string, public?: boolean }[]}
+ * `path` stands below the workspace, unless it begins with a slash; `follow` is what is clicked there and leads on, `fill`
+ * is a box with its text, `press` what is clicked then, `wait` what must be seen before the picture is taken. A `public`
+ * page is shown without a session.
+ * @type {readonly { name: string, path: string, follow?: string, fill?: [string, string], press?: string, wait?: string, public?: boolean }[]}
  */
 const pages = JSON.parse(readFileSync(new URL('pages.json', import.meta.url), 'utf8')).filter(
   ({ name }) => values.only === undefined || name.includes(values.only),
@@ -108,7 +109,7 @@ async function takeAll({ url, email, password }) {
   await browser.close();
 }
 
-async function take(page, { name, path, follow, wait }, theme, width) {
+async function take(page, { name, path, follow, fill, press, wait }, theme, width) {
   await page.goto(path.startsWith('/') ? path : `/demo-data/${path}`, { waitUntil: 'networkidle' });
   if (follow) {
     const before = page.url();
@@ -116,6 +117,8 @@ async function take(page, { name, path, follow, wait }, theme, width) {
     await page.waitForURL((url) => url.href !== before);
     await page.waitForLoadState('networkidle');
   }
+  if (fill) await page.locator(fill[0]).fill(fill[1]);
+  if (press) await page.locator(press).click();
   if (wait) await page.locator(wait).first().waitFor();
   // Where the pointer rests, rows look different.
   await page.mouse.move(0, 0);

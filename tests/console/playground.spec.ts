@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
 import { openKeys, test } from '#tests/console/home';
-import { inDatabase } from '#tests/console/visit';
+import { setWorkspace } from '#tests/support/control/operate';
 
 test('a model is asked by the keyboard alone: the answer streams in, is charged and stands in the log', async ({
   page,
@@ -31,6 +31,7 @@ test('a model is asked by the keyboard alone: the answer streams in, is charged 
 test('two models side by side; one is stopped, pictures come as pictures, and no funds is what the API says', async ({
   page,
   home,
+  db,
 }) => {
   await page.goto(`/${home.slug}/playground?model=sandbox/echo&model2=sandbox/picture`);
   const [one, two] = ['Model', 'Second model'].map((name) => page.getByRole('region', { name, exact: true }));
@@ -44,11 +45,7 @@ test('two models side by side; one is stopped, pictures come as pictures, and no
   await expect(one.getByText('First byte')).toBeVisible();
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(one.getByText('Stopped.')).toBeVisible();
-  await inDatabase(
-    `UPDATE workspace SET credit_nano = 0 WHERE id = '${home.id}'`,
-    `WITH head AS (UPDATE change_head SET position = position + 1 RETURNING position)
-     INSERT INTO change (position, kind, subject) SELECT position, 'workspace', '${home.id}' FROM head`,
-  );
+  await setWorkspace(db, { workspace: home.slug, credit: '0' });
   await expect(async () => {
     await two.getByRole('button', { name: 'Run again' }).click();
     await expect(two.getByText('402 insufficient_balance')).toBeVisible({ timeout: 3_000 });

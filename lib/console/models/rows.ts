@@ -50,6 +50,7 @@ export function modelRowOf(model: ListedModel, list: string) {
     providers: model.offers.map(({ providerName }) => providerName),
     capabilities: capabilitiesOf(model).map(showCapability),
     released: model.released,
+    retires: model.retires,
     callable: isCallable(model),
   };
 }

@@ -53,6 +53,9 @@ export const shownModel: z.ZodType<ListedModel> = z.object({
   output: z.array(z.string()).meta({ description: 'What it writes: "text", "image".' }),
   reasoning: z.boolean().meta({ description: 'Its output may hold thinking that the client does not see.' }),
   released: z.string().nullable().meta({ description: '"2026-07-02" or "2026-07"; null: unknown.' }),
+  retires: z.string().nullable().meta({
+    description: 'The day from which its providers no longer serve it: "2027-01-31"; null: none is known.',
+  }),
   offers: z.array(offer),
 });
 

@@ -43,6 +43,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const alerts = startAlerts({
     pool: operationsDb.pool,
     sealingKey: control.sealingKey ?? null,
+    limitUse: async (id) => (await control.limitUse?.(id)) ?? [],
     report: (error) => log.error({ reason: reasonOf(error) }, 'alerts'),
   });
   const management = openManagement(control, log);

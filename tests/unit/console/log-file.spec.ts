@@ -9,7 +9,14 @@ const rest = async () => {};
 function call(id: string, changed: Partial<CallDetail> = {}): CallDetail {
   return {
     ...{ id, clientRequestId: null, at: '2026-11-22T18:20:00.000Z', settledAt: '2026-11-22T18:20:01.000Z' },
-    ...{ workspace: 'acme', key: 'k', keyName: 'web', playground: false, family: 'chat', operation: 'chat.create' },
+    ...{
+      workspace: 'acme',
+      key: 'k',
+      keyName: 'web',
+      playground: false,
+      family: 'chat',
+      operation: 'chat.create',
+    },
     ...{ requestedModel: 'a/b', answeringModel: 'a/b', provider: 'one', status: 200, errorCode: null },
     ...{ streamed: false, latencyMs: 12, firstByteMs: 9, overheadMs: 0.5, endReason: 'completed' },
     ...{

@@ -43,6 +43,7 @@ async function shippedCatalogue(): Promise<Catalogue> {
       aliases: [],
       createdAtMs: 0,
       released: null,
+      retires: null,
       reasoning: false,
       offers: model.offers.flatMap((offer) => {
         const provider = facts.get(offer.provider);

@@ -44,6 +44,7 @@ export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
     reasoning: false,
     createdAtMs: 0,
     released: null,
+    retires: null,
     offers: [makeOffer()],
     ...part,
   };

@@ -120,7 +120,7 @@ const ownPlace = ({ name, reach }: Operation) => reach === 'gateway' || name ===
 /** Those of them that change nothing that a snapshot holds. */
 const quiet: readonly string[] = ['policy.save', 'policy.discard'];
 
-/** Asked for by sessions alone: its trail is proven in control/playground.spec.ts. */
+/** Asked for by sessions alone: its trail is proven in accounts/playground.spec.ts. */
 const ofSession = 'playground.open';
 
 /** What people do with their own account has its trail proven in accounts/trail.spec.ts. */

@@ -213,7 +213,7 @@ describe('a job', () => {
 
 /** Calls of tools, counts, lists of chunks (the page asks for events), and examples that leave their picture out. */
 const wordless =
-  /tool_(call|use)|function_?call|_tokens": ?\d+\}?$|totalTokens|"object": ?"response.input_tokens"|b64_json": ?"\.\.\./im;
+  /^\[\{|tool_(call|use)|function_?call|_tokens": ?\d+\}?$|totalTokens|"object": ?"response.input_tokens"|b64_json": ?"\.\.\./im;
 
 const spoken: Readonly<Record<string, PlaygroundFamily>> = {
   chat: 'chat',

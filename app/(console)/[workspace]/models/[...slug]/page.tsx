@@ -1,9 +1,10 @@
-import { Route, ScrollText } from 'lucide-react';
+import { FlaskConical, Route, ScrollText } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { ModelPage } from '#components/models/model-page';
 import { destinationHref, destinations } from '#components/shell/navigation';
 import { buttonStyle } from '#components/ui/button';
+import { isCallable } from '#lib/catalogue/search';
 import { requireMember } from '#lib/console/member';
 import { requireModel, viewModel } from '#lib/console/models/page';
 import { readForPage } from '#lib/console/operation';
@@ -34,6 +35,12 @@ export default async function MemberModelPage({ params }: MemberModelPageProps) 
       measured="How they served this workspace in the last 7 days."
       actions={
         <>
+          {isCallable(model) ? (
+            <Link href={about('playground')} prefetch={false} className={buttonStyle()}>
+              <FlaskConical />
+              Try it
+            </Link>
+          ) : null}
           {mayRoute ? (
             <Link href={about('routing')} prefetch={false} className={buttonStyle()}>
               <Route />
