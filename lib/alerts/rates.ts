@@ -75,7 +75,7 @@ export class RateWatch {
     type Row = Omit<Sum, 'quarter'> & { quarter: Date };
     const { rows } = await this.#pool.query<Row>(sums);
     const now = { atMs: nowMs, sums: rows.map((row) => ({ ...row, quarter: row.quarter.toISOString() })) };
-    const before = this.#looks.find(({ atMs }) => isApart(atMs, nowMs));
+    const before = this.#looks.findLast(({ atMs }) => isApart(atMs, nowMs));
     this.#looks = [...this.#looks.filter(({ atMs }) => nowMs - atMs < mostApartMs), now];
     if (!before) return null;
     const used = minuteBetween(before, now);
@@ -130,7 +130,7 @@ export function minuteBetween(before: Look, now: Look): Map<string, Minute> {
     const calls = (sum.calls - (was.get(nameOf(sum))?.calls ?? 0)) * scale;
     const tokens = (sum.tokens - (was.get(nameOf(sum))?.tokens ?? 0)) * scale;
     if (calls <= 0 && tokens <= 0) continue;
-    for (const id of [sum.workspace, sum.key]) {
+    for (const id of new Set([sum.workspace, sum.key])) {
       const known = used.get(id) ?? { calls: 0, tokens: 0 };
       used.set(id, { calls: known.calls + calls, tokens: known.tokens + tokens });
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { tellAlerts } from '#lib/alerts/raise';
+import { RateWatch } from '#lib/alerts/rates';
 import { listAlerts, setAlerts } from '#lib/control/alert/operations';
 import { composeMail } from '#lib/mail/compose';
 import {
@@ -10,6 +11,7 @@ import {
   createWorkspace,
   operate,
   setKey,
+  setWorkspace,
 } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
@@ -82,6 +84,24 @@ describe('alerts (contract: control-plane/alerts)', () => {
       { type: 'alert.limit', workspace: slug, data: { level: 80, cap: '1' } },
       { type: 'alert.limit', data: { level: 100 } },
     ]);
+  });
+
+  it('tell of a limit of which a minute used 80 percent; what is not known does not end it', async () => {
+    const { id, slug, told } = await newWorkspace();
+    await setWorkspace(db, { workspace: slug, rpm: 10 });
+    await usage(id, 'acme/busy', { calls: 3, failed: 0 });
+    const watch = new RateWatch(db.pool, async () => []);
+    const beganMs = Date.now();
+    expect(await watch.find(beganMs)).toBeNull();
+    await db.pool.query('UPDATE usage_quarter SET calls = 11 WHERE workspace_id = $1', [id]);
+    await tellAlerts(db.pool, beganMs, await watch.find(beganMs + 60_000));
+    expect(await told()).toMatchObject([
+      { title: 'the workspace: 80 % of the limit of requests a minute', endedAt: null },
+    ]);
+    await tell();
+    expect(await told()).toMatchObject([{ endedAt: null }]);
+    await tellAlerts(db.pool, beganMs, await watch.find(beganMs + 120_000));
+    expect(await told()).toMatchObject([{ endedAt: expect.any(String) }]);
   });
 
   it('end when it has passed, and come back after some hours at the earliest', async () => {
