@@ -8,8 +8,8 @@ import { Step } from '#components/first-run/step';
 import type { Answer } from '#components/form/answer';
 import type { SnippetFacts } from '#components/keys/snippets';
 import { Section } from '#components/section';
-import { later } from '#components/shell/popups/on-demand';
 import { CodeBlock } from '#components/ui/code-block';
+import { later } from '#components/ui/on-demand';
 import type { FirstRunState } from '#lib/console/first-run';
 
 const Tabs = later(() => import('#components/ui/tabs').then((all) => all.Tabs));

@@ -4,7 +4,7 @@ import { ModelScope } from '#components/form/model-scope';
 import { MomentField } from '#components/form/moment-field';
 import { Checkbox } from '#components/ui/checkbox';
 import { Field, labelStyle } from '#components/ui/field';
-import { Select } from '#components/ui/select';
+import { NativeSelect } from '#components/ui/native-select';
 import type { FormField } from '#lib/console/form';
 
 interface OperationFieldProps {
@@ -46,7 +46,7 @@ export function OperationField({ field, models, value, initial, onChange, error 
     return (
       <div className="grid gap-1.5">
         <span className={labelStyle}>{label}</span>
-        <Select label={label} value={String(value ?? '')} options={options} onChange={onChange} />
+        <NativeSelect label={label} value={String(value ?? '')} options={options} onChange={onChange} />
         {error ? (
           <p role="alert" className="text-[0.8125rem] text-bad">
             {error}

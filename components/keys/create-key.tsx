@@ -13,13 +13,13 @@ import {
   useState,
 } from 'react';
 import { useKeyPage } from '#components/keys/key-actions';
-import { later } from '#components/shell/popups/on-demand';
 import { Button } from '#components/ui/button';
+import { later } from '#components/ui/on-demand';
+import { Tooltip } from '#components/ui/tooltip';
 
 const CreateDialog = later(() =>
   import('#components/keys/popups/create-dialog').then((all) => all.CreateDialog),
 );
-const Tooltip = later(() => import('#components/ui/tooltip').then((all) => all.Tooltip));
 
 interface Creation {
   start(): void;
@@ -58,16 +58,13 @@ export function CreateKeyButton() {
   const creation = useContext(CreationContext);
   if (!creation) throw new Error('a key is created inside KeyCreation');
   if (locked) {
-    const button = (
-      <Button tone="primary" aria-disabled aria-description={locked}>
-        <Plus />
-        Create key
-      </Button>
-    );
     return (
-      <Suspense fallback={button}>
-        <Tooltip content={locked}>{button}</Tooltip>
-      </Suspense>
+      <Tooltip content={locked}>
+        <Button tone="primary" aria-disabled aria-description={locked}>
+          <Plus />
+          Create key
+        </Button>
+      </Tooltip>
     );
   }
   return (

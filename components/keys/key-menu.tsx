@@ -2,7 +2,7 @@
 
 import { KeyMenuButton } from '#components/keys/key-menu-button';
 import type { KeyRow } from '#components/keys/key-row';
-import { later, OnDemand } from '#components/shell/popups/on-demand';
+import { later, OnDemand } from '#components/ui/on-demand';
 
 const OpenKeyMenu = later(() =>
   import('#components/keys/popups/open-key-menu').then((all) => all.OpenKeyMenu),

@@ -8,9 +8,9 @@ import { type OpenedPolicy, usePolicyDraft } from '#components/routing/policy-dr
 import { PolicyForm } from '#components/routing/policy-form';
 import { PolicyFormProvider } from '#components/routing/policy-form-context';
 import type { Review, RoutingActions } from '#components/routing/routing-actions';
-import { later } from '#components/shell/popups/on-demand';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
+import { later } from '#components/ui/on-demand';
 import { toast } from '#components/ui/toaster';
 import { ToggleGroup } from '#components/ui/toggle-group';
 import { type DraftPolicy, withKey } from '#lib/routing/policy/read';

@@ -2,8 +2,8 @@
 
 import type { ReactNode } from 'react';
 import { Wordmark } from '#components/brand';
-import { later, OnDemand } from '#components/shell/popups/on-demand';
 import { SheetButton } from '#components/shell/popups/sheet-button';
+import { later, OnDemand } from '#components/ui/on-demand';
 
 const OpenSheet = later(() => import('#components/shell/popups/open-sheet').then((all) => all.OpenSheet));
 

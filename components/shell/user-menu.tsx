@@ -1,7 +1,7 @@
 'use client';
 
-import { later, OnDemand } from '#components/shell/popups/on-demand';
 import { UserButton, type UserMenuProps } from '#components/shell/popups/user-button';
+import { later, OnDemand } from '#components/ui/on-demand';
 
 const OpenUserMenu = later(() =>
   import('#components/shell/popups/open-user-menu').then((all) => all.OpenUserMenu),

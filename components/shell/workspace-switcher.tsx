@@ -1,7 +1,7 @@
 'use client';
 
-import { later, OnDemand } from '#components/shell/popups/on-demand';
 import { WorkspaceButton, type WorkspaceSwitcherProps } from '#components/shell/popups/workspace-button';
+import { later, OnDemand } from '#components/ui/on-demand';
 
 const OpenWorkspaceSwitcher = later(() =>
   import('#components/shell/popups/open-workspace-switcher').then((all) => all.OpenWorkspaceSwitcher),

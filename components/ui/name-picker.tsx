@@ -1,13 +1,20 @@
 'use client';
 
-import { Combobox } from '@base-ui/react/combobox';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
+import {
+  type ComponentProps,
+  type ComponentType,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+  useRef,
+  useState,
+} from 'react';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
-import { itemStyle, popupStyle } from '#components/ui/popup-style';
+import type { NameBox } from '#components/ui/name-box';
 
-interface NamePickerProps {
+export interface NamePickerProps {
   /** What choosing does: "Add a fallback model". */
   label: string;
   /** Those that may still be chosen. */
@@ -15,51 +22,74 @@ interface NamePickerProps {
   onPick(name: string): void;
 }
 
-const mostShown = 60;
+export const nameBoxStyle = classNames(inputStyle, 'h-8 border-dashed pl-8 text-[0.8125rem]');
 
-/** A box that finds a name among many; choosing one adds it and empties the box. */
-export function NamePicker({ label, names, onPick }: NamePickerProps) {
+interface Loaded {
+  readonly Box: ComponentType<ComponentProps<typeof NameBox>>;
+  readonly focused: boolean;
+  readonly startOpen: boolean;
+}
+
+/**
+ * A box that finds a name among many; choosing one adds it and empties the box. The list's script is loaded when
+ * the box gets the focus; what is typed until then is kept.
+ */
+export function NamePicker(props: NamePickerProps) {
   const [text, setText] = useState('');
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const plain = useRef<HTMLInputElement>(null);
+  const pressed = useRef(false);
+
+  async function load() {
+    const { NameBox: Box } = await import('#components/ui/name-box');
+    const box = plain.current;
+    setLoaded({
+      Box,
+      focused: box === document.activeElement,
+      startOpen: pressed.current,
+    });
+  }
+  const loadForEarly = useEffectEvent(() => {
+    if (plain.current === null || plain.current !== document.activeElement) return;
+    setText(plain.current.value);
+    void load();
+  });
+  // Whoever came before the page's script was there.
+  useEffect(() => loadForEarly(), []);
+
+  if (loaded) {
+    const { Box, ...begin } = loaded;
+    return <Box {...props} {...begin} typed={text} />;
+  }
   return (
-    <Combobox.Root
-      items={names}
-      limit={mostShown}
-      value={null}
-      autoHighlight
-      inputValue={text}
-      onInputValueChange={(next, { reason }) => setText(reason === 'item-press' ? '' : next)}
-      onValueChange={(name: string | null) => {
-        if (name !== null) onPick(name);
-        setText('');
-      }}
-    >
-      <div className="relative">
-        <Plus aria-hidden className="absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-muted" />
-        <Combobox.Input
-          aria-label={label}
-          placeholder={label}
-          spellCheck={false}
-          className={classNames(inputStyle, 'h-8 border-dashed pl-8 text-[0.8125rem]')}
-        />
-      </div>
-      <Combobox.Portal>
-        <Combobox.Positioner sideOffset={6} align="start" className="z-60 outline-none">
-          <Combobox.Popup className={classNames(popupStyle, 'w-(--anchor-width) min-w-56')}>
-            <Combobox.Empty>
-              <p className="px-2 py-1.5 text-muted text-xs empty:hidden">
-                Nothing in the catalogue has this name.
-              </p>
-            </Combobox.Empty>
-            <Combobox.List className="max-h-64 overflow-y-auto">
-              {(name: string) => (
-                <Combobox.Item key={name} value={name} className={itemStyle}>
-                  <span className="min-w-0 break-all font-mono text-[0.8125rem]">{name}</span>
-                </Combobox.Item>
-              )}
-            </Combobox.List>
-          </Combobox.Popup>
-        </Combobox.Positioner>
-      </Combobox.Portal>
-    </Combobox.Root>
+    <NameBoxFrame>
+      <input
+        ref={plain}
+        role="combobox"
+        aria-expanded={false}
+        aria-haspopup="listbox"
+        aria-autocomplete="list"
+        aria-label={props.label}
+        placeholder={props.label}
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onPointerDown={() => {
+          pressed.current = true;
+        }}
+        onFocus={() => void load()}
+        className={nameBoxStyle}
+      />
+    </NameBoxFrame>
+  );
+}
+
+export function NameBoxFrame({ children }: { children: ReactNode }) {
+  return (
+    <div className="relative">
+      <Plus aria-hidden className="absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-muted" />
+      {children}
+    </div>
   );
 }

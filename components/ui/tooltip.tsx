@@ -1,26 +1,21 @@
 'use client';
 
-import { Tooltip as BaseTooltip } from '@base-ui/react/tooltip';
-import type { ReactElement, ReactNode } from 'react';
+import { type ReactElement, type ReactNode, Suspense } from 'react';
+import { later } from '#components/ui/on-demand';
 
-interface TooltipProps {
+const TooltipBox = later(() => import('#components/ui/tooltip-box').then((all) => all.TooltipBox));
+
+export interface TooltipProps {
   content: ReactNode;
   /** What it explains. Give it a tab stop when it has none by itself. */
   children: ReactElement;
 }
 
 /** Adds detail on hover and focus; never the only place where something is said. */
-export function Tooltip({ content, children }: TooltipProps) {
+export function Tooltip(props: TooltipProps) {
   return (
-    <BaseTooltip.Root>
-      <BaseTooltip.Trigger render={children} delay={300} />
-      <BaseTooltip.Portal>
-        <BaseTooltip.Positioner sideOffset={6} className="z-60">
-          <BaseTooltip.Popup className="max-w-72 rounded-md bg-ink px-2 py-1 text-canvas text-xs leading-4 shadow-pop transition-opacity duration-100 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0">
-            {content}
-          </BaseTooltip.Popup>
-        </BaseTooltip.Positioner>
-      </BaseTooltip.Portal>
-    </BaseTooltip.Root>
+    <Suspense fallback={props.children}>
+      <TooltipBox {...props} />
+    </Suspense>
   );
 }

@@ -7,17 +7,6 @@ import { expect, test } from '@playwright/test';
 const built = join(import.meta.dirname, '../../.next');
 /** Compressed script that a page may load before it is asked for anything; charts and what pops up come later. */
 const mostBytes = 200_000;
-/** Pages that still load their popups at once: no more than they have. */
-const allowed: Readonly<Record<string, number>> = {
-  '(console)/[workspace]/members': 256_000,
-  '(console)/[workspace]/management-keys': 252_000,
-  '(console)/[workspace]/settings': 246_000,
-  '(console)/[workspace]/alerts': 252_000,
-  '(account)/account': 218_000,
-  // Its boxes that find names, and the list that comes with them.
-  '(console)/[workspace]/routing': 249_000,
-};
-
 interface Manifest {
   readonly entryJSFiles: Readonly<Record<string, readonly string[]>>;
 }
@@ -49,5 +38,5 @@ test('no page of the console loads more than 200 kB of compressed script by itse
     return { page: file.replace(/^server\/app\/|\/page_client-reference-manifest\.js$/g, ''), bytes };
   });
   expect(pages.length).toBeGreaterThan(10);
-  expect(pages.filter(({ page, bytes }) => bytes > (allowed[page] ?? mostBytes))).toEqual([]);
+  expect(pages.filter(({ bytes }) => bytes > mostBytes)).toEqual([]);
 });

@@ -18,9 +18,9 @@ import { KeyMenuButton } from '#components/keys/key-menu-button';
 import type { KeyRow } from '#components/keys/key-row';
 import type { DialogOfKey } from '#components/keys/popups/key-dialogs';
 import { useKeyChange } from '#components/keys/use-key-change';
-import { later } from '#components/shell/popups/on-demand';
 import { copyText } from '#components/ui/copy';
 import { Menu, MenuItem, MenuSeparator } from '#components/ui/menu';
+import { later } from '#components/ui/on-demand';
 import { toast } from '#components/ui/toaster';
 
 const KeyDialogs = later(() => import('#components/keys/popups/key-dialogs').then((all) => all.KeyDialogs));

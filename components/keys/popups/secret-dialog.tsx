@@ -37,7 +37,8 @@ export function SecretDialog({ name, secret, facts, model, finalFocus, onClose }
   );
 }
 
-interface ShownOnceProps {
+/** How a secret is shown. */
+export interface ShownSecret {
   title: string;
   description: string;
   /** What it is, for the button that copies it: "API key". */
@@ -45,6 +46,9 @@ interface ShownOnceProps {
   secret: string;
   /** Ready-made lines with the secret in them, by tab. */
   use: Readonly<Record<string, { readonly label: string; readonly code: string; readonly what: string }>>;
+}
+
+interface ShownOnceProps extends ShownSecret {
   finalFocus: RefObject<HTMLElement | null>;
   onClose(): void;
 }

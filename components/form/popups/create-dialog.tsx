@@ -1,0 +1,57 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type ReactNode, type RefObject, useState } from 'react';
+import type { Answer } from '#components/form/answer';
+import { OperationForm, type Values } from '#components/form/operation-form';
+import { ShownOnce, type ShownSecret } from '#components/keys/popups/secret-dialog';
+import { Dialog } from '#components/ui/dialog';
+import type { FormField } from '#lib/console/form';
+
+export interface CreateDialogProps {
+  title: string;
+  description: ReactNode;
+  fields: readonly FormField[];
+  initial?: Values;
+  verb: { readonly idle: string; readonly pending: string };
+  create(input: Values): Promise<Answer<{ key: string }>>;
+  /** How the secret is shown, the one time that it is. */
+  shown(secret: string, sent: Values): ShownSecret;
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  /** Gets the focus back. */
+  button: RefObject<HTMLButtonElement | null>;
+}
+
+/** A form whose answer is a secret, and the secret: loaded as one, so that nothing has to be fetched to show it. */
+export function CreateDialog(props: CreateDialogProps) {
+  const { fields, initial = {}, verb, create, shown, open, onOpenChange, button } = props;
+  const router = useRouter();
+  const [made, setMade] = useState<ShownSecret | null>(null);
+  return (
+    <>
+      <Dialog
+        open={open}
+        onOpenChange={onOpenChange}
+        finalFocus={button}
+        title={props.title}
+        description={props.description}
+      >
+        <OperationForm
+          fields={fields}
+          models={[]}
+          initial={initial}
+          send={(input) => create({ ...initial, ...input })}
+          verb={verb}
+          onCancel={() => onOpenChange(false)}
+          onDone={({ key }, sent) => {
+            onOpenChange(false);
+            setMade(shown(key, sent));
+            router.refresh();
+          }}
+        />
+      </Dialog>
+      {made ? <ShownOnce {...made} finalFocus={button} onClose={() => setMade(null)} /> : null}
+    </>
+  );
+}

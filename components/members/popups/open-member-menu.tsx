@@ -1,0 +1,107 @@
+'use client';
+
+import { Crown, LogOut, UserCog, UserMinus } from 'lucide-react';
+import { useState } from 'react';
+import { ConfirmDialog } from '#components/form/confirm-dialog';
+import { useMemberPage } from '#components/members/member-actions';
+import { MemberMenuButton } from '#components/members/popups/member-menu-button';
+import { StoppingKeys } from '#components/members/stopping-keys';
+import { labelStyle } from '#components/ui/field';
+import { Menu, MenuItem } from '#components/ui/menu';
+import { NativeSelect } from '#components/ui/native-select';
+import type { MemberRow } from '#lib/console/team/member-rows';
+
+type Asked = 'role' | 'remove' | 'transfer' | 'leave' | null;
+
+/** What may be done with a member; open when it first appears. */
+export function OpenMemberMenu({ row }: { row: MemberRow }) {
+  const { actions, workspace, locked, changesOwners, roles } = useMemberPage();
+  const [asked, ask] = useState<Asked>(null);
+  const [role, setRole] = useState<string>(row.role);
+  const member = row.id;
+  const who = row.name ?? row.email;
+  const mayChange = locked === null && (row.role !== 'owner' || changesOwners);
+  const close = (open: boolean) => {
+    if (!open) ask(null);
+  };
+  const dialog = (which: Asked) => ({ open: asked === which, onOpenChange: close });
+  return (
+    <>
+      <Menu className="w-60" startOpen trigger={<MemberMenuButton email={row.email} />}>
+        {locked ? <p className="px-2 py-1.5 text-muted text-xs leading-4">{locked}</p> : null}
+        {!locked && !mayChange ? (
+          <p className="px-2 py-1.5 text-muted text-xs leading-4">Only owners change owners.</p>
+        ) : null}
+        <MenuItem disabled={!mayChange} onSelect={() => ask('role')}>
+          <UserCog />
+          Change role…
+        </MenuItem>
+        {row.you || !changesOwners ? null : (
+          <MenuItem onSelect={() => ask('transfer')}>
+            <Crown />
+            Hand ownership over…
+          </MenuItem>
+        )}
+        {row.you ? (
+          <MenuItem danger onSelect={() => ask('leave')}>
+            <LogOut />
+            Leave the workspace…
+          </MenuItem>
+        ) : (
+          <MenuItem danger disabled={!mayChange} onSelect={() => ask('remove')}>
+            <UserMinus />
+            Remove…
+          </MenuItem>
+        )}
+      </Menu>
+      <ConfirmDialog
+        {...dialog('role')}
+        title={`Change the role of ${who}`}
+        tone="primary"
+        verb={{ idle: 'Change role', pending: 'Changing…' }}
+        blocked={role === row.role}
+        act={() => actions.set(workspace, { member, role })}
+        done={`${who} is ${role} now`}
+      >
+        <div className="grid gap-1.5">
+          <span className={labelStyle}>Role</span>
+          <NativeSelect
+            label="Role"
+            value={role}
+            options={roles.map((value) => ({ value, label: value }))}
+            onChange={setRole}
+          />
+        </div>
+        {role === row.role ? null : <StoppingKeys member={member} role={role} />}
+      </ConfirmDialog>
+      <ConfirmDialog
+        {...dialog('remove')}
+        title={`Remove ${who}?`}
+        description="They lose the workspace at once. Their calls stay in the log, and what they did in the audit log."
+        verb={{ idle: 'Remove member', pending: 'Removing…' }}
+        act={() => actions.remove(workspace, { member })}
+        done={`${who} is removed`}
+      >
+        <StoppingKeys member={member} />
+      </ConfirmDialog>
+      <ConfirmDialog
+        {...dialog('transfer')}
+        title={`Hand ownership over to ${who}?`}
+        description="They become an owner and you an admin, in one step. Management keys of yours with the role owner are revoked. Only an owner can undo this."
+        verb={{ idle: 'Hand over', pending: 'Handing over…' }}
+        act={() => actions.transfer(workspace, { workspace, member })}
+        done={`${who} is an owner now`}
+      />
+      <ConfirmDialog
+        {...dialog('leave')}
+        title="Leave this workspace?"
+        description="You lose it at once: API keys that you made stop, and management keys of yours are revoked. Somebody has to invite you to come back."
+        verb={{ idle: 'Leave workspace', pending: 'Leaving…' }}
+        keep="Stay"
+        act={() => actions.leave(workspace, { workspace })}
+        done="You have left the workspace"
+        onDone={() => window.location.assign('/')}
+      />
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+'use client';
+
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { X } from 'lucide-react';
+import { buttonStyle } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
+import type { DialogProps } from '#components/ui/dialog';
+
+/** A dialog once it has been opened. */
+export function DialogBox({
+  open,
+  onOpenChange,
+  title,
+  description,
+  children,
+  sticky,
+  finalFocus,
+  className,
+}: DialogProps) {
+  return (
+    <BaseDialog.Root
+      open={open}
+      disablePointerDismissal={sticky ?? false}
+      onOpenChange={(next, details) => {
+        if (!next && sticky && details.reason !== 'close-press' && details.reason !== 'imperative-action') {
+          details.cancel();
+          return;
+        }
+        onOpenChange(next);
+      }}
+    >
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/45 transition-opacity duration-150 data-[closed]:pointer-events-none data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
+        <BaseDialog.Viewport className="fixed inset-0 z-50 grid justify-items-center data-[closed]:pointer-events-none overflow-y-auto p-3 sm:items-start sm:py-[8vh]">
+          <BaseDialog.Popup
+            {...(finalFocus ? { finalFocus } : {})}
+            className={classNames(
+              'relative my-auto w-full max-w-lg rounded-xl border border-line bg-surface shadow-pop transition-[opacity,transform] duration-150 sm:my-0',
+              'data-[ending-style]:translate-y-2 data-[ending-style]:opacity-0 data-[starting-style]:translate-y-2 data-[starting-style]:opacity-0',
+              className,
+            )}
+          >
+            <header className="grid gap-1 px-5 pt-5 pr-12 sm:px-6">
+              <BaseDialog.Title className="font-semibold text-base leading-6">{title}</BaseDialog.Title>
+              {description ? (
+                <BaseDialog.Description className="text-muted text-sm leading-5" render={<div />}>
+                  {description}
+                </BaseDialog.Description>
+              ) : null}
+            </header>
+            {children}
+            {/* Last in order, so that the dialog opens on its first field. */}
+            {sticky ? null : (
+              <BaseDialog.Close
+                aria-label="Close"
+                className={classNames(
+                  buttonStyle({ tone: 'quiet', size: 'smallIcon' }),
+                  'absolute top-4 right-4',
+                )}
+              >
+                <X />
+              </BaseDialog.Close>
+            )}
+          </BaseDialog.Popup>
+        </BaseDialog.Viewport>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}

@@ -1,0 +1,80 @@
+'use client';
+
+import { Combobox } from '@base-ui/react/combobox';
+import { useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import { classNames } from '#components/ui/class-names';
+import { NameBoxFrame, type NamePickerProps, nameBoxStyle } from '#components/ui/name-picker';
+import { itemStyle, popupStyle } from '#components/ui/popup-style';
+
+interface NameBoxProps extends NamePickerProps {
+  /** What was typed into the box in whose place this one comes. */
+  typed: string;
+  /** That box has the focus. */
+  focused: boolean;
+  /** The list is open when it first appears. */
+  startOpen: boolean;
+}
+
+const mostShown = 60;
+
+/** The box of a NamePicker with its list. */
+export function NameBox({ label, names, onPick, typed, focused, startOpen }: NameBoxProps) {
+  const [text, setText] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  const begin = useEffectEvent(() => {
+    if (focused) input.current?.focus();
+    // Before the next key can come, and outside of React's own work.
+    if (typed !== '') queueMicrotask(() => input.current && type(input.current, typed));
+  });
+  useLayoutEffect(() => begin(), []);
+  return (
+    <Combobox.Root
+      items={names}
+      limit={mostShown}
+      value={null}
+      autoHighlight
+      defaultOpen={startOpen}
+      inputValue={text}
+      onInputValueChange={(next, { reason }) => setText(reason === 'item-press' ? '' : next)}
+      onValueChange={(name: string | null) => {
+        if (name !== null) onPick(name);
+        setText('');
+      }}
+    >
+      <NameBoxFrame>
+        <Combobox.Input
+          ref={input}
+          aria-label={label}
+          placeholder={label}
+          spellCheck={false}
+          className={nameBoxStyle}
+        />
+      </NameBoxFrame>
+      <Combobox.Portal>
+        <Combobox.Positioner sideOffset={6} align="start" className="z-60 outline-none">
+          <Combobox.Popup className={classNames(popupStyle, 'w-(--anchor-width) min-w-56')}>
+            <Combobox.Empty>
+              <p className="px-2 py-1.5 text-muted text-xs empty:hidden">
+                Nothing in the catalogue has this name.
+              </p>
+            </Combobox.Empty>
+            <Combobox.List className="max-h-64 overflow-y-auto">
+              {(name: string) => (
+                <Combobox.Item key={name} value={name} className={itemStyle}>
+                  <span className="min-w-0 break-all font-mono text-[0.8125rem]">{name}</span>
+                </Combobox.Item>
+              )}
+            </Combobox.List>
+          </Combobox.Popup>
+        </Combobox.Positioner>
+      </Combobox.Portal>
+    </Combobox.Root>
+  );
+}
+
+/** As if somebody typed it: the list opens, is narrowed and has its first name marked. */
+function type(input: HTMLInputElement, text: string): void {
+  // React's own property would hide the change from it.
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, text);
+  input.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText' }));
+}
