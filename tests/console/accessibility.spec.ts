@@ -1,87 +1,68 @@
-import { expect } from '@playwright/test';
-import { makeKey, openKeys, test } from '#tests/console/home';
-import {
-  callGateway,
-  closeSecret,
-  createKey,
-  expectAccessibleInEachLook,
-  expectNothingWider,
-  fillSignIn,
-  inDatabase,
-} from '#tests/console/visit';
+import { expect, type Page } from '@playwright/test';
+import { expectAccessibleInEachLook, expectNothingWider } from '#tests/console/accessible';
+import { type Home, makeKey, openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret, createKey, fillSignIn, inDatabase } from '#tests/console/visit';
+import { createKey as addKey } from '#tests/support/control/operate';
 
-test.describe('320 px wide', () => {
-  test.use({ viewport: { width: 320, height: 640 } });
+/** Makes a call and waits until the log has it. @returns its id. */
+async function callInLog(page: Page, { slug }: Home, key: string, model?: string): Promise<string> {
+  const id = (await callGateway(key, model)).headers.get('x-request-id') ?? '';
+  await expect(async () => {
+    expect((await page.request.get(`/${slug}/logs/${id}`)).status()).toBe(200);
+  }).toPass({ timeout: 60_000 });
+  return id;
+}
 
-  test('no page scrolls sideways, whatever strangers wrote', async ({ page, home }) => {
-    await openKeys(page, home);
-    const key = await createKey(page, 'n'.repeat(100));
-    await expectNothingWider(page);
-    await closeSecret(page);
-    await expectNothingWider(page);
-    const answer = await callGateway(key, 'm'.repeat(1000));
-    const id = answer.headers.get('x-request-id') ?? '';
-    await expect(async () => {
-      expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
-    }).toPass({ timeout: 60_000 });
-    await inDatabase(
-      `UPDATE call SET error_code = repeat('e', 300), user_agent = repeat('u', 256), flags = ARRAY[repeat('f', 80)],
-         lines = '[["input",123456789,"1"]]',
-         attempts = json_build_array(json_build_array(repeat('i', 300), 1, 2, NULL, repeat('e', 300), repeat('p', 80),
-           repeat('m', 300)))
-       WHERE id = '${id}'`,
-    );
-    await page.reload();
-    await expectNothingWider(page);
-    await page.goto(`/${home.slug}/logs`);
-    await expect(page.getByRole('table')).toBeVisible();
-    await expectNothingWider(page);
-  });
-});
+async function expectNothingWiderOnASmallPhone(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await expectNothingWider(page);
+}
 
-test.describe('light on a desk and dark on a phone', () => {
-  test('the sign-in page is accessible, its refusal too', async ({ page }) => {
+test.describe('in both themes, on a phone and on a desk', () => {
+  test('the pages of strangers are accessible, their refusals too', async ({ page }) => {
     await page.goto('/sign-in');
-    await expectAccessibleInEachLook(page);
     await fillSignIn(page, 'nobody@example.com', 'not it');
     await expect(page.getByRole('alert').filter({ hasText: 'not right' })).toBeVisible();
     await expectAccessibleInEachLook(page);
+    for (const path of ['/sign-up', '/forgot-password', '/reset?token=x']) {
+      await page.goto(path);
+      await expectAccessibleInEachLook(page);
+    }
+    await page.goto('/verify?token=x');
+    await page.getByRole('button', { name: 'Verify my address' }).click();
+    await expect(page.getByRole('alert').filter({ hasText: 'link' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
   });
 
-  test('signing up, forgotten passwords, the first run and one’s account are accessible', async ({
-    page,
-    home,
-    browser,
-  }) => {
+  test('one’s account and the first run are accessible', async ({ page, home }) => {
     await page.goto('/account');
     await expectAccessibleInEachLook(page);
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
     await expectAccessibleInEachLook(page);
     await page.goto(`/${home.slug}`);
     await expect(page.getByText('Waiting for your first call')).toBeVisible();
     await expectAccessibleInEachLook(page);
-    const strangers = await browser.newContext();
-    const stranger = await strangers.newPage();
-    for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/verify?token=x']) {
-      await stranger.goto(new URL(path, page.url()).href);
-      await expectAccessibleInEachLook(stranger);
-    }
-    await stranger.getByRole('button', { name: 'Verify my address' }).click();
-    await expect(stranger.getByRole('alert').filter({ hasText: 'link' })).toBeVisible();
-    await expectAccessibleInEachLook(stranger);
-    await strangers.close();
   });
 
-  test('keys and their dialogs are accessible', async ({ page, home }) => {
+  test('keys and their dialogs are accessible, and a long name widens nothing', async ({
+    page,
+    home,
+    db,
+  }) => {
+    await addKey(db, { workspace: home.slug, name: 'n'.repeat(100) });
     await openKeys(page, home);
     await expectAccessibleInEachLook(page);
+    await expectNothingWiderOnASmallPhone(page);
     await page.getByRole('button', { name: 'Create key' }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
     await expectAccessibleInEachLook(page);
     await page.keyboard.press('Escape');
     await expect(page.getByRole('dialog')).toHaveCount(0);
     const name = 'axe';
     await createKey(page, name);
     await expectAccessibleInEachLook(page);
+    await expectNothingWiderOnASmallPhone(page);
     await closeSecret(page);
     await page.getByRole('button', { name: `Actions for ${name}` }).click();
     await page.getByRole('menuitem', { name: 'Revoke' }).click();
@@ -107,24 +88,33 @@ test.describe('light on a desk and dark on a phone', () => {
     await page.getByRole('combobox', { name: 'Add a fallback model' }).fill('mini');
     await page.getByRole('option', { name: 'sandbox/mini' }).click();
     await expect(page.getByRole('list', { name: 'Candidates' })).toBeVisible();
-    await expectAccessibleInEachLook(page);
     await page.getByRole('textbox', { name: 'Connect' }).fill('5');
     await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
     await expectAccessibleInEachLook(page);
   });
 
-  test('the log and a call are accessible', async ({ page, home }) => {
-    await openKeys(page, home);
-    const key = await createKey(page, 'calls');
-    const id = (await callGateway(key)).headers.get('x-request-id') ?? '';
-    await closeSecret(page);
-    await expect(async () => {
-      expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
-    }).toPass({ timeout: 60_000 });
+  test('the log and a call are accessible, and what strangers wrote widens nothing', async ({
+    page,
+    home,
+    db,
+  }) => {
+    const key = await makeKey(db, home, 'calls');
+    await callInLog(page, home, key);
+    const id = await callInLog(page, home, key, 'm'.repeat(1000));
+    await inDatabase(
+      `UPDATE call SET error_code = repeat('e', 300), user_agent = repeat('u', 256), flags = ARRAY[repeat('f', 80)],
+         lines = '[["input",123456789,"1"]]',
+         attempts = json_build_array(json_build_array(repeat('i', 300), 1, 2, NULL, repeat('e', 300), repeat('p', 80),
+           repeat('m', 300)))
+       WHERE id = '${id}'`,
+    );
+    await page.goto(`/${home.slug}/logs/${id}`);
     await expectAccessibleInEachLook(page);
+    await expectNothingWiderOnASmallPhone(page);
     await page.goto(`/${home.slug}/logs`);
-    await expect(page.getByRole('table')).toBeVisible();
+    await expect(page.getByRole('table').getByRole('row')).toHaveCount(3);
     await expectAccessibleInEachLook(page);
+    await expectNothingWiderOnASmallPhone(page);
     await page.goto(`/${home.slug}/logs?id=ffff`);
     await expect(page.getByRole('heading', { name: 'No call matches' })).toBeVisible();
     await expectAccessibleInEachLook(page);
@@ -133,16 +123,8 @@ test.describe('light on a desk and dark on a phone', () => {
   });
 
   test('the overview and usage are accessible', async ({ page, home, db }) => {
-    const key = await makeKey(db, home, 'usage');
+    await callInLog(page, home, await makeKey(db, home, 'usage'));
     await page.goto(`/${home.slug}`);
-    await expectAccessibleInEachLook(page);
-    await callGateway(key);
-    await expect(async () => {
-      await page.goto(`/${home.slug}`);
-      await expect(page.getByRole('region', { name: 'Calls' }).getByRole('row')).toHaveCount(2, {
-        timeout: 1_500,
-      });
-    }).toPass({ timeout: 60_000 });
     await expect(page.locator('.recharts-surface').first()).toBeVisible();
     await expectAccessibleInEachLook(page);
     await page.goto(`/${home.slug}/usage?metric=requests&by=outcome&range=24h&table=time`);
@@ -150,8 +132,12 @@ test.describe('light on a desk and dark on a phone', () => {
     await expectAccessibleInEachLook(page);
   });
 
-  test('members, management keys, the audit log and settings are accessible', async ({ page, home }) => {
+  test('members, management keys, the audit log, settings and alerts are accessible', async ({
+    page,
+    home,
+  }) => {
     await page.goto(`/${home.slug}/members`);
+    await expectAccessibleInEachLook(page);
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await expect(page.getByRole('dialog', { name: 'Invite people' })).toBeVisible();
     await expectAccessibleInEachLook(page);

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { Client } from 'pg';
 import { embeddedUrl } from '#lib/data/embedded-directory';
@@ -56,41 +55,6 @@ export async function createKey(page: Page, name: string): Promise<string> {
 export async function closeSecret(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'I’ve saved it' }).click();
   await expect(page.getByTestId('secret')).toHaveCount(0);
-}
-
-/** Contrast depends on the scheme, and what fits on the width: each of them once. */
-const looks = [
-  { colorScheme: 'dark', width: 360 },
-  { colorScheme: 'light', width: 1280 },
-] as const;
-
-/** The page as it stands, open dialogs included, is accessible dark on a phone and light on a desk; stays in the last. */
-export async function expectAccessibleInEachLook(page: Page): Promise<void> {
-  for (const { colorScheme, width } of looks) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height: 800 });
-    await expect(page.locator('html')).toHaveClass(new RegExp(`\\b${colorScheme}\\b`));
-    await expectAccessible(page);
-  }
-}
-
-/** No violation of WCAG 2.2 A and AA that axe can see, and nothing wider than the window. */
-export async function expectAccessible(page: Page): Promise<void> {
-  // Colours are measured as they are once everything has faded in.
-  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((running) => running.finished)));
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-  // No page has frames of another origin: the mode that opens a page of its own for each analysis is not needed.
-  const { violations } = await new AxeBuilder({ page }).withTags(tags).setLegacyMode(true).analyze();
-  expect(
-    violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`),
-  ).toEqual([]);
-  await expectNothingWider(page);
-}
-
-/** Nothing is wider than the window. */
-export async function expectNothingWider(page: Page): Promise<void> {
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  expect(overflow).toBeLessThanOrEqual(0);
 }
 
 /** One chat call through the gateway itself. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from '@playwright/test';
 import { grantCredit } from '#lib/control/credit/promo';
+import { expectAccessible } from '#tests/console/accessible';
 import { addPerson, enter, test } from '#tests/console/home';
-import { expectAccessible } from '#tests/console/visit';
 import { addCredit, createWorkspace, operate } from '#tests/support/control/operate';
 
 test('the ledger is narrowed by kind, taken as a file, and printed as a statement that adds up', async ({

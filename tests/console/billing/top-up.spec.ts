@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from '@playwright/test';
+import { expectAccessible } from '#tests/console/accessible';
 import { addPerson, enter, makeKey, test } from '#tests/console/home';
-import { callGateway, expectAccessible } from '#tests/console/visit';
+import { callGateway } from '#tests/console/visit';
 import { createWorkspace } from '#tests/support/control/operate';
 
 test('by keyboard alone a card pays, and the call that was refused passes', async ({ page, context, db }) => {
