@@ -1,5 +1,5 @@
 import { type NextRequest, NextResponse } from 'next/server';
-import { hasSession, isPublicPage, plainPath } from '#lib/console/addresses';
+import { hasSession, isFromElsewhere, isPublicPage, plainPath } from '#lib/console/addresses';
 import { isDevelopment } from '#lib/env';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 
@@ -39,6 +39,10 @@ export function proxy(request: NextRequest): NextResponse {
   }
   // An action answers by itself that the session has ended; redirected, its page could only fail.
   const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (!reads && isFromElsewhere(request.headers)) {
+    const said = 'Another site sent this form; nothing was changed. Open the console and do it there.';
+    return new NextResponse(said, { status: 403 });
+  }
   const plain = plainPath(pathname);
   if (reads && plain !== pathname) return NextResponse.redirect(new URL(plain + search, origin), 308);
   const signedIn = hasSession(request.cookies.getAll().map(({ name }) => name));

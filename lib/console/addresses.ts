@@ -76,3 +76,16 @@ export function isWebAddress(text: string): boolean {
   const url = URL.parse(text, text.startsWith('/') ? 'http://console.invalid' : undefined);
   return url !== null && /^https?:$/.test(url.protocol);
 }
+
+/**
+ * Whether a browser says that another site's page sent a request (contract: control-plane/other-sites). Next compares
+ * Origin and Host of actions too; this also knows sites that share our host name, and answers before anything is read.
+ * What says neither is no browser's page, and carries no cookie of one.
+ */
+export function isFromElsewhere(headers: Pick<Headers, 'get'>): boolean {
+  const site = headers.get('sec-fetch-site');
+  if (site !== null && site !== 'same-origin' && site !== 'none') return true;
+  const origin = headers.get('origin');
+  if (origin === null) return false;
+  return URL.parse(origin)?.host !== (headers.get('x-forwarded-host') ?? headers.get('host'));
+}
