@@ -37,6 +37,8 @@ export interface Env {
   readonly nextAuthSecret: string;
   /** 64 hex digits. */
   readonly encryptionKey: string;
+  /** Keys that still open what they sealed, as above. */
+  readonly oldEncryptionKeys: readonly string[];
   readonly keyPepper: string;
   /** As set, else null: derived by `publicUrl` once the port is known. */
   readonly nextAuthUrl: string | null;
@@ -102,6 +104,7 @@ export function readEnv(source: Source): Env {
     settlement: settings.SETTLEMENT ?? null,
     nextAuthSecret: secret('NEXTAUTH_SECRET'),
     encryptionKey: encryptionKeyOf(secret('ENCRYPTION_KEY')),
+    oldEncryptionKeys: settings.ENCRYPTION_KEY_OLD.map(encryptionKeyOf),
     keyPepper: secret('KEY_PEPPER'),
     nextAuthUrl: settings.NEXTAUTH_URL ? withoutSlash(settings.NEXTAUTH_URL) : null,
     github: providerOf(settings.GITHUB_ID, settings.GITHUB_SECRET, {

@@ -1,10 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  randomBytes as cryptoRandomBytes,
-  hash,
-} from 'node:crypto';
+import { createHmac, randomBytes as cryptoRandomBytes, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -87,52 +81,4 @@ export function hashKey(secret: string, pepper: string): Buffer {
 /** What may be shown of a key: its first 7 and last 4 characters (contract: authentication/key-at-rest). */
 export function displayOf(secret: string): { start: string; end: string } {
   return { start: secret.slice(0, 7), end: secret.slice(-4) };
-}
-
-/**
- * ENCRYPTION_KEY as bytes.
- * @param text 32 bytes as 64 hex digits or as base64.
- * @throws RangeError for any other length; the message does not quote the text.
- */
-export function readSealingKey(text: string): Buffer {
-  const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-  if (bytes.length !== 32) {
-    throw new RangeError('an encryption key is 32 bytes, written as 64 hex digits or as base64');
-  }
-  return bytes;
-}
-
-/** What a provider's sealed credential is bound to; the same on sealing and on opening. */
-export function credentialContext(providerId: string): string {
-  return `provider-credential:${providerId}`;
-}
-
-/**
- * Encrypts a secret for storage: AES-256-GCM, 12 random bytes of nonce, bound to `context`.
- * @param key 32 bytes.
- * @returns "s1." + base64url of nonce, ciphertext and tag.
- */
-export function seal(plain: string, key: Uint8Array, context: string): string {
-  const nonce = cryptoRandomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  cipher.setAAD(Buffer.from(context));
-  const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return `s1.${body.toString('base64url')}`;
-}
-
-/**
- * Reads what `seal` wrote under the same key and context.
- * @throws Error when it was altered, moved to another context or sealed under another key.
- */
-export function open(sealed: string, key: Uint8Array, context: string): string {
-  const body = Buffer.from(sealed.startsWith('s1.') ? sealed.slice(3) : '', 'base64url');
-  if (body.length < 28) throw new Error('not a sealed secret: store it again');
-  const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, 12), { authTagLength: 16 });
-  decipher.setAAD(Buffer.from(context));
-  decipher.setAuthTag(body.subarray(-16));
-  try {
-    return decipher.update(body.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
-  } catch {
-    throw new Error('a sealed secret does not open: the encryption key changed or the row was altered');
-  }
 }

@@ -10,7 +10,7 @@ import { createUser } from '#lib/control/user/operations';
 import { createWorkspace } from '#lib/control/workspace/operations';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
-import { readSealingKey } from '#lib/secrets';
+import { readSealingKey } from '#lib/sealing';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 
 const operator = { kind: 'operator', name: 'first run', address: null } as const;

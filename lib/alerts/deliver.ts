@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { Agent, type Dispatcher, request } from 'undici';
 import { refuseAddress } from '#lib/alerts/address';
 import { signatureOf, webhookContext } from '#lib/alerts/sign';
-import { open } from '#lib/secrets';
+import { open, type SealingKey } from '#lib/sealing';
 import { publicLookup } from '#lib/upstream/address-guard';
 
 /** What sends events. */
 export interface DeliveryHost {
   readonly pool: Pool;
   /** null: no secret can be opened here, so nothing is sent. */
-  readonly sealingKey: Uint8Array | null;
+  readonly sealingKey: SealingKey | null;
   report(error: unknown): void;
   /** Why an address is refused; null: it is not. Asked at each try, for what a name leads to changes. */
   refuse(url: string): Promise<string | null>;

@@ -14,11 +14,11 @@ import type { Price } from '#lib/metering/price-list';
 import type { FileModel, FileProvider } from '#lib/schemas/catalogue';
 import { type Fault, FileRefused } from '#lib/schemas/document';
 import { storePrice } from '#lib/schemas/price';
-import { credentialContext, seal } from '#lib/secrets';
+import { credentialContext, type SealingKey, seal } from '#lib/sealing';
 
 export interface ApplyOptions {
   /** ENCRYPTION_KEY as 32 bytes; needed only when a file gives a credential by value. */
-  readonly sealingKey: Uint8Array | null;
+  readonly sealingKey: SealingKey | null;
   /** A new UUIDv7. */
   newId(): string;
   /** Withdraw the offers that the files leave out of their providers; default: they stay as they are. */
@@ -69,7 +69,7 @@ export async function applyWithin(
 export async function compareCatalogue(
   db: Db,
   wanted: CatalogueSet,
-  sealingKey: Uint8Array | null,
+  sealingKey: SealingKey | null,
 ): Promise<readonly string[]> {
   const stored = await db.prisma.$transaction((tx) => readStored(tx, sealingKey), { timeout: 60_000 });
   return compare(wanted, stored).lines.map((line) => line.text);
@@ -188,7 +188,7 @@ function offerData({ facts }: OfferChange) {
   return { ...facts, families: [...facts.families], denyBetas: [...facts.denyBetas] };
 }
 
-function storedCredential(provider: FileProvider, sealingKey: Uint8Array | null) {
+function storedCredential(provider: FileProvider, sealingKey: SealingKey | null) {
   const given = provider.credential;
   if (!given || 'env' in given) return given ?? null;
   if (!sealingKey) {

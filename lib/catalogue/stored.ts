@@ -2,12 +2,12 @@ import type { Prisma } from '#generated/client';
 import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/catalogue/difference';
 import { type FileModel, storedCredentialShape, storedFamiliesShape } from '#lib/schemas/catalogue';
 import { isUnpriced, parsePrice } from '#lib/schemas/price';
-import { credentialContext, open } from '#lib/secrets';
+import { credentialContext, open, type SealingKey } from '#lib/sealing';
 
 /** Reads the whole catalogue for a comparison; `sealingKey` null leaves sealed credentials unread. */
 export async function readStored(
   tx: Prisma.TransactionClient,
-  sealingKey: Uint8Array | null,
+  sealingKey: SealingKey | null,
 ): Promise<StoredCatalogue> {
   const providers = await tx.provider.findMany();
   const models = await tx.model.findMany();
@@ -59,7 +59,7 @@ function priceOf(json: unknown) {
 }
 
 /** A sealed value that does not open counts as absent, so that applying the file seals it anew. */
-function openCredential(id: string, json: unknown, sealingKey: Uint8Array | null) {
+function openCredential(id: string, json: unknown, sealingKey: SealingKey | null) {
   if (json === null) return null;
   const stored = storedCredentialShape.parse(json);
   if ('env' in stored) return stored;

@@ -6,6 +6,7 @@ import { modelEntry, offerEntry } from '#lib/catalogue/news';
 import { takeOverNews } from '#lib/control/catalogue/apply';
 import { ask, type ControlHost } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
+import type { SealingKey } from '#lib/sealing';
 
 /** The catalogue files that come with this version, and where an embedded installation remembers them. */
 export interface Shipped {
@@ -61,7 +62,7 @@ async function isInstalled(db: Db, { providers }: CatalogueSet): Promise<boolean
 export async function missingOfCatalogue(
   db: Db,
   shipped: Pick<Shipped, 'path' | 'skip'>,
-  sealingKey: Uint8Array | null,
+  sealingKey: SealingKey | null,
 ): Promise<readonly string[]> {
   return compareCatalogue(db, await readCatalogue(shipped.path, shipped.skip), sealingKey);
 }

@@ -4,7 +4,7 @@ import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
 import { type Env, envSecret, loadEnv } from '#lib/env';
-import { readSealingKey } from '#lib/secrets';
+import { sealingKeysOf } from '#lib/sealing';
 import { announce } from '#lib/snapshot/announce';
 import type { CatalogueSources } from '#lib/snapshot/provider';
 
@@ -45,7 +45,7 @@ export function createContext(): Context {
     newId: newRowId,
     catalogueSources: () => ({
       envSecret: (name) => envSecret(name) ?? (readEnv().sandbox ? simulated.get(name) : undefined),
-      sealingKey: readSealingKey(readEnv().encryptionKey),
+      sealingKey: sealingKeysOf(readEnv()),
     }),
     announce: async () => {
       await announce(readEnv().dataDir);

@@ -4,7 +4,7 @@ import { accountsOf } from '#lib/control/user/account-rules';
 import { openDb } from '#lib/data/db';
 import { type Env, envSecret, findHostEnv, publicUrl } from '#lib/env';
 import { openOutboxOf } from '#lib/mail/open';
-import { readSealingKey } from '#lib/secrets';
+import { sealingKeysOf } from '#lib/sealing';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { openThrottle } from '#lib/throttle/open';
 import type { Throttle } from '#lib/throttle/throttle';
@@ -52,7 +52,7 @@ export function getConsoleHost(): ConsoleHost {
   const env = findHostEnv();
   if (!env?.databaseUrl) throw new Error('the console needs DATABASE_URL and KEY_PEPPER; set both');
   const db = openDb(env.databaseUrl);
-  const sealingKey = readSealingKey(env.encryptionKey);
+  const sealingKey = sealingKeysOf(env);
   const report = (error: unknown) => console.error(error);
   const outbox = openOutboxOf(env, db, publicUrl(env, env.port), report);
   const made: ConsoleHost = {

@@ -1,7 +1,7 @@
 import { notFound } from 'next/navigation';
-import { readForPage } from '#lib/console/operation';
+import { type ActionResult, operationAction, readForPage } from '#lib/console/operation';
 import { requireUser } from '#lib/console/session';
-import type { Read } from '#lib/control/declare';
+import type { Mutation, Read } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
 import type { SessionUser } from '#lib/control/user/authenticate';
 
@@ -22,4 +22,12 @@ export async function readForOperator<F extends Fields, Out>(
 ): Promise<Out> {
   await requireOperator();
   return readForPage<F, Out, 'gateway' | 'subject' | 'self'>(operation, undefined, input);
+}
+
+/** Makes a server action of an operation on the gateway as a whole; who may use it is what the operation declares. */
+export function operatorAction<F extends Fields, Out>(
+  operation: Read<F, Out, 'gateway'> | Mutation<F, Out, 'gateway'>,
+): (input: unknown) => Promise<ActionResult<Out>> {
+  const action = operationAction(operation);
+  return async (input) => action('', input);
 }

@@ -10,6 +10,7 @@ import type { ReadStore, Store } from '#lib/control/store';
 import type { AccountRules } from '#lib/control/user/account-rules';
 import type { Change } from '#lib/data/change';
 import type { LiveHealth } from '#lib/routing/live-health';
+import type { SealingKey } from '#lib/sealing';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /**
@@ -37,7 +38,7 @@ export interface Context<R extends Reach = Reach> {
   /** Secret under which keys are hashed. */
   readonly keyPepper: string;
   /** Opens and seals the credentials of providers; null: this process has no ENCRYPTION_KEY. */
-  readonly sealingKey: Uint8Array | null;
+  readonly sealingKey: SealingKey | null;
   /** Where this process keeps its journal; null: it has none. */
   readonly journalDir: string | null;
   readonly nowMs: number;

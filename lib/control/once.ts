@@ -2,7 +2,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { conflict } from '#lib/control/refusal';
 import { canonical } from '#lib/control/state';
 import type { Store } from '#lib/control/store';
-import { open, seal } from '#lib/secrets';
+import { open, seal } from '#lib/sealing';
 
 /** A mutation that is to happen once, however often it is sent (`Idempotency-Key`). */
 export interface Once {

@@ -17,6 +17,7 @@ import { playgroundOperations } from '#lib/control/playground/operations';
 import { policyOperations } from '#lib/control/policy/operations';
 import { providerOperations } from '#lib/control/provider/operations';
 import { routeOperations } from '#lib/control/route/operations';
+import { secretOperations } from '#lib/control/secret/operations';
 import { statusOperations } from '#lib/control/status/operations';
 import { topUpOperations } from '#lib/control/top-up/operations';
 import { auditOperations } from '#lib/control/trail/operations';
@@ -38,6 +39,7 @@ export const operations: readonly Operation[] = [
   ...policyOperations,
   ...catalogueOperations,
   ...providerOperations,
+  ...secretOperations,
   ...routeOperations,
   ...workspaceOperations,
   ...memberOperations,

@@ -13,6 +13,7 @@ import { type AccountRules, noSignUp } from '#lib/control/user/account-rules';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 import { type LiveHealth, noHealth } from '#lib/routing/live-health';
+import type { SealingKey } from '#lib/sealing';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /** What a process gives to the operations that run in it. */
@@ -23,7 +24,7 @@ export interface ControlHost {
   /** The catalogue in force: in memory where the process serves calls, else read from the database. */
   catalogue(): Catalogue | Promise<Catalogue>;
   /** Opens and seals the credentials of providers, where there is an ENCRYPTION_KEY. */
-  readonly sealingKey?: Uint8Array | null;
+  readonly sealingKey?: SealingKey | null;
   /** What the gateway processes know of their offers; without it, every offer counts as healthy. */
   health?(): Promise<LiveHealth>;
   /** What counts against the limits of a key in the gateway processes of this machine, one entry a process. */

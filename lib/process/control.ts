@@ -6,7 +6,7 @@ import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import type { Outbox } from '#lib/mail/drain';
 import type { GatewayProcess } from '#lib/process/gateway-process';
-import { readSealingKey } from '#lib/secrets';
+import { sealingKeysOf } from '#lib/sealing';
 import { announce } from '#lib/snapshot/announce';
 import { readLimitUse } from '#lib/snapshot/limit-use';
 
@@ -16,6 +16,7 @@ export function controlOf(
     Env,
     | 'keyPepper'
     | 'encryptionKey'
+    | 'oldEncryptionKeys'
     | 'dataDir'
     | 'allowSignUp'
     | 'signUpCreditNano'
@@ -30,7 +31,7 @@ export function controlOf(
   return {
     db,
     keyPepper: env.keyPepper,
-    sealingKey: readSealingKey(env.encryptionKey),
+    sealingKey: sealingKeysOf(env),
     accounts: accountsOf(env),
     payments,
     catalogue: () => running.runtime.catalogue(),

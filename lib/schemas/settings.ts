@@ -5,6 +5,12 @@ const mebibyte = 1024 * 1024;
 
 const text = z.string().optional();
 
+/** Entries between commas; none when unset. */
+const list = z
+  .string()
+  .default('')
+  .transform((value) => value.split(',').flatMap((entry) => entry.trim() || []));
+
 const wholeNumber = (least: number, most: number) =>
   z
     .string()
@@ -72,6 +78,7 @@ export const settingsSchema = z.object({
   SETTLEMENT: oneOf(['journal', 'database']).optional(),
   NEXTAUTH_SECRET: text,
   ENCRYPTION_KEY: text,
+  ENCRYPTION_KEY_OLD: list,
   KEY_PEPPER: text,
   NEXTAUTH_URL: url(['https', 'http']),
   GITHUB_ID: text,

@@ -1,13 +1,13 @@
 import type { FamilyId } from '#lib/families/ids';
 import { type StoredFamilies, storedCredentialShape, storedFamiliesShape } from '#lib/schemas/catalogue';
-import { credentialContext, open } from '#lib/secrets';
+import { credentialContext, open, type SealingKey } from '#lib/sealing';
 import type { Address, ProviderFacts } from '#lib/snapshot/snapshot';
 
 export interface CatalogueSources {
   /** The value of an environment variable that the catalogue names; undefined or "": unset. */
   readonly envSecret: (name: string) => string | undefined;
   /** Opens sealed credentials; null: sealed ones count as absent. */
-  readonly sealingKey: Uint8Array | null;
+  readonly sealingKey: SealingKey | null;
   /** A row that cannot be read: its provider stays without a credential, its offer unpriced. */
   readonly report?: (error: unknown) => void;
 }

@@ -133,6 +133,8 @@ describe('generated secrets (contract: operations/secrets)', () => {
     expect(key(bytes.toString('hex'))).toBe(bytes.toString('hex'));
     expect(key(bytes.toString('base64'))).toBe(bytes.toString('hex'));
     expect(key('correct horse')).toMatch(/^[0-9a-f]{64}$/);
+    const old = readEnv({ ...server, ENCRYPTION_KEY_OLD: `${bytes.toString('hex')}, correct horse,` });
+    expect(old.oldEncryptionKeys).toEqual([bytes.toString('hex'), key('correct horse')]);
   });
 });
 

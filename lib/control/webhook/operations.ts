@@ -7,7 +7,7 @@ import { limitOf, pageOf, paging } from '#lib/control/field/paging';
 import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { inScope } from '#lib/control/scope';
-import { seal } from '#lib/secrets';
+import { seal } from '#lib/sealing';
 
 const webhooks = '/workspaces/{workspace}/webhooks';
 const mostWebhooks = 100;

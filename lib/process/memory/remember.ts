@@ -4,7 +4,8 @@ import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { createResources } from '#lib/resources/resources';
 import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
-import { hashKey, readSealingKey } from '#lib/secrets';
+import { sealingKeysOf } from '#lib/sealing';
+import { hashKey } from '#lib/secrets';
 import type { Journal } from '#lib/settlement/entry';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { type ChangeFeed, createChangeFeed } from '#lib/snapshot/changes';
@@ -20,7 +21,7 @@ const CATALOGUE_MS = 60_000;
 const FROZEN_TRUST_MS = 2_000;
 
 export interface MemoryParts {
-  readonly env: Pick<Env, 'encryptionKey' | 'keyPepper' | 'databaseUrl' | 'settlement'>;
+  readonly env: Pick<Env, 'encryptionKey' | 'oldEncryptionKeys' | 'keyPepper' | 'databaseUrl' | 'settlement'>;
   readonly db: Db;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -44,7 +45,7 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
   const { env, db, clock, report } = parts;
   const sources = {
     envSecret: (name: string) => parts.envSecret(name),
-    sealingKey: readSealingKey(env.encryptionKey),
+    sealingKey: sealingKeysOf(env),
     report,
   };
   let catalogue: Catalogue = await loadCatalogue(db.pool, sources);

@@ -89,7 +89,7 @@ describe('a change that was committed', () => {
       },
       runtime: { catalogue: never },
     };
-    const env = { keyPepper: 'pepper', encryptionKey: 'bb'.repeat(32), dataDir };
+    const env = { keyPepper: 'pepper', encryptionKey: 'bb'.repeat(32), oldEncryptionKeys: [], dataDir };
     const host = controlOf(env as never, db, running as never, { wake: () => undefined }, null);
     await ask(host, createKey, { actor: operator, workspace, input: { name: 'announced' } });
     expect([here, there]).toEqual([1, 1]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, openDb } from '#lib/data/db';
-import { credentialContext, seal } from '#lib/secrets';
+import { credentialContext, seal } from '#lib/sealing';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 

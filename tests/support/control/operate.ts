@@ -17,12 +17,12 @@ import { loadCatalogue } from '#lib/snapshot/catalogue';
 /** As tests give it: the JSON of the operation's input, and the workspace where one is needed. */
 type Given = { workspace?: string } & Record<string, unknown>;
 
-/** Seals the secrets of webhooks. */
+/** Seals the secrets of webhooks and the credentials of providers. */
 export const sealingKey = new Uint8Array(32).fill(7);
 
 /** The operations of a database, without gateway processes beside it. */
 export function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
-  const catalogue = () => loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey: null });
+  const catalogue = () => loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey });
   return { db, keyPepper, catalogue, sealingKey, changed: () => {} };
 }
 

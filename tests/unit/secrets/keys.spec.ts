@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { displayOf, hashKey, isWellFormedKey, makeKey, open, readSealingKey, seal } from '#lib/secrets';
+import { open, openWith, readSealingKey, seal } from '#lib/sealing';
+import { displayOf, hashKey, isWellFormedKey, makeKey } from '#lib/secrets';
 
 const zeros = `mg_${'0'.repeat(43)}`;
 
@@ -91,6 +92,17 @@ describe('a sealed secret', () => {
       ['secret', key, 'provider:a'],
     ];
     for (const [text, other, context] of wrong) expect(() => open(text, other, context)).toThrow(/secret/);
+  });
+
+  it('opens under any of several keys, is sealed under the first, and tells whether that is so', () => {
+    const [older, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const sealed = seal('secret', older, 'c');
+    expect(openWith(sealed, [current, older], 'c')).toEqual({ plain: 'secret', current: false });
+    const anew = seal('secret', [current, older], 'c');
+    expect(openWith(anew, [current, older], 'c')).toEqual({ plain: 'secret', current: true });
+    expect(() => open(anew, [older], 'c')).toThrow(/does not open/);
+    expect(() => open(sealed, [current, older], 'd')).toThrow(/does not open/);
+    expect(() => seal('secret', [], 'c')).toThrow(/no key/);
   });
 
   it('accepts 32 bytes of key as hex or base64 and nothing else', () => {

@@ -1,27 +1,45 @@
 import { Plug } from 'lucide-react';
 import type { Metadata } from 'next';
 import { ProviderTable } from '#components/operator/provider-table';
+import { SecretsSection } from '#components/operator/secrets-section';
 import { PageHead } from '#components/page-head';
 import { EmptyState } from '#components/ui/empty-state';
+import { formOf } from '#lib/console/form';
 import { readForOperator } from '#lib/console/operator';
+import { providerRowOf } from '#lib/console/show/provider';
+import { setCredential } from '#lib/control/provider/credential';
 import { listProviders } from '#lib/control/provider/list';
+import { showSecrets } from '#lib/control/secret/operations';
+import { rotateSecretsAction, setCredentialAction, testProviderAction } from './actions';
 
 export const metadata: Metadata = { title: 'Providers' };
 
+const { value, env } = setCredential.fields;
+
 export default async function ProvidersPage() {
-  const { data } = await readForOperator(listProviders);
+  const [{ data }, secrets] = await Promise.all([
+    readForOperator(listProviders),
+    readForOperator(showSecrets),
+  ]);
   return (
     <>
       <PageHead title="Providers">
-        Where calls go, and whether this process has what it needs to send them. A credential is never shown.
+        Where calls go, and whether the gateway has what it needs to send them. A credential is never shown
+        again.
       </PageHead>
       {data.length === 0 ? (
         <EmptyState icon={<Plug />} title="No provider yet">
           The catalogue is empty. Run <code>gateway catalogue apply catalogue</code>.
         </EmptyState>
       ) : (
-        <ProviderTable providers={data} />
+        <ProviderTable
+          providers={data.map(providerRowOf)}
+          fields={formOf({ value, env: { ...env, label: 'Or its variable' } })}
+          setCredential={setCredentialAction}
+          test={testProviderAction}
+        />
       )}
+      <SecretsSection {...secrets} rotate={rotateSecretsAction} />
     </>
   );
 }

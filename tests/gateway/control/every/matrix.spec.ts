@@ -62,7 +62,7 @@ async function user(operator = false): Promise<SessionUser> {
 }
 
 const catalogue = `
-providers: [{ id: one, name: One, families: { chat: "https://one.test/v1" }, credential: { env: ONE_KEY } }]
+providers: [{ id: one, name: One, families: { chat: "http://127.0.0.1:1/v1" }, credential: { env: ONE_KEY } }]
 models:
   - { id: openai/gpt-4.1, name: M, contextTokens: 1000, maxOutputTokens: 100, input: [text], output: [text],
       offers: [{ provider: one, upstreamModel: m, families: [chat], price: { input: "2" } }] }

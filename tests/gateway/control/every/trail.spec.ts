@@ -5,14 +5,14 @@ import type { Operation } from '#lib/control/declare';
 import { operations } from '#lib/control/operations';
 import { runAny } from '#lib/control/run';
 import { type Db, openDb } from '#lib/data/db';
-import { controlHost, createWorkspace } from '#tests/support/control/operate';
+import { controlHost, createWorkspace, sealingKey } from '#tests/support/control/operate';
 import { sampleOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
 import { startPayments } from '#tests/support/stripe/payments';
 
 const catalogue = `
-providers: [{ id: one, name: One, families: { chat: "https://one.test/v1" }, credential: { env: ONE_KEY } }]
+providers: [{ id: one, name: One, families: { chat: "http://127.0.0.1:1/v1" }, credential: { env: ONE_KEY } }]
 models:
   - { id: openai/gpt-4.1, name: M, contextTokens: 1000, maxOutputTokens: 100, input: [text], output: [text],
       offers: [{ provider: one, upstreamModel: m, families: [chat], price: { input: "2" } }] }
@@ -38,7 +38,10 @@ afterAll(async () => {
 
 const actor = { kind: 'operator', name: 'test', address: '192.0.2.7' } as const;
 const run = (operation: Operation, input: Record<string, unknown>) =>
-  runAny({ ...controlHost(db), ...stripe }, operation, { actor, workspace, input });
+  runAny({ ...controlHost(db), ...stripe, ...keysFor(operation) }, operation, { actor, workspace, input });
+/** There is something to rotate once another key is the first. */
+const keysFor = ({ name }: Operation) =>
+  name === 'secret.rotate' ? { sealingKey: [new Uint8Array(32).fill(8), sealingKey] } : {};
 const named = (name: string) => operations.find((one) => one.name === name);
 
 /** What must have happened to a thing before, so that the operation changes something of it. */
@@ -49,12 +52,15 @@ const earlier: Readonly<Record<string, string>> = {
   'policy.rollback': 'policy.set',
   'policy.publish': 'policy.set',
   'policy.discard': 'policy.save',
+  'provider.test': 'provider.set-credential',
+  'secret.rotate': 'provider.set-credential',
 };
 /** What the samples leave out of these. */
 const begun: Readonly<Record<string, Record<string, unknown>>> = {
   'policy.set': { policy: { maxAttempts: 3 } },
   'policy.save': { policy: { maxAttempts: 3 } },
   'key.rotate': { overlapSeconds: 60 },
+  'provider.set-credential': { provider: 'one', value: 'sk-trail' },
 };
 /** What the samples leave out, so that the operation changes something. */
 const wanted: Readonly<Record<string, Record<string, unknown>>> = {

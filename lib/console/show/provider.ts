@@ -1,0 +1,57 @@
+import { showFamily } from '#lib/console/models/rows';
+import { showMoney } from '#lib/console/show/money';
+import { showSpan } from '#lib/console/show/time';
+import type { ShownProvider } from '#lib/control/provider/list';
+
+/** A provider as its table shows it. */
+export interface ProviderRow {
+  readonly id: string;
+  readonly name: string;
+  readonly offers: number;
+  readonly families: readonly {
+    readonly name: string;
+    readonly address: string;
+    readonly why: string | null;
+  }[];
+  readonly credential: { readonly text: string; readonly usable: boolean; readonly why: string | null };
+}
+
+export function providerRowOf({ id, name, offers, families, credential }: ShownProvider): ProviderRow {
+  const { kind, variable, usable, why } = credential;
+  const places = { none: 'None', variable: variable ?? '', sealed: 'Stored sealed' };
+  return {
+    ...{ id, name, offers },
+    families: families.map(({ family, address, why: reason }) => ({
+      name: showFamily(family),
+      address: address ?? '',
+      why: reason,
+    })),
+    credential: { text: places[kind], usable, why },
+  };
+}
+
+interface Outcome {
+  readonly model: string;
+  readonly outcome: {
+    readonly ok: boolean;
+    readonly status: number | null;
+    readonly durationMs: number;
+    readonly message: string | null;
+    readonly input: number | null;
+    readonly output: number | null;
+    readonly cost: string | null;
+  } | null;
+}
+
+/** The outcome of a test in a sentence: "acme/small answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072." */
+export function outcomeText({ model, outcome }: Outcome): string {
+  if (outcome === null) return `${model} was called, but its answer was not kept. Test it again.`;
+  const { ok, status, durationMs, message, input, output, cost } = outcome;
+  const span = showSpan(durationMs);
+  if (!ok) {
+    const what = status === null ? `did not answer (${span})` : `answered ${status} in ${span}`;
+    return `${model} ${what}: ${message ?? 'it gave no reason'}`;
+  }
+  const used = input === null ? 'it names no usage' : `${input} tokens in, ${output ?? 0} out`;
+  return `${model} answered ${status} in ${span}: ${used}${cost === null ? '' : `, ${showMoney(cost)}`}.`;
+}

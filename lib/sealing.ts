@@ -1,0 +1,84 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** What seals secrets for storage: 32 bytes; or several such keys, of which the first seals and each opens. */
+export type SealingKey = Uint8Array | readonly Uint8Array[];
+
+/**
+ * ENCRYPTION_KEY as bytes.
+ * @param text 32 bytes as 64 hex digits or as base64.
+ * @throws RangeError for any other length; the message does not quote the text.
+ */
+export function readSealingKey(text: string): Buffer {
+  const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  if (bytes.length !== 32) {
+    throw new RangeError('an encryption key is 32 bytes, written as 64 hex digits or as base64');
+  }
+  return bytes;
+}
+
+/** What a provider's sealed credential is bound to; the same on sealing and on opening. */
+export function credentialContext(providerId: string): string {
+  return `provider-credential:${providerId}`;
+}
+
+/** The keys of the process: ENCRYPTION_KEY, then those that only open what was sealed before. */
+export function sealingKeysOf(env: {
+  readonly encryptionKey: string;
+  readonly oldEncryptionKeys: readonly string[];
+}): readonly Uint8Array[] {
+  return [env.encryptionKey, ...env.oldEncryptionKeys].map(readSealingKey);
+}
+
+/**
+ * Encrypts a secret for storage: AES-256-GCM, 12 random bytes of nonce, bound to `context`.
+ * @throws RangeError when there is no key.
+ * @returns "s1." + base64url of nonce, ciphertext and tag.
+ */
+export function seal(plain: string, key: SealingKey, context: string): string {
+  const nonce = randomBytes(12);
+  const [current] = keysOf(key);
+  if (current === undefined) throw new RangeError('there is no key to seal a secret with');
+  const cipher = createCipheriv('aes-256-gcm', current, nonce);
+  cipher.setAAD(Buffer.from(context));
+  const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return `s1.${body.toString('base64url')}`;
+}
+
+/**
+ * Reads what `seal` wrote under one of the keys and the same context.
+ * @throws Error when it was altered, moved to another context or sealed under another key.
+ */
+export function open(sealed: string, key: SealingKey, context: string): string {
+  return openWith(sealed, key, context).plain;
+}
+
+/** The same, and whether the first of the keys sealed it: what an older one sealed has to be sealed anew. */
+export function openWith(
+  sealed: string,
+  key: SealingKey,
+  context: string,
+): { readonly plain: string; readonly current: boolean } {
+  const body = Buffer.from(sealed.startsWith('s1.') ? sealed.slice(3) : '', 'base64url');
+  if (body.length < 28) throw new Error('not a sealed secret: store it again');
+  for (const [at, one] of keysOf(key).entries()) {
+    const plain = decrypted(body, one, context);
+    if (plain !== null) return { plain, current: at === 0 };
+  }
+  throw new Error('a sealed secret does not open: the encryption key changed or the row was altered');
+}
+
+/** null: it was sealed under another key or context, or altered. */
+function decrypted(body: Buffer, key: Uint8Array, context: string): string | null {
+  const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, 12), { authTagLength: 16 });
+  decipher.setAAD(Buffer.from(context));
+  decipher.setAuthTag(body.subarray(-16));
+  try {
+    return decipher.update(body.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return null;
+  }
+}
+
+function keysOf(key: SealingKey): readonly Uint8Array[] {
+  return key instanceof Uint8Array ? [key] : key;
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyCatalogue } from '#lib/control/catalogue/apply';
+import { setCredential } from '#lib/control/provider/credential';
+import { listProviders } from '#lib/control/provider/list';
+import { testProvider } from '#lib/control/provider/test';
+import { type Ask, ask } from '#lib/control/run';
+import { type Sandbox, startSandbox } from '#lib/sandbox/server';
+import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { refusalOf } from '#tests/gateway/control/accounts/people';
+import { controlHost, sealingKey } from '#tests/support/control/operate';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
+
+const db = await openOwnDatabase();
+const actor: Ask['actor'] = { kind: 'operator', name: 'test', address: '192.0.2.7' };
+const secret = 'sk-the-real-one-0123456789abcdef';
+let sandbox: Sandbox;
+
+const environment: Record<string, string> = {};
+const host = () => ({
+  ...controlHost(db),
+  catalogue: () => loadCatalogue(db.pool, { envSecret: (name) => environment[name], sealingKey }),
+});
+const give = (input: object) => ask(host(), setCredential, { actor, input });
+const test = (provider = 'acme') => ask(host(), testProvider, { actor, input: { provider } });
+const apply = (text: string) =>
+  ask(host(), applyCatalogue, { actor, input: { files: [{ name: 'acme.yaml', text }] } });
+const list = async () => (await ask(host(), listProviders, { actor, input: {} })).data;
+
+const file = (address: string) => `
+providers:
+  - { id: acme, name: Acme, families: { chat: ${address}, messages: ${address} }, credential: { env: ACME_KEY } }
+  - { id: bare, name: Bare, families: { chat: ${address} } }
+models:
+  - id: acme/dear
+    name: Dear
+    contextTokens: 1000
+    maxOutputTokens: 100
+    input: [text]
+    output: [text]
+    offers: [{ provider: acme, upstreamModel: fault/500, families: [chat], price: { input: "9", output: "9" } }]
+  - id: acme/cheap
+    name: Cheap
+    contextTokens: 1000
+    maxOutputTokens: 100
+    input: [text]
+    output: [text]
+    offers: [{ provider: acme, upstreamModel: echo, families: [messages, chat], price: { input: "1", output: "4" } }]
+`;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ key: secret });
+  await apply(file(sandbox.url));
+});
+afterAll(() => sandbox.close());
+
+/** All that a leaked secret could stand in. */
+async function written(): Promise<string> {
+  const { rows } = await db.pool.query(
+    `SELECT (SELECT json_agg(a) FROM audit a)::text || (SELECT json_agg(p) FROM provider p)::text AS text`,
+  );
+  return rows[0].text;
+}
+
+describe('the credential of a provider (contract: control-plane/credentials)', () => {
+  it('is missing until its variable is set or a value is given, and says what to do', async () => {
+    expect((await list()).map(({ id, credential }) => [id, credential.kind, credential.usable])).toEqual([
+      ['acme', 'variable', false],
+      ['bare', 'none', false],
+    ]);
+    expect((await list())[0]?.credential.why).toContain('set ACME_KEY');
+    expect(await refusalOf(test())).toContain('it has no credential');
+    environment.ACME_KEY = 'from the environment';
+    expect((await list())[0]?.credential).toMatchObject({ usable: true, why: null });
+    delete environment.ACME_KEY;
+  });
+
+  it('is taken by value and told nowhere again: not in answers, nor the trail, nor the database', async () => {
+    const answer = await give({ provider: 'acme', value: secret });
+    expect(answer).toEqual({ provider: 'acme', credential: 'sealed' });
+    expect(JSON.stringify(await list())).not.toContain(secret);
+    expect(await written()).not.toContain(secret);
+    const row = await db.prisma.audit.findFirstOrThrow({ where: { action: 'provider.set-credential' } });
+    expect(row).toMatchObject({
+      ...{ actor: 'test', subject: 'provider acme', address: '192.0.2.7' },
+      ...{ before: { credential: { env: 'ACME_KEY' } }, after: { credential: 'sealed' } },
+    });
+    expect((await list())[0]?.credential).toEqual({
+      ...{ kind: 'sealed', variable: null, usable: true, why: null },
+    });
+  });
+
+  it('writes nothing when it is given again, and one row when another is', async () => {
+    const trail = () => db.prisma.audit.count({ where: { action: 'provider.set-credential' } });
+    const before = await trail();
+    await give({ provider: 'acme', value: secret });
+    expect(await trail()).toBe(before);
+    await give({ provider: 'acme', value: `${secret}-2` });
+    const row = await db.prisma.audit.findFirst({ orderBy: { id: 'desc' } });
+    expect(row?.after).toEqual({ credential: 'sealed anew' });
+    await give({ provider: 'acme', value: secret });
+  });
+
+  it('is one value, one variable, or none, and no text that a header cannot carry', async () => {
+    const wrong = [{}, { value: secret, env: 'A' }, { value: 'a\nb' }, { value: 'a b' }, { env: 'no name' }];
+    for (const input of wrong) expect(await refusalOf(give({ provider: 'acme', ...input }))).not.toBe('');
+    expect(await refusalOf(give({ provider: 'nobody', value: secret }))).toContain('there is no provider');
+    expect(await give({ provider: 'bare', env: 'BARE_KEY' })).toMatchObject({ credential: 'variable' });
+    expect(await give({ provider: 'bare', remove: true })).toMatchObject({ credential: 'none' });
+  });
+});
+
+describe('the test of a provider (contract: control-plane/provider-test)', () => {
+  it('is a real call to the cheapest offer, with its cost by the price in force', async () => {
+    const { outcome, ...asked } = await test();
+    expect(asked).toEqual({ provider: 'acme', model: 'acme/cheap', family: 'chat' });
+    expect(outcome).toMatchObject({ ok: true, status: 200, message: null });
+    const { input = 0, output = 0, cost } = outcome ?? {};
+    expect(Number(input)).toBeGreaterThan(0);
+    expect(cost).toBe(((Number(input) + 4 * Number(output)) / 1e6).toString());
+    const row = await db.prisma.audit.findFirst({ orderBy: { id: 'desc' } });
+    expect(row).toMatchObject({ action: 'provider.test', after: { model: 'acme/cheap', family: 'chat' } });
+  });
+
+  it('tells why it failed, and never the credential', async () => {
+    const wrong = 'sk-the-wrong-one-0123456789abcdef';
+    await give({ provider: 'acme', value: wrong });
+    const { outcome } = await test();
+    expect(outcome).toMatchObject({ ok: false, status: 401, cost: null });
+    expect(outcome?.message).toBeTruthy();
+    expect(JSON.stringify(outcome) + (await written())).not.toContain(wrong);
+    const down = sandbox;
+    sandbox = await startSandbox();
+    await sandbox.close();
+    await apply(file(sandbox.url).replace('{ env: ACME_KEY }', `{ value: ${wrong} }`));
+    expect((await test()).outcome).toMatchObject({
+      ok: false,
+      status: null,
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+    sandbox = down;
+  });
+
+  it('is not made where nothing of the provider can be called', async () => {
+    await give({ provider: 'bare', value: secret });
+    expect(await refusalOf(test('bare'))).toContain('no offer with a price');
+    expect(await refusalOf(test('nobody'))).toContain('there is no provider');
+  });
+});
