@@ -3,9 +3,9 @@
 import { useRouter } from 'next/navigation';
 import { Suspense, useState, useTransition } from 'react';
 import { type Answer, noAnswer } from '#components/form/answer';
-import { later } from '#components/shell/popups/on-demand';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
+import { later } from '#components/ui/on-demand';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { FormField } from '#lib/console/form';
 import { outcomeText, type ProviderRow } from '#lib/console/show/provider';
