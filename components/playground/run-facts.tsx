@@ -12,14 +12,13 @@ interface RunFactsProps {
 
 /** Who answered, how long it took, what it cost, and where it stands in the log. */
 export function RunFacts({ run, workspace }: RunFactsProps) {
-  const { head, figures, firstByteMs, request, state } = run;
+  const { head, figures, firstByteMs, state } = run;
   if (!head) return null;
-  const moved = head.model !== null && head.model !== request.body.model && request.body.model !== undefined;
   const tries = Number(head.attempts ?? 0);
   const firstByte = figures?.firstByte ?? (firstByteMs === null ? null : showSpan(firstByteMs));
   const facts: { name: string; value: ReactNode }[] = [
+    ...(head.model ? [{ name: 'Answered by', value: head.model }] : []),
     ...(head.provider ? [{ name: 'Provider', value: head.provider }] : []),
-    ...(moved ? [{ name: 'Answered by', value: head.model }] : []),
     ...(tries > 0 ? [{ name: 'Attempts', value: tries }] : []),
     ...(firstByte ? [{ name: 'First byte', value: firstByte }] : []),
     ...(figures ? [{ name: 'Latency', value: figures.latency }] : []),
@@ -60,6 +59,6 @@ export function RunFacts({ run, workspace }: RunFactsProps) {
 
 function costOf({ figures, state, job }: Run): ReactNode {
   if (figures?.cost) return <span title={`$${figures.exactCost}`}>{figures.cost}</span>;
-  const waits = job && job.state === 'running' ? 'charged when it ends' : 'being counted';
-  return <span className="font-normal text-muted">{state === 'running' || waits ? waits : null}</span>;
+  const waits = job && (state === 'running' || figures) ? 'charged when it ends' : 'being counted';
+  return <span className="font-normal text-muted">{waits}</span>;
 }

@@ -1,5 +1,6 @@
 'use client';
 
+import { useRouter } from 'next/navigation';
 import { useEffect, useRef, useState } from 'react';
 import type { Run } from '#components/playground/run';
 import { type GetKey, type Hearer, KeyRefused, runCall } from '#components/playground/run-call';
@@ -34,6 +35,7 @@ interface PaneOptions {
 
 /** The conversation with one model. */
 export function usePane({ workspace, model, family, settings, getKey }: PaneOptions): Pane {
+  const router = useRouter();
   const [runs, setRuns] = useState<readonly Run[]>([]);
   const abort = useRef<AbortController | null>(null);
   const films = useRef<string[]>([]);
@@ -58,7 +60,7 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
       ...{ id, question, request, state: 'running', answer: emptyAnswer, head: null, firstByteMs: null },
       ...{ job: null, films: [], refusal: null, figures: null },
     };
-    setRuns([...before, run]);
+    setRuns((all) => [...all.slice(0, before.length), run]);
     const controller = new AbortController();
     abort.current = controller;
     void follow(run, controller.signal);
@@ -88,10 +90,12 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
     } catch (error) {
       change(id, ({ answer }) => endOf(error, signal, answer.fault !== null));
     }
-    if (requestId)
-      await readFigures(`/${workspace}/playground/calls/${requestId}`, (figures) =>
-        change(id, () => ({ figures })),
-      );
+    if (!requestId) return;
+    await readFigures(`/${workspace}/playground/calls/${requestId}`, (figures) =>
+      change(id, () => ({ figures })),
+    );
+    // The balance beside the page is that from before the call.
+    router.refresh();
   }
 
   return {

@@ -1,5 +1,6 @@
 import { expect } from '@playwright/test';
 import { openKeys, test } from '#tests/console/home';
+import { expectAccessibleInEachLook } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
 
 test('a model is asked by the keyboard alone: the answer streams in, is charged and stands in the log', async ({
@@ -15,8 +16,9 @@ test('a model is asked by the keyboard alone: the answer streams in, is charged 
   const answer = model.getByRole('article');
   await expect(answer.getByText(/^Cost\$0\.\d+/)).toBeVisible();
   await expect(answer.getByText('A word from the keyboard')).toHaveCount(2);
-  await expect(answer.getByText('Providersandbox')).toBeVisible();
+  await expect(answer.getByText('Providersandbox', { exact: true })).toBeVisible();
   await expect(answer.getByText(/^Tokens\d+ in, \d+ out$/)).toBeVisible();
+  await expectAccessibleInEachLook(page);
   await model.getByRole('button', { name: 'View code' }).press('Enter');
   const code = page.getByRole('dialog', { name: 'Code' });
   await code.getByRole('tab', { name: 'OpenAI, Python' }).press('Enter');

@@ -35,7 +35,7 @@ const help: Record<string, RefusalHelp> = {
     mend: 'models',
   },
   upstream_request_failed: {
-    text: 'No provider gave an answer; the attempts below say why. Retry with backoff.',
+    text: 'No provider gave a whole answer; the attempts of the call say why. Retry with backoff.',
     mend: 'routing',
   },
   missing_upstream_base_url: {

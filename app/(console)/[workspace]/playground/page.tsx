@@ -56,6 +56,7 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
   const snippets = await readSnippets(getConsoleHost().env.publicUrl);
   return (
     <Playground
+      key={workspace.slug}
       workspace={workspace.slug}
       models={models}
       familyNames={familyNames}
