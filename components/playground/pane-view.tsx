@@ -2,7 +2,6 @@
 
 import { Code, Eraser, RotateCcw, X } from 'lucide-react';
 import { Suspense, useState } from 'react';
-import { RunView } from '#components/playground/run-view';
 import type { Pane } from '#components/playground/use-pane';
 import { Button } from '#components/ui/button';
 import { NativeSelect } from '#components/ui/native-select';
@@ -11,6 +10,8 @@ import type { PlaygroundModel } from '#lib/console/playground/choices';
 import type { Example } from '#lib/console/playground/code';
 import type { PlaygroundFamily } from '#lib/console/playground/draft';
 
+/** What is there only once something was asked. */
+const RunView = later(() => import('#components/playground/run-view').then((all) => all.RunView));
 const CodeDialog = later(() => import('#components/playground/code-dialog').then((all) => all.CodeDialog));
 
 interface PaneViewProps {
@@ -79,7 +80,11 @@ export function PaneView(props: PaneViewProps) {
         {pane.runs.length === 0 ? (
           <p className="place-self-center py-12 text-center text-muted">Its answers appear here.</p>
         ) : (
-          pane.runs.map((run) => <RunView key={run.id} run={run} workspace={workspace} />)
+          <Suspense fallback={null}>
+            {pane.runs.map((run) => (
+              <RunView key={run.id} run={run} workspace={workspace} />
+            ))}
+          </Suspense>
         )}
       </div>
       <p role="status" className="sr-only">

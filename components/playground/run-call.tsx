@@ -45,10 +45,13 @@ export async function runCall(
   signal: AbortSignal,
 ): Promise<Refusal | null> {
   const first = await send(request, await getKey(false), signal);
-  const answer = (await again(first, request, getKey, signal)) ?? first;
+  const other = await otherKey(first, getKey);
+  const answer = typeof other === 'string' ? await send(request, other, signal) : first;
   hear.onHead(headOf(answer));
-  if (!answer.ok)
-    return { status: answer.status, ...refusalIn(answer.status, await answer.text()), signedOut: false };
+  if (!answer.ok) {
+    const signedOut = other instanceof KeyRefused && other.refusal.signedOut;
+    return { status: answer.status, ...refusalIn(answer.status, await answer.text()), signedOut };
+  }
   if (request.streamed) await readStream(request, answer, hear);
   else await readWhole(request, answer, hear);
   if (request.job) await followJob(getKey, hear, signal, answer);
@@ -113,17 +116,12 @@ function send({ path, body }: PlaygroundRequest, key: string, signal: AbortSigna
   });
 }
 
-/** The same call with another key, where the first key was at fault; null: it was not, or there is no other. */
-async function again(
-  first: Response,
-  request: PlaygroundRequest,
-  getKey: GetKey,
-  signal: AbortSignal,
-): Promise<Response | null> {
+/** Another key, where the key of a call was at fault; null: it was not. Why there is none stands beside the refusal. */
+async function otherKey(first: Response, getKey: GetKey): Promise<string | KeyRefused | null> {
   if (first.status !== 401 && first.status !== 403) return null;
   const { code } = refusalIn(first.status, await first.clone().text());
-  const key = stale.includes(code ?? '') ? await getKey(true).catch(() => null) : null;
-  return key === null ? null : send(request, key, signal);
+  if (!stale.includes(code ?? '')) return null;
+  return getKey(true).catch((error: unknown) => (error instanceof KeyRefused ? error : null));
 }
 
 async function get(address: string, getKey: GetKey, signal: AbortSignal): Promise<Response> {

@@ -47,7 +47,7 @@ export function RunView({ run, workspace }: RunViewProps) {
               : 'Waiting for the first byte…'}
           </p>
         ) : null}
-        {state === 'done' && silent && answer.links.length === 0 && !answer.fault ? (
+        {state === 'done' && silent && answer.links.length === 0 && !answer.fault && !answer.cut ? (
           <p className="text-muted">The answer holds nothing that can be shown here.</p>
         ) : null}
         {answer.cut ? <p className="text-muted text-xs">The output budget ended the answer here.</p> : null}
@@ -138,7 +138,9 @@ function Films({ films }: { films: readonly string[] }) {
 function Trouble({ run: { refusal, answer }, workspace }: RunViewProps) {
   const told = refusal ?? (answer.fault && { status: null, signedOut: false, ...answer.fault });
   if (!told) return null;
-  const help = findRefusalHelp(told.code);
+  const found = findRefusalHelp(told.code);
+  // There is nothing to set about the key of a playground.
+  const help = found?.mend === 'key' ? null : found;
   return (
     <div role="alert" className="grid min-w-0 gap-2">
       <div className="grid min-w-0 gap-1 rounded-lg bg-bad-soft px-4 py-2.5 text-bad">

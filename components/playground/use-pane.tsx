@@ -91,11 +91,10 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
       change(id, ({ answer }) => endOf(error, signal, answer.fault !== null));
     }
     if (!requestId) return;
-    await readFigures(`/${workspace}/playground/calls/${requestId}`, (figures) =>
-      change(id, () => ({ figures })),
-    );
-    // The balance beside the page is that from before the call.
-    router.refresh();
+    const address = `/${workspace}/playground/calls/${requestId}`;
+    const told = await readFigures(address, (figures) => change(id, () => ({ figures })));
+    // The balance beside the page is that from before the call. Whoever is signed out keeps what is on the page.
+    if (told) router.refresh();
   }
 
   return {
@@ -143,18 +142,24 @@ const firstWaitMs = 400;
 const mostWaitMs = 8_000;
 const looks = 14;
 
-/** Reads what the log says until the call is there and charged: a call within 2 seconds, a job when it has ended. */
-async function readFigures(address: string, tell: (figures: CallFigures) => void): Promise<void> {
+/**
+ * Reads what the log says until the call is there and charged: a call within 2 seconds, a job when it has ended.
+ * @returns whether it said anything.
+ */
+async function readFigures(address: string, tell: (figures: CallFigures) => void): Promise<boolean> {
   let waitMs = firstWaitMs;
+  let told = false;
   for (let look = 0; look < looks; look += 1) {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     const answer = await fetch(address, { cache: 'no-store' }).catch(() => null);
-    if (answer?.ok && !answer.redirected) {
+    if (answer?.status === 401 || answer?.redirected) return false;
+    if (answer?.ok) {
       const figures: CallFigures = await answer.json();
       tell(figures);
-      if (figures.cost !== null) return;
+      told = true;
+      if (figures.cost !== null) break;
     }
-    if (answer?.status === 401 || answer?.redirected) return;
     waitMs = Math.min(waitMs * 1.6, mostWaitMs);
   }
+  return told;
 }
