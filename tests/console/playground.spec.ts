@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
+import { expectAccessibleInEachLook } from '#tests/console/accessible';
 import { openKeys, test } from '#tests/console/home';
-import { expectAccessibleInEachLook } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
 
 test('a model is asked by the keyboard alone: the answer streams in, is charged and stands in the log', async ({

@@ -103,6 +103,15 @@ describe('a model to read', () => {
     });
   });
 
+  it('says from which day on it is no longer served, where that is known', () => {
+    const models = [
+      modelOf('a', [offerAt('one', 'a')], { retires: '2027-01-31' }),
+      modelOf('b', [offerAt('one', 'b')]),
+    ];
+    const shown = listModels(catalogueOf(...models)).map((model) => modelRowOf(model, '/models').retires);
+    expect(shown).toEqual(['2027-01-31', null]);
+  });
+
   it('has an address with its slashes, whatever else is in its slug', () => {
     expect(modelHref('/acme/models', 'a/b:free')).toBe('/acme/models/a/b%3Afree');
   });
