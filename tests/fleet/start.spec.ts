@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const tree = processTree(running?.pid ?? 0);
   running?.kill('SIGTERM');
-  await eventually(() => survivors(tree), [], 60_000);
+  await eventually(() => survivors(tree), []);
   client.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
@@ -139,7 +139,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     expect(await (await fetch(url)).text()).toContain('no card is charged');
     await fetch(url, { method: 'POST', body: new URLSearchParams({ how: 'pay' }), redirect: 'manual' });
     const paid = () => gateway('top-up', 'show', '--workspace', 'demo', id);
-    await eventually(async () => (await paid()).status, 'paid', 60_000);
+    await eventually(async () => (await paid()).status, 'paid');
     const { data } = await gateway('ledger', 'list', '--workspace', 'demo');
     const line = { kind: 'top_up', amount: '20', reason: 'Test payment: no real money moved' };
     expect(data.filter(({ kind }: { kind: string }) => kind === 'top_up')).toMatchObject([line]);

@@ -61,7 +61,7 @@ describe('when the database is away (contract: durability/database-away)', () =>
     stack.databaseProxy.cut();
     expectRefusal(await retrieve(), 'local_quota_not_configured', key);
     stack.databaseProxy.restore();
-    await eventually(async () => (await retrieve()).status, 200, 60_000);
+    await eventually(async () => (await retrieve()).status, 200);
     expect(await stack.call(left.id)).toMatchObject({ usageSource: 'reported' });
   });
 

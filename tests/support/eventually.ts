@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 
 /** Tries again until it does not throw; fails with the last error. */
-export async function insist<Value>(work: () => Promise<Value>, patienceMs = 30_000): Promise<Value> {
+export async function insist<Value>(work: () => Promise<Value>, patienceMs = 120_000): Promise<Value> {
   const untilMs = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -18,7 +18,7 @@ export async function insist<Value>(work: () => Promise<Value>, patienceMs = 30_
 export async function eventually<Value>(
   read: () => Value | Promise<Value>,
   wanted: Value,
-  patienceMs = 30_000,
+  patienceMs = 120_000,
 ): Promise<void> {
   const untilMs = performance.now() + patienceMs;
   let last = await read();

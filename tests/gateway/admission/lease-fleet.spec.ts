@@ -165,7 +165,7 @@ describe('a recall (contract: money/recall)', () => {
     passedMs = 1_999;
     // It has asked the dead one, and looked for the answer more than once.
     const asked = asker.statements() + 6;
-    await expect.poll(() => asker.statements(), { timeout: 30_000 }).toBeGreaterThan(asked);
+    await expect.poll(() => asker.statements()).toBeGreaterThan(asked);
     expect(answered).toBe(false);
     passedMs = 4_000;
     expect(await answer).toMatchObject({ code: 'local_quota_not_configured' });

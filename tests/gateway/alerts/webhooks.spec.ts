@@ -60,7 +60,7 @@ beforeEach(async () => {
 /** The receiver stands on this machine, where no webhook of the product may lead. */
 const sender = (given: Partial<DeliveryHost> = {}): DeliveryHost => ({
   ...{ pool: db.pool, sealingKey, report: () => undefined, refuse: async () => null },
-  ...{ dispatcher: new Agent(), answerMs: 300, ...given },
+  ...{ dispatcher: new Agent(), answerMs: 60_000, ...given },
 });
 const run = (operation: Parameters<typeof ask>[1], workspace: string, input: object) =>
   ask(controlHost(db), operation, { actor, workspace, input }) as Promise<never>;
@@ -174,7 +174,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     await slow.test();
     await slow.test();
     await quick.test();
-    const first = deliverOne(sender());
+    const first = deliverOne(sender({ answerMs: 300 }));
     await expect.poll(() => heard.length).toBe(1);
     await deliverOne(sender());
     expect(heard.map(({ path }) => path)).toEqual(['/slow', '/ok']);

@@ -95,11 +95,17 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
 
   describe.concurrent.each(speakers)('after its first byte: $name', (speaker) => {
     it.each([
-      ['idle_timeout', { idleMs: 300 }],
-      ...(speaker.streamed ? ([['total_timeout', { totalMs: 500 }]] as const) : []),
-    ] as const)('a stall ends with %s, told by the family’s own means', async (error, timeouts) => {
-      const { key } = await own(timeouts);
-      const asked = await askAs(speaker, stack.url, key, { directive: 'fault/stall@3' });
+      ['idle_timeout', [{ idleMs: 300 }]],
+      // Counted from the call's arrival: on a busy machine the answer's first byte may come later than the first limit.
+      ...(speaker.streamed ? ([['total_timeout', [{ totalMs: 500 }, { totalMs: 8_000 }]]] as const) : []),
+    ] as const)('a stall ends with %s, told by the family’s own means', async (error, [least, more]) => {
+      const stall = async (timeouts: Readonly<Record<string, number>>) => {
+        const { key } = await own(timeouts);
+        return { key, asked: await askAs(speaker, stack.url, key, { directive: 'fault/stall@3' }) };
+      };
+      const first = await stall(least);
+      const early = !speaker.held && first.asked.answer.status === 502 && more !== undefined;
+      const { key, asked } = early ? await stall(more) : first;
       const end = await truthOf(asked);
       const sent = Buffer.from(end.sent ?? '', 'base64').toString();
       const got = asked.answer.body.toString();

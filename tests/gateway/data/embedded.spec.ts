@@ -94,7 +94,7 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
     const before = findHolder(dataDir)?.childPid ?? 0;
     process.kill(before, 'SIGKILL');
     const rows = () => query(embedded.url, 'SELECT n FROM t').catch(() => null);
-    await expect.poll(rows, { timeout: 10_000 }).toEqual([{ n: 7 }]);
+    await expect.poll(rows).toEqual([{ n: 7 }]);
     expect(findHolder(dataDir)?.childPid).not.toBe(before);
   });
 

@@ -106,7 +106,7 @@ describe('a full disk (contract: durability/append-fails, durability/withheld-an
     expect(await stack.call(turnedAway.id)).toMatchObject({ status: 500, endReason: 'refused', cost: '0' });
 
     disk.free();
-    await eventually(ready, true, 20_000);
+    await eventually(ready, true);
     const after = await ask();
     expect(after.answer.status).toBe(200);
     expect((await stack.call(after.id)).status).toBe(200);

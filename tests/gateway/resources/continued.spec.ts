@@ -72,10 +72,10 @@ describe('a call that continues another one (contract: jobs/continued-tokens)', 
     it('when it ran in the background, once that is known', async () => {
       const { answer, id } = await respond({ model: 'test/job-short', background: true });
       const response = String(jsonOf(answer).id);
-      await eventually(async () => (await stack.call(id)).job?.state, 'completed', 15_000);
+      await eventually(async () => (await stack.call(id)).job?.state, 'completed');
       const total = await totalOf(id);
       expect(total).toBeGreaterThan(0);
-      await eventually(() => heldFor(response), BigInt(total) * inputNano, 5_000);
+      await eventually(() => heldFor(response), BigInt(total) * inputNano);
     });
   });
 

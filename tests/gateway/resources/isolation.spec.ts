@@ -162,7 +162,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
       expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });
     }
     expect(await outcomesOf(owner, uses)).toEqual(allAre(uses, missing));
-    await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, missing), 2_000);
+    await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, missing));
     expect(await outcomesOf(owner, endsOf(gone))).toEqual(allAre(endsOf(gone), missing));
   });
 

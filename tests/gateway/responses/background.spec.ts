@@ -31,7 +31,7 @@ describe('a response in the background (contract: jobs/jobs)', () => {
   const read = async (path: string) => jsonOf(await ask(stack.url, 'GET', path, bearer(key)));
   const settledCall = async (id: string) => {
     // Nobody but the gateway's own sweep may have asked: it does after 5 s.
-    await eventually(async () => (await stack.call(id)).job?.cost !== null, true, 15_000);
+    await eventually(async () => (await stack.call(id)).job?.cost !== null, true);
     return stack.call(id);
   };
   /** What a call and its job were charged, and how it was adjusted. */

@@ -177,11 +177,11 @@ describe('a usage line (contract: money/postings)', () => {
       });
     const children = dirs.map(start);
     const ended = () => linesOf(customer).then((lines) => lines.slice(0, -1));
-    await eventually(async () => (await ended()).length >= 2, true, 60_000);
+    await eventually(async () => (await ended()).length >= 2, true);
     const seen = await ended();
     const [first] = seen;
     if (!first) throw new Error('two lines were expected');
-    await eventually(async () => (await ended()).length > seen.length, true, 60_000);
+    await eventually(async () => (await ended()).length > seen.length, true);
     for (const child of children) {
       const closed = once(child, 'close');
       child.kill('SIGKILL');

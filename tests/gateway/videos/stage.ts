@@ -41,7 +41,7 @@ export function promptOf(directive = 'film?job_ms=0'): string {
 
 /** The create call's row once its job is settled. */
 export async function settled(stack: Stack, callId: string): Promise<CallDetail> {
-  await eventually(async () => (await stack.call(callId)).job?.settledAt !== null, true, 20_000);
+  await eventually(async () => (await stack.call(callId)).job?.settledAt !== null, true);
   return stack.call(callId);
 }
 
