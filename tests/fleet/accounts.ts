@@ -1,6 +1,7 @@
 import type { EndLine } from '#lib/sandbox/truth-log';
-import { markOf } from '#tests/fleet/client';
+import { codeOf, keyUnresolved, markOf, type Told } from '#tests/fleet/client';
 import { fairNano } from '#tests/support/books';
+import { eventually } from '#tests/support/eventually';
 import type { Stack } from '#tests/support/stack';
 
 /** What the gateway's database says about one call. */
@@ -42,6 +43,17 @@ export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
     booked.set(mark, [...(booked.get(mark) ?? []), one]);
   }
   return booked;
+}
+
+/** The call log once it has a row for each answer: that of a refusal, which holds nothing, may be the last to come. */
+export async function readSettled(stack: Stack, told: readonly Told[]): Promise<Map<string, Booked[]>> {
+  const missing = async () => {
+    const booked = await readBooked(stack);
+    const without = told.filter((one) => one.status > 0 && !keyUnresolved(one) && !booked.has(one.mark));
+    return without.map((one) => `${one.id} ${one.status} ${codeOf(one)}`);
+  };
+  await eventually(missing, []);
+  return readBooked(stack);
 }
 
 /** What the provider knows about one request. */

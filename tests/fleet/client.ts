@@ -34,8 +34,17 @@ export class Client {
     this.#url = new URL('/v1/chat/completions', url);
   }
 
-  /** @param headed told when the answer's head is here. Never rejects. */
-  call(key: string, wish: Wish = {}, headed: () => void = () => {}): Promise<Told> {
+  /**
+   * Never rejects.
+   * @param headed told when the answer's head is here.
+   * @param grown told of each piece of its body.
+   */
+  call(
+    key: string,
+    wish: Wish = {},
+    headed: () => void = () => {},
+    grown: () => void = () => {},
+  ): Promise<Told> {
     const mark = randomBytes(16).toString('hex');
     const content = `Say something ${wish.directive ? `[[${wish.directive}]]` : ''}`;
     const body = JSON.stringify({
@@ -68,6 +77,7 @@ export class Client {
         response.setEncoding('utf8');
         response.on('data', (piece) => {
           text += piece;
+          grown();
           if (wish.leaveAfter !== undefined && text.split('data: {').length > wish.leaveAfter) sent.destroy();
         });
         response.on('error', () => {}).on('close', settle);
@@ -86,6 +96,11 @@ export class Client {
 export function codeOf(told: Told): string {
   if (told.status < 400 || !told.whole) return '';
   return String(record(record(JSON.parse(told.text)).error).code ?? '');
+}
+
+/** Nobody knows whose call it was: a database that is asked in vain leaves it without a row (contract: call-log/row). */
+export function keyUnresolved(told: Told): boolean {
+  return ['auth_resolve_failed', 'hydrate_cooldown'].includes(codeOf(told));
 }
 
 /** The mark that a traceparent of ours carries. */

@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
+import { readLeft, readProvided, readSettled } from '#tests/fleet/accounts';
 import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
-import { judge } from '#tests/fleet/workers/judge';
+import { judge } from '#tests/fleet/judge';
+import { faultsOf, random, tellFigures } from '#tests/fleet/round';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
-const kills = 12;
-/** Among them, those that strike while the gateway starts and settles what the one before left. */
-const killsAtStart = 3;
+const kills = faultsOf(8);
+/** Among them, those that strike while the gateway starts and settles what the one before left: every fourth. */
+const killsAtStart = Math.floor((kills + 2) / 4);
 const callsASecond = 100;
 /** What the load has seen between two kills, however fast the machine is. */
 const between = { answered: 25, refused: 3 };
@@ -63,7 +64,7 @@ function startLoad(keys: readonly string[]) {
   const seen = { answered: 0, refused: 0 };
   const timer = setInterval(() => {
     const key = keys[told.length % keys.length] ?? '';
-    const wish = wishes[Math.floor(Math.random() * wishes.length)];
+    const wish = wishes[random(wishes.length)];
     const call = client.call(key, wish);
     told.push(call);
     void call.then((one) => {
@@ -103,8 +104,8 @@ it(`charges every call once and loses none over ${kills} kills under load`, {
   const load = startLoad(keys);
   const slots: Promise<Told>[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
-    if (kill % (kills / killsAtStart) === 1) {
-      await killAtStart(Math.random() * 1500);
+    if (kill % 4 === 1) {
+      await killAtStart(random(1500));
       continue;
     }
     if (kill > 0) await stack.start();
@@ -116,7 +117,7 @@ it(`charges every call once and loses none over ${kills} kills under load`, {
     slots.push(client.call(oneSlot, { stream: true, directive: 'pace/20/2000' }, holding.resolve));
     await holding.promise;
     await load.until(between);
-    await pause(Math.random() * 500);
+    await pause(random(500));
     await stack.kill('SIGKILL');
   }
   await stack.start();
@@ -126,8 +127,8 @@ it(`charges every call once and loses none over ${kills} kills under load`, {
   expect((await slots.at(-1))?.status).toBe(200);
 
   await expectBalancedBooks(stack);
-  const figures = { kills, ...judge(told, await readBooked(stack), await readProvided(stack)) };
-  process.stdout.write(`kill -9 under load: ${JSON.stringify(figures)}\n`);
+  const figures = { kills, ...judge(told, await readSettled(stack, told), await readProvided(stack)) };
+  tellFigures('kills under load', figures);
   const underLoad = kills - killsAtStart;
   expect(figures.answered).toBeGreaterThanOrEqual(between.answered * underLoad);
   expect(figures.refused).toBeGreaterThanOrEqual(between.refused * underLoad);

@@ -47,11 +47,7 @@ export async function expectBalancedBooks(stack: Stack): Promise<void> {
   const text = `SELECT (SELECT coalesce(sum(held_nano), 0)::text FROM lease WHERE subject_id = ANY($1) OR subject_id IN
       (SELECT id FROM api_key WHERE workspace_id = ANY($1))) AS held,
     (SELECT count(*)::int FROM hold WHERE workspace_id = ANY($1)) AS holds`;
-  await eventually(
-    async () => (await stack.db.pool.query(text, [stack.workspaces])).rows[0],
-    nothing,
-    60_000,
-  );
+  await eventually(async () => (await stack.db.pool.query(text, [stack.workspaces])).rows[0], nothing);
   const { checks } = await verifyLedger(stack.db);
   expect(checks.filter((check) => check.rows.length > 0)).toEqual([]);
 }

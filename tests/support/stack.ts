@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readCatalogue } from '#lib/catalogue/files';
 import { type Db, openDb } from '#lib/data/db';
+import { embeddedUrl } from '#lib/data/embedded-directory';
 import { createDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
 import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
@@ -23,6 +24,8 @@ export { type Stack, secrets } from '#tests/support/shared/attach';
 export interface StackOptions {
   /** Which lane serves /v1*; the web lane needs a production build. */
   readonly lane?: 'node' | 'web';
+  /** `embedded`: the one that the gateway starts for itself, which nothing stands before. A server's unless given. */
+  readonly database?: 'server' | 'embedded';
   readonly env?: Readonly<Record<string, string>>;
   /** DATA_DIR; a directory of its own unless given. */
   readonly dataDir?: string;
@@ -53,16 +56,20 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
   if (options.lane === 'web' && !existsSync(join(root, '.next/BUILD_ID'))) {
     throw new Error('The web lane needs the production build: run npm test, or npm start once.');
   }
-  const [database, sandbox] = await Promise.all([createDatabase(), startSandboxProcess()]);
-  const db = openDb(database.url, { onError: () => {} });
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'gateway-test-'));
+  const embedded = options.database === 'embedded';
+  const [database, sandbox] = await Promise.all([
+    embedded ? { url: embeddedUrl(dataDir), drop: async () => {} } : createDatabase(),
+    startSandboxProcess(),
+  ]);
+  const db = openDb(database.url, { onError: () => {} });
   const direct = new URL(database.url);
   const databaseProxy = await tcpProxy(
     { host: direct.hostname, port: Number(direct.port) },
     options.watchDatabase,
   );
   direct.port = String(databaseProxy.port);
-  await fillCatalogue(db);
+  if (!embedded) await fillCatalogue(db);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let gateway: ChildProcess | null = null;
@@ -72,7 +79,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     ...secrets,
     ...catalogueEnv,
     NODE_ENV: 'production' as const,
-    DATABASE_URL: direct.href,
+    ...(embedded ? {} : { DATABASE_URL: direct.href }),
     DATA_DIR: dataDir,
     HOST: '127.0.0.1',
     PORT: String(port),
@@ -99,6 +106,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     await ready(url, child, () => log);
   };
   await start();
+  if (embedded) await fillCatalogue(db);
   const running = () => {
     if (!gateway) throw new Error('the gateway is not running');
     return gateway;
@@ -122,10 +130,12 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     start,
     close: async () => {
       databaseProxy.restore();
+      // The embedded database ends with the gateway.
+      if (embedded) await db.close();
       await kill('SIGTERM');
       await sandbox.close();
       await databaseProxy.close();
-      await db.close();
+      if (!embedded) await db.close();
       await database.drop();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },

@@ -7,17 +7,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDb } from '#lib/data/db';
 import { embeddedUrl } from '#lib/data/embedded-directory';
-import { readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
+import { readLeft, readProvided, readSettled } from '#tests/fleet/accounts';
 import { Client, type Told, type Wish } from '#tests/fleet/client';
-import { judge } from '#tests/fleet/workers/judge';
+import { judge } from '#tests/fleet/judge';
+import { faultsOf, tellFigures } from '#tests/fleet/round';
 import { expectBalancedBooks } from '#tests/support/books';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
 
-/** `WORKER_KILLS=100 npm test -- workers` is the long run. */
-const kills = Number(process.env.WORKER_KILLS ?? 2);
-const killsEmbedded = Number(process.env.WORKER_KILLS ?? 1);
+const kills = faultsOf(2);
+const killsEmbedded = faultsOf(1);
 const callsASecond = 60;
 /** What is answered between two kills, however fast the machine is. */
 const answeredBetween = 30;
@@ -86,8 +86,8 @@ describe('several processes behind one listener (contract: durability/workers)',
     await expect.poll(async () => (await workersOf(command)).map(({ worker }) => worker)).toEqual([1, 2]);
     const told = await killUnderLoad(client, keys, command, kills);
     await expectBalancedBooks(stack);
-    const figures = judge(told, await readBooked(stack), await readProvided(stack));
-    process.stdout.write(`kill -9 of workers: ${JSON.stringify({ kills, ...figures })}\n`);
+    const figures = judge(told, await readSettled(stack, told), await readProvided(stack));
+    tellFigures('kills of workers', { kills, ...figures });
     expect(figures.answered).toBeGreaterThanOrEqual(kills * answeredBetween);
     expect(await readLeft(stack)).toMatchObject({ holds: 0, owners: 2 });
     expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
@@ -174,9 +174,8 @@ describe('several processes behind one listener (contract: durability/workers)',
     expect(rows.filter((row) => row.times > 1)).toEqual([]);
     expect(whole.filter(({ mark }) => times.get(mark) !== 1)).toEqual([]);
     expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
-    process.stdout.write(
-      `kill -9 of workers, embedded: ${JSON.stringify({ kills: killsEmbedded, calls: told.length, answered: whole.length })}\n`,
-    );
+    const figures = { kills: killsEmbedded, calls: told.length, answered: whole.length };
+    tellFigures('kills of workers, embedded database', figures);
     command.close();
     client.close();
   });

@@ -1,0 +1,70 @@
+// `npm run fleet -- [--seed N] [--minutes M] [--faults N] [--away S] [--database embedded] [word…]`: the tests of kills
+// and outages round after round, each with the next seed, until the minutes have passed or one fails. The words choose
+// spec files by their path. The figures of all rounds are added up at the end.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { prepare } from './bootstrap.mjs';
+import { runSpecs } from './steps.mjs';
+import { provideTools } from './tools.mjs';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '10' },
+    /** Kills and other faults in each test of a round. */
+    faults: { type: 'string', default: '25' },
+    /** How long the database is away where a test takes it away, s. */
+    away: { type: 'string', default: '60' },
+    database: { type: 'string', default: 'server' },
+  },
+});
+
+/** Sums of the numbers that rounds told, by what they are about; what is a maximum by its name stays one. */
+function addUp(file) {
+  const sums = new Map();
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  for (const { what, figures } of lines.map((line) => JSON.parse(line))) {
+    const sum = sums.get(what) ?? { rounds: 0 };
+    sum.rounds += 1;
+    for (const [name, value] of Object.entries(figures)) {
+      if (typeof value !== 'number') continue;
+      const before = sum[name] ?? 0;
+      sum[name] = /^(most|slowest)/.test(name) ? Math.max(before, value) : before + value;
+    }
+    sums.set(what, sum);
+  }
+  return sums;
+}
+
+const missing = provideTools();
+if (missing.length > 0) {
+  console.error(missing.join('\n'));
+  process.exit(1);
+}
+const node = await prepare({ build: true, tests: true });
+const folder = mkdtempSync(join(tmpdir(), 'gateway-fleet-'));
+const figures = join(folder, 'figures.jsonl');
+const untilMs = performance.now() + Number(values.minutes) * 60_000;
+let seed = Number(values.seed);
+let failed = 0;
+let rounds = 0;
+process.env.FLEET_FAULTS = values.faults;
+process.env.FLEET_AWAY_S = values.away;
+process.env.FLEET_DATABASE = values.database;
+process.env.FLEET_FIGURES = figures;
+while (failed === 0 && (rounds === 0 || performance.now() < untilMs)) {
+  process.env.FLEET_SEED = String(seed);
+  console.log(`\nRound ${rounds + 1}, seed ${seed}`);
+  const words = positionals.length > 0 ? positionals : ['fleet/points', 'fleet/kill', 'fleet/faults'];
+  ({ failed } = await runSpecs(node, ['fleet'], words));
+  if (failed > 0) console.log(`The round with --seed ${seed} failed.`);
+  seed += 1;
+  rounds += 1;
+}
+console.log('');
+for (const [what, sum] of addUp(figures)) console.log(`${what}: ${JSON.stringify(sum)}`);
+rmSync(folder, { recursive: true, force: true });
+process.exitCode = failed > 0 ? 1 : 0;

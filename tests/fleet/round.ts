@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { uniformInt } from 'pure-rand/distribution/uniformInt';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+
+/**
+ * One round of a fault test. `npm test` runs a short one; `npm run fleet -- --seed N --minutes M` runs round after
+ * round, each with a seed of its own and more faults, and adds up the figures.
+ */
+const seed = Number(process.env.FLEET_SEED ?? randomInt(2 ** 31));
+const generator = xoroshiro128plus(seed);
+
+/** @returns the next number from 0 up to, not including, `below`: the same ones for the same FLEET_SEED. */
+export function random(below: number): number {
+  return uniformInt(generator, 0, Math.max(0, Math.floor(below) - 1));
+}
+
+export function randomOf<Item>(items: readonly [Item, ...Item[]]): Item {
+  return items[random(items.length)] ?? items[0];
+}
+
+/** How many faults a round strikes with. @param few in `npm test`. */
+export function faultsOf(few: number): number {
+  return Number(process.env.FLEET_FAULTS ?? few);
+}
+
+/** Prints what a round came to, and leaves it to who adds up rounds. */
+export function tellFigures(what: string, figures: Readonly<Record<string, number | string>>): void {
+  process.stdout.write(`${what}: ${JSON.stringify({ seed, ...figures })}\n`);
+  const file = process.env.FLEET_FIGURES;
+  if (file) appendFileSync(file, `${JSON.stringify({ what, figures })}\n`);
+}
