@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client, type Told } from '#tests/fleet/client';
-import { processTree, survivors } from '#tests/fleet/process-tree';
+import { Client, type Told } from '#tests/support/fleet/client';
+import { processTree, survivors } from '#tests/support/fleet/process-tree';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, root } from '#tests/support/stack';
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readBooked, readProvided } from '#tests/fleet/accounts';
-import { Client, codeOf, type Told } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
+import { readBooked, readProvided } from '#tests/support/fleet/accounts';
+import { Client, codeOf, type Told } from '#tests/support/fleet/client';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };

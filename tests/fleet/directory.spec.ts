@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readBooked } from '#tests/fleet/accounts';
-import { Client } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
+import { readBooked } from '#tests/support/fleet/accounts';
+import { Client } from '#tests/support/fleet/client';
 import { faultsIn } from '#tests/support/shared/faults';
 import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Client, codeOf } from '#tests/fleet/client';
+import { Client, codeOf } from '#tests/support/fleet/client';
 import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 /** Preloaded into the gateway: signals provoke what nobody catches, outside every call. */

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { faultsOf, random, tellFigures } from '#tests/fleet/round';
-import { type Second, startSecond } from '#tests/fleet/second';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { eventually } from '#tests/support/eventually';
+import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
+import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const kills = faultsOf(4);

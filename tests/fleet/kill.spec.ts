@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readLeft, readProvided, readSettled } from '#tests/fleet/accounts';
-import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
-import { judge } from '#tests/fleet/judge';
-import { faultsOf, random, tellFigures } from '#tests/fleet/round';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
+import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
+import { Client, codeOf, type Told, type Wish } from '#tests/support/fleet/client';
+import { judge } from '#tests/support/fleet/judge';
+import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const kills = faultsOf(8);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseUsd } from '#lib/money';
-import { readBooked, readProvided } from '#tests/fleet/accounts';
-import { Client, codeOf, type Told } from '#tests/fleet/client';
-import { type Second, startSecond } from '#tests/fleet/second';
 import { expectBalancedBooks } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
+import { readBooked, readProvided } from '#tests/support/fleet/accounts';
+import { Client, codeOf, type Told } from '#tests/support/fleet/client';
+import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };

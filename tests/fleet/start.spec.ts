@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointsIn } from '#tests/fleet/checkpoints';
-import { Client, codeOf } from '#tests/fleet/client';
-import { processTree, survivors } from '#tests/fleet/process-tree';
 import { eventually } from '#tests/support/eventually';
+import { checkpointsIn } from '#tests/support/fleet/checkpoints';
+import { Client, codeOf } from '#tests/support/fleet/client';
+import { processTree, survivors } from '#tests/support/fleet/process-tree';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, root } from '#tests/support/stack';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { readBooked, readLeft, readProvided } from '#tests/fleet/accounts';
-import { checkpointsIn } from '#tests/fleet/checkpoints';
-import { Client, codeOf, type Told, type Wish } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
+import { readBooked, readLeft, readProvided } from '#tests/support/fleet/accounts';
+import { checkpointsIn } from '#tests/support/fleet/checkpoints';
+import { Client, codeOf, type Told, type Wish } from '#tests/support/fleet/client';
 import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 

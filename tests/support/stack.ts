@@ -31,6 +31,8 @@ export interface StackOptions {
   readonly dataDir?: string;
   /** Largest file that the gateway may write, KiB: the next write is refused as on a full disk. */
   readonly fileKiB?: number;
+  /** Where the provider keeps every line of its log. */
+  readonly providerLog?: string;
   /** Told of each connection of the gateway to its database; gets what the gateway sends there. */
   readonly watchDatabase?: () => (bytes: Buffer) => void;
 }
@@ -60,7 +62,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
   const embedded = options.database === 'embedded';
   const [database, sandbox] = await Promise.all([
     embedded ? { url: embeddedUrl(dataDir), drop: async () => {} } : createDatabase(),
-    startSandboxProcess(),
+    startSandboxProcess(options.providerLog),
   ]);
   const db = openDb(database.url, { onError: () => {} });
   const direct = new URL(database.url);

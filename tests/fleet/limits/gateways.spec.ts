@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client, codeOf, type Told } from '#tests/fleet/client';
-import { type Second, startSecond } from '#tests/fleet/second';
+import { Client, codeOf, type Told } from '#tests/support/fleet/client';
+import { type Second, startSecond } from '#tests/support/fleet/second';
 import { startRedis, type TestRedis } from '#tests/support/redis/server';
 import { type OwnStack, startStack } from '#tests/support/stack';
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readLeft, readProvided, readSettled } from '#tests/fleet/accounts';
-import { Client, type Told, type Wish } from '#tests/fleet/client';
-import { judge } from '#tests/fleet/judge';
-import { startLoad } from '#tests/fleet/points/load';
 import { type Moment, points, pointsWithoutDatabase } from '#tests/fleet/points/points';
 import { film, filmNano, shapes } from '#tests/fleet/points/shapes';
-import { faultsOf, random, tellFigures } from '#tests/fleet/round';
 import { expectBalancedBooks } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
+import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
+import { Client, type Told, type Wish } from '#tests/support/fleet/client';
+import { judge } from '#tests/support/fleet/judge';
+import { startLoad } from '#tests/support/fleet/load';
+import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const database = process.env.FLEET_DATABASE === 'embedded' ? 'embedded' : 'server';
@@ -99,7 +99,7 @@ it(`kills at named points lose no call, charge none twice and leave no slot (${d
     await stack.key(low.slug),
   ].map(({ key }) => key);
   const slot = (await stack.key(rich.slug, { concurrency: 1 })).key;
-  const load = startLoad(client, keys, wishes, 60);
+  const load = startLoad([client], keys, wishes, 60);
   const told: Promise<Told>[] = [];
   const films: Promise<string>[] = [];
   const names = database === 'server' ? Object.keys(points) : pointsWithoutDatabase;

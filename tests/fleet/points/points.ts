@@ -1,4 +1,4 @@
-import type { Told } from '#tests/fleet/client';
+import type { Told } from '#tests/support/fleet/client';
 import type { SandboxProcess } from '#tests/support/provider/process';
 
 /** One call whose gateway is to be killed at a named point. Each promise resolves when the point is reached. */

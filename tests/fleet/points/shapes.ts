@@ -1,4 +1,4 @@
-import type { Wish } from '#tests/fleet/client';
+import type { Wish } from '#tests/support/fleet/client';
 
 /** What is under way when the gateway is killed: a call that takes some 400 ms. */
 export const shapes: Readonly<Record<string, (mark: string) => Wish>> = {

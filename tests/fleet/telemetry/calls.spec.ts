@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Client, type Wish } from '#tests/fleet/client';
 import { eventually } from '#tests/support/eventually';
+import { Client, type Wish } from '#tests/support/fleet/client';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { type Collector, startCollector } from '#tests/support/telemetry/collector';
 import type { ReceivedSpan } from '#tests/support/telemetry/decode';

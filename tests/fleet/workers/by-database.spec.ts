@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROW_OWNER } from '#lib/admission/funds/row-money';
 import { openDatabaseJournal } from '#lib/settlement/by-database/journal';
-import { readLeft, readProvided, readSettled } from '#tests/fleet/accounts';
-import { Client, type Told, type Wish } from '#tests/fleet/client';
-import { judge } from '#tests/fleet/judge';
-import { faultsOf, random, tellFigures } from '#tests/fleet/round';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { eventually } from '#tests/support/eventually';
+import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
+import { Client, type Told, type Wish } from '#tests/support/fleet/client';
+import { judge } from '#tests/support/fleet/judge';
+import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
 import { busyIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 

@@ -7,12 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDb } from '#lib/data/db';
 import { embeddedUrl } from '#lib/data/embedded-directory';
-import { readLeft, readProvided, readSettled } from '#tests/fleet/accounts';
-import { Client, type Told, type Wish } from '#tests/fleet/client';
-import { judge } from '#tests/fleet/judge';
-import { faultsOf, tellFigures } from '#tests/fleet/round';
 import { expectBalancedBooks } from '#tests/support/books';
 import { type CommandLine, commandLine } from '#tests/support/command';
+import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
+import { Client, type Told, type Wish } from '#tests/support/fleet/client';
+import { judge } from '#tests/support/fleet/judge';
+import { faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FrameReader } from '#lib/data/embedded/frames';
-import { Client } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
+import { Client } from '#tests/support/fleet/client';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 /** Every statement that the gateway sends to PostgreSQL, by its text. */

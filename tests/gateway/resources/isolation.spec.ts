@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { record } from '#lib/sandbox/content/tool-call';
-import { type Second, startSecond } from '#tests/fleet/second';
 import {
   type Asker,
   allAre,
@@ -14,6 +13,7 @@ import {
 } from '#tests/gateway/resources/possessions';
 import { closeBalanced } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
+import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const missing = '404 not_found';

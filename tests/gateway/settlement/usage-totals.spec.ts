@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { showUsage } from '#lib/control/usage/operations';
 import { bucketOf, Histogram } from '#lib/metering/histogram';
 import { parseUsd } from '#lib/money';
-import { Client, type Told, type Wish } from '#tests/fleet/client';
 import { expectBalancedBooks } from '#tests/support/books';
 import { listCalls, operate } from '#tests/support/control/operate';
 import { eventually, insist } from '#tests/support/eventually';
+import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 let stack: OwnStack;

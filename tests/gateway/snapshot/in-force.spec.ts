@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '#lib/data/change';
-import { Client, codeOf } from '#tests/fleet/client';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { setWorkspace } from '#tests/support/control/operate';
+import { Client, codeOf } from '#tests/support/fleet/client';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 

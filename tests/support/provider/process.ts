@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { BeginLine, EndLine, TruthLine } from '#lib/sandbox/truth-log';
@@ -15,16 +16,18 @@ export interface SandboxProcess {
   begun(text: string): Promise<BeginLine>;
   /** How a request ended, as soon as it has. */
   ended(id: string): Promise<EndLine>;
-  /** Everything that its log keeps: the last 20,000 lines. */
+  /** Everything that its log keeps. */
   lines(): Promise<TruthLine[]>;
   close(): Promise<void>;
 }
 
 const program = fileURLToPath(new URL('../../../lib/sandbox/main.ts', import.meta.url));
 
-export async function startSandboxProcess(): Promise<SandboxProcess> {
+/** @param logFile keeps every line of its log; without it the last 20,000 are kept. */
+export async function startSandboxProcess(logFile?: string): Promise<SandboxProcess> {
   const key = 'sandbox-test-key';
-  const child = spawn(process.execPath, [program, '--tied', '--key', key], {
+  const args = ['--tied', '--key', key, ...(logFile ? ['--log', logFile] : [])];
+  const child = spawn(process.execPath, [program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const first = await new Promise<string>((resolve, reject) => {
@@ -34,11 +37,18 @@ export async function startSandboxProcess(): Promise<SandboxProcess> {
   const { url } = JSON.parse(first);
   return {
     ...joinSandbox(url, key),
+    ...(logFile ? { lines: () => readLines(logFile) } : {}),
     close: async () => {
       child.stdin.end();
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     },
   };
+}
+
+async function readLines(file: string): Promise<TruthLine[]> {
+  const lines: TruthLine[] = [];
+  for await (const line of createInterface(createReadStream(file))) lines.push(JSON.parse(line));
+  return lines;
 }
 
 /** One that another process has started. `close` leaves it running. */

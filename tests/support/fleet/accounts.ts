@@ -1,7 +1,7 @@
 import type { EndLine } from '#lib/sandbox/truth-log';
-import { codeOf, keyUnresolved, markOf, type Told } from '#tests/fleet/client';
 import { fairNano } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
+import { codeOf, keyUnresolved, markOf, type Told } from '#tests/support/fleet/client';
 import type { Stack } from '#tests/support/stack';
 
 /** What the gateway's database says about one call. */

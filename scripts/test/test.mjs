@@ -3,9 +3,9 @@
 // The last line is "N passed, N failed", and the skipped ones when there are any.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { prepare, root } from './bootstrap.mjs';
+import { prepare, root } from '../bootstrap.mjs';
+import { provideTools } from '../tools.mjs';
 import { checkDeadCode, checkStyle, checkTypes, runBrowserTests, runSpecs, sumUp } from './steps.mjs';
-import { provideTools } from './tools.mjs';
 
 /** Each part: what runs it, the folder of its spec files, and the part beside which it runs. */
 const parts = {

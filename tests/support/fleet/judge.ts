@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Booked, Provided } from '#tests/fleet/accounts';
-import { keyUnresolved, type Told } from '#tests/fleet/client';
+import type { Booked, Provided } from '#tests/support/fleet/accounts';
+import { keyUnresolved, type Told } from '#tests/support/fleet/client';
 
 /** What became of the calls of a load under which processes were killed. */
 export interface Judged {

@@ -1,5 +1,5 @@
 // `npm run check`: what takes seconds. Types, lint, dead code and the unit tests.
-import { prepare } from './bootstrap.mjs';
+import { prepare } from '../bootstrap.mjs';
 import { checkDeadCode, checkStyle, checkTypes, runSpecs, sumUp } from './steps.mjs';
 
 const node = await prepare({ tests: true });

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { root } from './bootstrap.mjs';
-import { run } from './run.mjs';
+import { root } from '../bootstrap.mjs';
+import { run } from '../run.mjs';
 
 /**
  * What a part of the tests came to. `notRun` holds the titles of skipped tests.

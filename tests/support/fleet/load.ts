@@ -1,0 +1,52 @@
+import type { Client, Told, Wish } from '#tests/support/fleet/client';
+import { random } from '#tests/support/fleet/round';
+
+/** No more of them wait for an answer: a machine that is behind is not asked for more. */
+const mostWaiting = 100;
+
+/** A load that runs. */
+export interface Load {
+  /** Makes one call more. */
+  add(client: Client | undefined, key: string, wish: Wish): void;
+  /** @returns every call as its client saw it. */
+  stop(): Promise<Told[]>;
+}
+
+/**
+ * Calls at a steady pace, whether or not anybody answers.
+ * @param keep what is kept of a call.
+ */
+export function startLoad(
+  clients: readonly Client[],
+  keys: readonly string[],
+  wishes: readonly Wish[],
+  aSecond: number,
+  keep: (told: Told) => Told = (told) => told,
+): Load {
+  const told: Promise<Told>[] = [];
+  let waiting = 0;
+  const add = (client: Client | undefined, key: string, wish: Wish) => {
+    if (!client) return;
+    waiting += 1;
+    const call = client.call(key, wish).then((one) => {
+      waiting -= 1;
+      return keep(one);
+    });
+    told.push(call);
+  };
+  const timer = setInterval(() => {
+    if (waiting >= mostWaiting) return;
+    add(
+      clients[told.length % clients.length],
+      keys[random(keys.length)] ?? '',
+      wishes[random(wishes.length)] ?? {},
+    );
+  }, 1000 / aSecond);
+  return {
+    add,
+    stop: () => {
+      clearInterval(timer);
+      return Promise.all(told);
+    },
+  };
+}
