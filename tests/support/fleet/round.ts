@@ -15,10 +15,6 @@ export function random(below: number): number {
   return uniformInt(generator, 0, Math.max(0, Math.floor(below) - 1));
 }
 
-export function randomOf<Item>(items: readonly [Item, ...Item[]]): Item {
-  return items[random(items.length)] ?? items[0];
-}
-
 /** How many faults a round strikes with. @param few in `npm test`. */
 export function faultsOf(few: number): number {
   return Number(process.env.FLEET_FAULTS ?? few);
