@@ -1,11 +1,32 @@
-import { Plug } from 'lucide-react';
+import { Activity, Building2, CreditCard, Flag, Megaphone, Plug, Scale, Server, Siren } from 'lucide-react';
 import type { DestinationGroup } from '#components/shell/navigation';
 
 /** The pages of the operator area, in their order. Only pages that exist stand here. */
 export const operatorDestinations: readonly DestinationGroup[] = [
-  { label: 'Customers', pages: [] },
+  {
+    label: 'Customers',
+    pages: [
+      { path: 'workspaces', label: 'Workspaces', icon: <Building2 /> },
+      { path: 'announcements', label: 'Announcements', icon: <Megaphone /> },
+      { path: 'incidents', label: 'Incidents', icon: <Siren /> },
+    ],
+  },
   { label: 'Catalogue', pages: [{ path: 'providers', label: 'Providers', icon: <Plug /> }] },
-  { label: 'Operation', pages: [] },
+  {
+    label: 'Operation',
+    pages: [
+      { path: 'health', label: 'Health of offers', icon: <Activity /> },
+      { path: 'fleet', label: 'Processes', icon: <Server /> },
+    ],
+  },
+  {
+    label: 'Money',
+    pages: [
+      { path: 'ledger', label: 'Ledger', icon: <Scale /> },
+      { path: 'payments', label: 'Payments', icon: <CreditCard /> },
+      { path: 'charges', label: 'Flagged charges', icon: <Flag /> },
+    ],
+  },
 ];
 
 /** The address of a page of the operator area: `operatorHref('providers')` is "/operator/providers". */

@@ -16,8 +16,9 @@ const QUERY_MS = 4_000;
  * Leases and holds in PostgreSQL (contract: money/leases). All times of owners are the database's own, so
  * that no process's clock closes another's leases.
  * @param ownerId UUID of this process.
+ * @param version of the program, for operators.
  */
-export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
+export function createMoneyStore(db: Db, ownerId: string, version: string | null = null): MoneyStore {
   let epoch = 0;
   const query = queryWithin(db.pool, QUERY_MS);
 
@@ -26,11 +27,11 @@ export function createMoneyStore(db: Db, ownerId: string): MoneyStore {
       const result = await query<{ epoch: number }>(
         `WITH leases AS (DELETE FROM lease WHERE owner_id = $1),
            holds AS (DELETE FROM hold WHERE owner_id = $1 AND $4::boolean)
-         INSERT INTO owner (id, machine, pid, expires_at) VALUES ($1, $2, $3, now() + ${OWNER_LIFE})
+         INSERT INTO owner (id, machine, pid, expires_at, version) VALUES ($1, $2, $3, now() + ${OWNER_LIFE}, $5)
          ON CONFLICT (id) DO UPDATE SET epoch = owner.epoch + 1, machine = excluded.machine,
-           pid = excluded.pid, started_at = now(), expires_at = excluded.expires_at
+           pid = excluded.pid, started_at = now(), expires_at = excluded.expires_at, version = excluded.version
          RETURNING epoch`,
-        [ownerId, hostname(), process.pid, fresh],
+        [ownerId, hostname(), process.pid, fresh, version],
       );
       epoch = result.rows[0]?.epoch ?? 0;
     },

@@ -1,10 +1,12 @@
 import { alertOperations } from '#lib/control/alert/operations';
+import { announcementOperations } from '#lib/control/announcement/operations';
 import { autoTopUpOperations } from '#lib/control/auto-top-up/operations';
 import { callOperations } from '#lib/control/call/operations';
 import { catalogueOperations } from '#lib/control/catalogue/operations';
 import { creditOperations } from '#lib/control/credit/operations';
 import type { Operation } from '#lib/control/declare';
 import { demoOperations } from '#lib/control/demo/operations';
+import { fleetOperations } from '#lib/control/fleet/operations';
 import { incidentOperations } from '#lib/control/incident/operations';
 import { invitationOperations } from '#lib/control/invitation/operations';
 import { keyOperations } from '#lib/control/key/operations';
@@ -25,6 +27,7 @@ import { usageOperations } from '#lib/control/usage/operations';
 import { userOperations } from '#lib/control/user/operations';
 import { ownOperations } from '#lib/control/user/own';
 import { sessionOperations } from '#lib/control/user/sessions';
+import { verificationOperations } from '#lib/control/verification/operations';
 import { webhookOperations } from '#lib/control/webhook/operations';
 import { workspaceOperations } from '#lib/control/workspace/operations';
 
@@ -61,4 +64,7 @@ export const operations: readonly Operation[] = [
   ...demoOperations,
   ...statusOperations,
   ...incidentOperations,
+  ...announcementOperations,
+  ...fleetOperations,
+  ...verificationOperations,
 ];

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Payments } from '#lib/billing/payments/client';
 import { readHealth } from '#lib/command/live/offers';
 import type { ControlHost } from '#lib/control/run';
@@ -22,6 +23,7 @@ export function controlOf(
     | 'signUpCreditNano'
     | 'signUpCreditDays'
     | 'databaseUrl'
+    | 'settlement'
   >,
   db: Db,
   running: Pick<GatewayProcess, 'pollNow' | 'runtime'>,
@@ -34,6 +36,7 @@ export function controlOf(
     sealingKey: sealingKeysOf(env),
     accounts: accountsOf(env),
     payments,
+    ...(env.settlement === 'database' ? {} : { journalDir: join(env.dataDir, 'journal') }),
     catalogue: () => running.runtime.catalogue(),
     limitUse: (keyId) => readLimitUse(env.dataDir, keyId),
     health: () => readHealth(env.dataDir),

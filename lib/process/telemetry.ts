@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { getRuntime } from '#lib/gateway/runtime';
+import { ownVersion } from '#lib/process/books/own-version';
 import type { CloseEntry } from '#lib/settlement/entry';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import { type Exporter, startExporter } from '#lib/telemetry/exporter';
@@ -53,13 +53,6 @@ export function openTelemetry(
       }
     },
   };
-}
-
-function ownVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const found: unknown = JSON.parse(text);
-  const named = typeof found === 'object' && found !== null && 'version' in found;
-  return named && typeof found.version === 'string' ? found.version : 'unknown';
 }
 
 const defaultPorts: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fdatasync,
   fdatasyncSync,
   fstatSync,
@@ -8,6 +9,7 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -34,6 +36,17 @@ export interface JournalFile {
 function readJournalName(name: string): { ownerId: string; number: number } | null {
   const match = /^([0-9a-f-]{36})-(\d+)\.log$/.exec(name);
   return match ? { ownerId: match[1] ?? '', number: Number(match[2]) } : null;
+}
+
+/** Every journal file of a directory with its owner and size; nothing when it does not exist. */
+export function listJournalFiles(dir: string): { ownerId: string; bytes: number }[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir).flatMap((name) => {
+    const ownerId = readJournalName(name)?.ownerId;
+    // It may be deleted at that moment.
+    const found = statSync(join(dir, name), { throwIfNoEntry: false });
+    return ownerId === undefined || found === undefined ? [] : [{ ownerId, bytes: found.size }];
+  });
 }
 
 /** The files of one owner: one is written, older ones wait until nothing in them is needed. */

@@ -152,4 +152,26 @@ test.describe('in both themes, on a phone and on a desk', () => {
       await expectAccessibleInEachLook(page);
     }
   });
+
+  test('the operator area and the status page are accessible', async ({ page, home, db }) => {
+    await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
+    for (const path of [
+      'workspaces',
+      `workspaces/${home.slug}`,
+      'announcements',
+      'incidents',
+      'health',
+      'fleet',
+      'ledger',
+      'payments',
+      'charges',
+    ]) {
+      await page.goto(`/operator/${path}`);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await expectAccessibleInEachLook(page);
+    }
+    await page.goto('/status');
+    await expect(page.getByRole('heading', { level: 1, name: 'Status' })).toBeVisible();
+    await expectAccessibleInEachLook(page);
+  });
 });

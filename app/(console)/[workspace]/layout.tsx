@@ -1,18 +1,21 @@
 import type { ReactNode } from 'react';
 import { DemoBanner } from '#components/demo/demo-banner';
 import { VerifyBanner } from '#components/profile/verify-banner';
+import { Announcements } from '#components/shell/announcements';
 import { BalanceChip } from '#components/shell/balance-chip';
 import { Shell } from '#components/shell/shell';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
 import { showMoney } from '#lib/console/show/money';
+import { readAnnouncements } from '#lib/console/team/announcements';
 import { isOperator } from '#lib/control/actor';
 import { ask } from '#lib/control/run';
 import { listOwnWorkspaces } from '#lib/control/user/own';
 import { parseUsd } from '#lib/money';
 import { requestVerificationAction } from '../../(account)/account/actions';
 import { removeDemoAction } from './demo/actions';
+import { putAwayAction } from './put-away-action';
 
 interface WorkspaceLayoutProps {
   children: ReactNode;
@@ -45,6 +48,7 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
         />
       }
     >
+      <Announcements announcements={await readAnnouncements(actor)} onPutAway={putAwayAction} />
       {unverified ? (
         <VerifyBanner email={user.email} mails={env.mails === true} request={requestVerificationAction} />
       ) : null}

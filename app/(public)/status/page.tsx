@@ -50,20 +50,14 @@ export default async function StatusPage() {
           <IncidentList incidents={open} />
         </Section>
       ) : null}
-      <Section title="Gateway">
-        <ul>
+      <Section title="Gateway and providers">
+        <ul className="grid divide-y">
           <ComponentRow component={gateway} latency="Added to a call" />
+          {providers.map((one) => (
+            <ComponentRow key={one.id} component={one} latency="First byte" />
+          ))}
         </ul>
       </Section>
-      {providers.length > 0 ? (
-        <Section title="Providers">
-          <ul className="grid divide-y">
-            {providers.map((one) => (
-              <ComponentRow key={one.id} component={one} latency="First byte" />
-            ))}
-          </ul>
-        </Section>
-      ) : null}
       <Section title="Past incidents" note="90 days">
         {past.length > 0 ? (
           <IncidentList incidents={past} />

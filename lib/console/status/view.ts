@@ -113,6 +113,11 @@ export function viewStatus(status: Measured, nowMs: number): StatusView {
   };
 }
 
+/** Incidents by themselves; what they affect is named by its id. Pure. */
+export function viewIncidents(incidents: readonly Incident[]): IncidentView[] {
+  return incidents.map((one) => incidentView(one, new Map([['gateway', 'Gateway']])));
+}
+
 /** In one sentence: the gateway counts most, then what providers do. */
 function headOf({ gateway, providers }: Measured): StatusView['head'] {
   const troubled = providers.filter(({ state }) => state === 'degraded' || state === 'down');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { shownCall } from '#lib/control/call/detail';
 import { callFilters } from '#lib/control/call/filters';
 import { getCall, pageOfCalls } from '#lib/control/call/find';
+import { listFlagged } from '#lib/control/call/flagged';
 import { byAnyId, type Counted, countCalls, mostCounted } from '#lib/control/call/search';
 import { fromLast, lastField, searched, settledAfter } from '#lib/control/call/span';
 import { read } from '#lib/control/declare';
@@ -80,4 +81,4 @@ function shownCount({ costNano, ...counted }: Counted): z.output<typeof countedC
   return { ...counted, cost: costNano === null ? null : formatUsd(costNano) };
 }
 
-export const callOperations = [showCall, listCalls];
+export const callOperations = [showCall, listCalls, listFlagged];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Context, change, create, read, type State } from '#lib/control/declare';
+import { change, create, read, type State } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { choice, id as idField, isUuid, name, time, wordList, words } from '#lib/control/field/kinds';
 import { limitOf, pageOf, paging, placeOf, placeText } from '#lib/control/field/paging';
@@ -51,9 +51,8 @@ export const createIncident = create({
   http: [{ method: 'POST', path: incidents }],
   line: {},
   text: ({ id }) => `incident ${id} is on the status page`,
-  run: async (context, { title, impact, text: first, affects = ['gateway'], startedAt }) => {
-    const { store, nowMs } = context;
-    await checkAffected(context, affects);
+  run: async ({ store, nowMs }, { title, impact, text: first, affects = ['gateway'], startedAt }) => {
+    await checkAffected(store, affects);
     if (startedAt && startedAt.getTime() > nowMs) {
       throw badInput('startedAt', 'this moment is still to come; an incident has begun');
     }
@@ -67,11 +66,12 @@ export const createIncident = create({
   },
 });
 
-/** Only what is a provider or the gateway shows where it belongs. */
-async function checkAffected(context: Context<'gateway'>, affects: readonly string[]): Promise<void> {
+/** Only what is a provider or the gateway shows where it belongs. @throws ControlRefused. */
+async function checkAffected({ prisma }: Store, affects: readonly string[]): Promise<void> {
   if (affects.length === 0) throw badInput('affects', 'name what it affects, such as gateway');
-  const { providers } = await context.catalogue();
-  const unknown = affects.find((one) => one !== 'gateway' && !providers.has(one));
+  const found = await prisma.provider.findMany({ where: { id: { in: [...affects] } }, select: { id: true } });
+  const known = new Set(['gateway', ...found.map(({ id }) => id)]);
+  const unknown = affects.find((one) => !known.has(one));
   if (unknown === undefined) return;
   throw badInput(
     'affects',

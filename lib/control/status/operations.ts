@@ -100,7 +100,7 @@ export const showStatus = read({
 
 function lineOf({ name, state, availability, latencyMs }: StatusComponent): string {
   const share = availability === null ? 'no data yet' : `${Math.floor(availability * 10_000) / 100} %`;
-  return `${name}: ${state}, ${share}${latencyMs ? `, ${Math.round(latencyMs.p50)} ms` : ''}`;
+  return `${name}: ${state}, ${share}${latencyMs ? `, ${Number(latencyMs.p50.toFixed(1))} ms` : ''}`;
 }
 
 export const statusOperations = [showStatus];

@@ -9,6 +9,7 @@ import { listTopUpRows, readTopUp, topUp } from '#lib/control/top-up/find';
 import { checkoutOf, paymentsOf } from '#lib/control/top-up/page';
 import { openPortal } from '#lib/control/top-up/portal';
 import { reconcileBilling } from '#lib/control/top-up/reconcile';
+import { showBillingState } from '#lib/control/top-up/state';
 import { formatUsd } from '#lib/money';
 
 /** Cents (contract: money/top-up-order). */
@@ -101,4 +102,11 @@ export const listTopUps = read({
     ),
 });
 
-export const topUpOperations = [createTopUp, showTopUp, listTopUps, openPortal, reconcileBilling];
+export const topUpOperations = [
+  createTopUp,
+  showTopUp,
+  listTopUps,
+  openPortal,
+  reconcileBilling,
+  showBillingState,
+];

@@ -3,6 +3,7 @@ import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
 import type { Books, BooksParts } from '#lib/process/books/books';
 import { settleLeftovers } from '#lib/process/books/leftovers';
+import { ownVersion } from '#lib/process/books/own-version';
 import { openTelemetry } from '#lib/process/telemetry';
 import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
@@ -51,7 +52,7 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
   const coordinator = createCoordinator({
     clock,
     shared: parts.shared,
-    money: createMoneyStore(db, ownerId),
+    money: createMoneyStore(db, ownerId, ownVersion()),
     flushSettlement: () => drain.drainNow(),
     report: (error) => report(error, null),
   });

@@ -1,0 +1,8 @@
+'use server';
+
+import { operationAction } from '#lib/console/operation';
+import { createAnnouncement, endAnnouncement } from '#lib/control/announcement/operations';
+
+export const createAnnouncementAction = operationAction(createAnnouncement);
+
+export const endAnnouncementAction = operationAction(endAnnouncement);

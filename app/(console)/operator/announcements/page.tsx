@@ -1,0 +1,71 @@
+import type { Metadata } from 'next';
+import { InnerTable } from '#components/fleet/inner-table';
+import { PlainForm } from '#components/fleet/plain-form';
+import { SureButton } from '#components/fleet/sure-button';
+import { When } from '#components/fleet/when';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { formOf } from '#lib/console/form';
+import { readForOperator } from '#lib/console/operator';
+import { createAnnouncement, listAnnouncements } from '#lib/control/announcement/operations';
+import { createAnnouncementAction, endAnnouncementAction } from './actions';
+
+export const metadata: Metadata = { title: 'Announcements' };
+
+const states = { planned: 'Planned', shown: 'Shown', over: 'Over' } as const;
+const tones = { planned: 'info', shown: 'good', over: 'neutral' } as const;
+const columns = ['Text', 'State', 'Tone', 'From', 'Until', ''].map((title) => ({ title }));
+
+export default async function AnnouncementsPage() {
+  const { data } = await readForOperator(listAnnouncements, { limit: 50 });
+  const nowMs = Date.now();
+  return (
+    <>
+      <PageHead title="Announcements">
+        What stands above every page of the console, for everybody, until each of them puts it away.
+      </PageHead>
+      <Section title="New announcement">
+        <PlainForm
+          fields={formOf(createAnnouncement.fields)}
+          long={['text']}
+          verb={{ idle: 'Announce', pending: 'Announcing…' }}
+          done="The announcement is made"
+          send={createAnnouncementAction}
+        />
+      </Section>
+      <Section title="Announcements" note="The newest 50">
+        <InnerTable
+          label="Announcements"
+          columns={columns}
+          none="None was made yet."
+          rows={data.map(({ id, text, state, tone, from, until }) => ({
+            id,
+            cells: [
+              <span key="text" className="block min-w-52 max-w-md leading-5 [overflow-wrap:anywhere]">
+                {text}
+              </span>,
+              <Badge key="state" tone={tones[state]} dot>
+                {states[state]}
+              </Badge>,
+              tone === 'warning' ? 'Warning' : 'Info',
+              <When key="from" iso={from} nowMs={nowMs} />,
+              until === null ? 'Until it is ended' : <When key="until" iso={until} nowMs={nowMs} />,
+              state === 'over' ? null : (
+                <SureButton
+                  key="end"
+                  label="End"
+                  spoken={`End: ${text.slice(0, 60)}`}
+                  question={null}
+                  input={{ id }}
+                  done="The announcement is over"
+                  act={endAnnouncementAction}
+                />
+              ),
+            ],
+          }))}
+        />
+      </Section>
+    </>
+  );
+}

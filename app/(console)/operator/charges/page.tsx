@@ -1,0 +1,124 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { InnerTable } from '#components/fleet/inner-table';
+import { When } from '#components/fleet/when';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { classNames } from '#components/ui/class-names';
+import { listAddress } from '#lib/console/list-address';
+import { readForOperator } from '#lib/console/operator';
+import { exactMoney, showCount, showMoney } from '#lib/console/show/money';
+import { listFlagged } from '#lib/control/call/flagged';
+
+export const metadata: Metadata = { title: 'Flagged charges' };
+
+const here = '/operator/charges';
+const views = [
+  { flag: undefined, label: 'All' },
+  { flag: 'usage_anomaly', label: 'Usage anomaly' },
+  { flag: 'unpriced_tier', label: 'Unpriced tier' },
+] as const;
+const columns = [
+  { title: 'Call' },
+  { title: 'Workspace' },
+  { title: 'Model' },
+  { title: 'Flag' },
+  { title: 'Claimed' },
+  { title: 'Charged', right: true },
+];
+
+interface ChargesPageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function ChargesPage({ searchParams }: ChargesPageProps) {
+  const query = await searchParams;
+  const [flag, after] = [[query.flag].flat()[0], [query.after].flat()[0]];
+  const { data, next } = await readForOperator(listFlagged, { flag, after, limit: 50 });
+  const nowMs = Date.now();
+  const texts = flag === undefined ? {} : { flag };
+  return (
+    <>
+      <PageHead title="Flagged charges">
+        What providers claimed that does not fit the catalogue. An anomaly is charged up to what the model can
+        do, an unpriced tier at the base price; the catalogue’s entry or the provider is wrong.
+      </PageHead>
+      <nav aria-label="Flags" className="flex flex-wrap gap-1">
+        {views.map((view) => (
+          <Link
+            key={view.label}
+            href={view.flag === undefined ? here : listAddress(here, { flag: view.flag })}
+            aria-current={view.flag === flag ? 'page' : undefined}
+            className={classNames(
+              'flex h-8 items-center rounded-md px-2.5 text-muted hover:bg-hover hover:text-ink',
+              view.flag === flag && 'bg-hover font-medium text-ink',
+            )}
+          >
+            {view.label}
+          </Link>
+        ))}
+      </nav>
+      <Section title="Charges">
+        <InnerTable
+          label="Charges"
+          columns={columns}
+          none="No charge is flagged: what providers claim fits the catalogue."
+          rows={data.map((charge) => ({
+            id: `${charge.call} ${charge.of}`,
+            cells: [
+              <span key="call" className="grid">
+                <Link
+                  href={`/${charge.workspace}/logs/${charge.call}`}
+                  prefetch={false}
+                  className="font-mono text-xs underline-offset-2 hover:underline"
+                >
+                  {charge.call.slice(0, 13)}…
+                </Link>
+                <span className="text-muted text-xs">
+                  {charge.of === 'call' ? null : `${charge.of}, `}
+                  <When iso={charge.at} nowMs={nowMs} />
+                </span>
+              </span>,
+              <Link
+                key="workspace"
+                href={`/operator/workspaces/${charge.workspace}`}
+                prefetch={false}
+                className="underline-offset-2 hover:underline"
+              >
+                {charge.workspace}
+              </Link>,
+              <span key="model" className="block min-w-36 [overflow-wrap:anywhere]">
+                {charge.model ?? '–'}
+                <span className="block text-muted text-xs">{charge.provider}</span>
+              </span>,
+              <span key="flags" className="flex flex-wrap gap-1">
+                {charge.flags.map((one) => (
+                  <Badge key={one} tone="warn">
+                    {one}
+                  </Badge>
+                ))}
+              </span>,
+              <span key="claimed" className="block min-w-40 text-xs leading-5">
+                {Object.entries(charge.claimed)
+                  .map(([name, count]) => `${name} ${showCount(count)}`)
+                  .join(', ') || '–'}
+              </span>,
+              <span key="cost" title={exactMoney(charge.cost)}>
+                {showMoney(charge.cost)}
+              </span>,
+            ],
+          }))}
+        />
+      </Section>
+      <PagesNav
+        label="Pages of the flagged charges"
+        first={after ? listAddress(here, texts) : null}
+        next={next ? listAddress(here, { ...texts, after: next }) : null}
+      >
+        Of all workspaces but those with demo data, the newest first.
+      </PagesNav>
+    </>
+  );
+}

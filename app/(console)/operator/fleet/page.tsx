@@ -1,0 +1,142 @@
+import type { Metadata } from 'next';
+import { InnerTable } from '#components/fleet/inner-table';
+import { When } from '#components/fleet/when';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { readForOperator } from '#lib/console/operator';
+import { showCount, showMoney } from '#lib/console/show/money';
+import { listJournals } from '#lib/control/fleet/journals';
+import { listLeases, listProcesses } from '#lib/control/fleet/processes';
+
+export const metadata: Metadata = { title: 'Processes' };
+
+const right = true;
+const processColumns = [
+  { title: 'Process' },
+  { title: 'State' },
+  { title: 'Version' },
+  { title: 'Started' },
+  { title: 'Leases', right },
+  { title: 'May spend', right },
+  { title: 'Held', right },
+];
+const leaseColumns = [
+  { title: 'Workspace' },
+  { title: 'Of' },
+  { title: 'Process' },
+  { title: 'May spend', right },
+  { title: 'Held', right },
+  { title: 'Asked back' },
+];
+const journalColumns = [
+  { title: 'Journal of' },
+  { title: 'State' },
+  { title: 'Files', right },
+  { title: 'Bytes', right },
+];
+const asideColumns = ['Record', 'Kind', 'Call', 'File'].map((title) => ({ title }));
+
+export default async function FleetPage() {
+  const [processes, leases, journals] = await Promise.all([
+    readForOperator(listProcesses),
+    readForOperator(listLeases),
+    readForOperator(listJournals),
+  ]);
+  const nowMs = Date.now();
+  const versions = new Set(processes.data.flatMap(({ alive, version }) => (alive ? (version ?? '?') : [])));
+  const state = (alive: boolean) => (
+    <Badge key="state" tone={alive ? 'good' : 'warn'} dot>
+      {alive ? 'Running' : 'Not heard of'}
+    </Badge>
+  );
+  return (
+    <>
+      <PageHead title="Processes">
+        The gateway processes of all machines, what each may spend by itself, and what waits in their
+        journals.
+      </PageHead>
+      <Section
+        title="Processes"
+        note={versions.size > 1 ? `${versions.size} versions at once: ${[...versions].join(', ')}` : null}
+      >
+        <InnerTable
+          label="Processes"
+          columns={processColumns}
+          none="No process with a journal is running. Those that settle by the database alone are not listed."
+          rows={processes.data.map((one) => ({
+            id: one.id,
+            cells: [
+              <span key="process" className="grid min-w-32">
+                <span className="font-medium [overflow-wrap:anywhere]">{one.machine}</span>
+                <span className="text-muted text-xs">process {one.pid}</span>
+              </span>,
+              state(one.alive),
+              one.version ?? 'unknown',
+              <When key="started" iso={one.startedAt} nowMs={nowMs} />,
+              one.leases,
+              showMoney(one.granted),
+              showMoney(one.held),
+            ],
+          }))}
+        />
+      </Section>
+      <Section title="Leases" note={`The largest ${leases.data.length} of ${showCount(leases.all)}`}>
+        <InnerTable
+          label="Leases"
+          columns={leaseColumns}
+          none="No money is leased: no workspace has called lately."
+          rows={leases.data.map((lease) => ({
+            id: `${lease.process} ${lease.kind} ${lease.key ?? lease.workspace}`,
+            cells: [
+              lease.workspace ?? 'unknown',
+              lease.kind === 'key' ? `caps of key ${lease.key?.slice(0, 13) ?? '?'}…` : 'funds',
+              `${lease.machine}, ${lease.pid}${lease.alive ? '' : ' (not heard of)'}`,
+              showMoney(lease.granted),
+              showMoney(lease.held),
+              lease.recalledAt === null ? 'No' : <When key="recalled" iso={lease.recalledAt} nowMs={nowMs} />,
+            ],
+          }))}
+        />
+      </Section>
+      <Section title="Journals" note="On the machine that shows this page">
+        <InnerTable
+          label="Journals"
+          columns={journalColumns}
+          none={journals.kept ? 'No journal file is here.' : 'This process keeps no journal.'}
+          rows={journals.data.map((one) => ({
+            id: one.process,
+            cells: [
+              <code key="process" className="font-mono text-xs">
+                {one.process}
+              </code>,
+              state(one.alive),
+              one.files,
+              showCount(one.bytes),
+            ],
+          }))}
+        />
+      </Section>
+      {journals.setAsideAll > 0 ? (
+        <Section
+          title="Records that could not be posted"
+          note={`${journals.setAside.length} of ${showCount(journals.setAsideAll)}`}
+        >
+          <InnerTable
+            label="Records that could not be posted"
+            columns={asideColumns}
+            none=""
+            rows={journals.setAside.map((one, place) => ({
+              id: `${one.file} ${place}`,
+              cells: [one.record ?? 'unknown', one.kind, one.call ?? 'unknown', one.file],
+            }))}
+          />
+          <p className="border-t px-4 py-3 text-muted text-xs leading-5">
+            A rejected record is tried again at the next start. A damaged one stays in its file, which is
+            deleted when it is dealt with.
+          </p>
+        </Section>
+      ) : null}
+    </>
+  );
+}

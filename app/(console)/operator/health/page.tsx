@@ -1,0 +1,100 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { InnerTable } from '#components/fleet/inner-table';
+import { When } from '#components/fleet/when';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { readForOperator } from '#lib/console/operator';
+import { showCount } from '#lib/console/show/money';
+import { showAgo, showSpan } from '#lib/console/show/time';
+import { type FleetOffer, showFleetHealth } from '#lib/control/fleet/health';
+
+export const metadata: Metadata = { title: 'Health of offers' };
+
+const states = {
+  'set aside': { text: 'Set aside', tone: 'bad' },
+  probing: { text: 'Probing', tone: 'warn' },
+  'in service': { text: 'In service', tone: 'good' },
+  untried: { text: 'Not tried', tone: 'neutral' },
+} as const;
+const columns = [
+  { title: 'Offer' },
+  { title: 'Breaker' },
+  { title: 'Failing', right: true },
+  { title: 'First byte', right: true },
+  { title: 'Running', right: true },
+  { title: 'Last errors' },
+];
+
+export default async function HealthPage() {
+  const { processes, calls, data } = await readForOperator(showFleetHealth);
+  const nowMs = Date.now();
+  return (
+    <>
+      <PageHead title="Health of offers">
+        Offers that were tried or have failed lately, those in trouble first. A breaker sets an offer aside
+        after 5 failures in a row and tries it again by itself.
+      </PageHead>
+      <Section
+        title="Offers"
+        note={`${processes === 1 ? '1 process' : `${processes} processes`} of this machine, errors of the newest ${showCount(calls)} calls`}
+      >
+        <InnerTable
+          label="Offers"
+          columns={columns}
+          none={
+            processes === 0
+              ? 'No process of this machine answered, and no call has failed lately.'
+              : 'No offer was tried since the start, and no call has failed lately.'
+          }
+          rows={data.map((offer) => ({
+            id: `${offer.model} ${offer.provider}`,
+            cells: [
+              <span key="offer" className="block min-w-40">
+                <span className="block font-medium [overflow-wrap:anywhere]">{offer.model}</span>
+                <span className="text-muted text-xs">{offer.provider}</span>
+              </span>,
+              <span key="state" className="grid justify-items-start gap-0.5">
+                <Badge tone={states[offer.state].tone} dot>
+                  {states[offer.state].text}
+                </Badge>
+                {offer.until ? (
+                  <span className="text-muted text-xs">back {showAgo(Date.parse(offer.until), nowMs)}</span>
+                ) : null}
+              </span>,
+              offer.state === 'untried' ? '–' : `${Math.round(offer.errorRate * 100)} %`,
+              offer.firstByteMs === null ? '–' : showSpan(offer.firstByteMs),
+              offer.running,
+              <Errors key="errors" errors={offer.errors} nowMs={nowMs} />,
+            ],
+          }))}
+        />
+      </Section>
+    </>
+  );
+}
+
+function Errors({ errors, nowMs }: { errors: FleetOffer['errors']; nowMs: number }) {
+  if (errors.length === 0) return <span className="text-muted">None</span>;
+  return (
+    <ul className="grid min-w-48 gap-0.5 text-xs leading-5">
+      {errors.map(({ call, at, status, error }) => (
+        <li key={`${call} ${status} ${error}`}>
+          <Link
+            href={`/operator/calls/${call}`}
+            prefetch={false}
+            className="font-mono underline-offset-2 hover:underline"
+          >
+            {status ?? 'no answer'}
+          </Link>
+          {error ? <span className="[overflow-wrap:anywhere]"> {error}</span> : null}
+          <span className="text-muted">
+            {' '}
+            <When iso={at} nowMs={nowMs} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,10 @@
+'use server';
+
+import { operationAction } from '#lib/console/operation';
+import { createIncident, resolveIncident, updateIncident } from '#lib/control/incident/operations';
+
+export const createIncidentAction = operationAction(createIncident);
+
+export const updateIncidentAction = operationAction(updateIncident);
+
+export const resolveIncidentAction = operationAction(resolveIncident);

@@ -1,0 +1,92 @@
+import type { Metadata } from 'next';
+import { Facts } from '#components/fleet/facts';
+import { ReadAgain } from '#components/fleet/read-again';
+import { SureButton } from '#components/fleet/sure-button';
+import { When } from '#components/fleet/when';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { readForOperator } from '#lib/console/operator';
+import { exactMoney } from '#lib/console/show/money';
+import { showSpan } from '#lib/console/show/time';
+import { showVerification } from '#lib/control/verification/operations';
+import { startVerificationAction } from './actions';
+
+export const metadata: Metadata = { title: 'Ledger' };
+
+export default async function LedgerPage() {
+  const { running, last } = await readForOperator(showVerification);
+  const nowMs = Date.now();
+  const verdict = last === null ? 'Not done yet' : last.error ? 'Failed' : last.ok ? 'All hold' : 'Broken';
+  return (
+    <>
+      <PageHead
+        title="Ledger"
+        action={
+          <SureButton
+            label={running ? 'Verifying…' : 'Verify the ledger'}
+            question={null}
+            disabled={running}
+            input={{}}
+            done="The verification has begun"
+            act={startVerificationAction}
+          />
+        }
+      >
+        Compares every posting with the calls, jobs and payments that it is made of, beside the running
+        gateway. On a large log it takes minutes; you may leave this page.
+      </PageHead>
+      {running ? (
+        <p role="status" className="rounded-lg bg-info-soft px-4 py-3 text-info leading-5">
+          The ledger is being verified. This page shows the result when it is there.
+          <ReadAgain everyMs={2_000} />
+        </p>
+      ) : null}
+      <Section title="Last verification">
+        <Facts
+          facts={[
+            [
+              'Result',
+              <Badge key="result" tone={last === null ? 'neutral' : last.ok ? 'good' : 'bad'} dot>
+                {verdict}
+              </Badge>,
+            ],
+            ['When', <When key="when" iso={last?.endedAt ?? null} nowMs={nowMs} />],
+            ['Took', last === null ? '–' : showSpan(last.tookMs)],
+            ['Charged above holds, all together', last === null ? '–' : exactMoney(last.overHold)],
+          ]}
+        />
+        {last?.error ? (
+          <p className="border-t px-4 py-3 text-bad leading-5 [overflow-wrap:anywhere]">
+            It could not be done: {last.error}
+          </p>
+        ) : null}
+      </Section>
+      {last !== null && last.checks.length > 0 ? (
+        <Section title="Invariants" note={`${last.checks.length} checked`}>
+          <ul className="grid divide-y">
+            {last.checks.map(({ name, rows, broken }) => (
+              <li key={name} className="grid gap-2 px-4 py-2.5">
+                <div className="flex items-center justify-between gap-4">
+                  <span className="min-w-0 [overflow-wrap:anywhere]">{name}</span>
+                  <Badge tone={broken === 0 ? 'good' : 'bad'} dot>
+                    {broken === 0 ? 'Holds' : `Broken by ${broken === 100 ? '100 or more' : broken}`}
+                  </Badge>
+                </div>
+                {rows.length > 0 ? (
+                  <ul className="grid gap-1 font-mono text-xs leading-5">
+                    {rows.map((row) => (
+                      <li key={JSON.stringify(row)} className="[overflow-wrap:anywhere]">
+                        {JSON.stringify(row)}
+                      </li>
+                    ))}
+                  </ul>
+                ) : null}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      ) : null}
+    </>
+  );
+}

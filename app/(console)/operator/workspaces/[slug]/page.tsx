@@ -1,0 +1,158 @@
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { Facts } from '#components/fleet/facts';
+import { PlainForm } from '#components/fleet/plain-form';
+import { SupportTables } from '#components/fleet/support-tables';
+import { SureButton } from '#components/fleet/sure-button';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { buttonStyle } from '#components/ui/button';
+import { formOf } from '#lib/console/form';
+import { readForPage } from '#lib/console/operation';
+import { requireOperator } from '#lib/console/operator';
+import { exactMoney, showCount } from '#lib/console/show/money';
+import { showDay } from '#lib/console/show/time';
+import { supportRows } from '#lib/console/team/support-rows';
+import { listCalls } from '#lib/control/call/operations';
+import { addCredit } from '#lib/control/credit/operations';
+import { grantCredit, listPromos } from '#lib/control/credit/promo';
+import { listMembers } from '#lib/control/member/operations';
+import { listAudit } from '#lib/control/trail/operations';
+import { showLimits } from '#lib/control/workspace/limits';
+import { showWorkspace } from '#lib/control/workspace/operations';
+import { workspaceSettings } from '#lib/control/workspace/settings';
+import { addCreditAction, grantCreditAction, setWorkspaceAction } from './actions';
+
+export const metadata: Metadata = { title: 'Workspace' };
+
+const { rpm, tpm, concurrency, credit } = workspaceSettings;
+const { amount, reason, expiresAt } = grantCredit.fields;
+const limitFields = formOf({ rpm, tpm, concurrency, credit });
+
+interface SupportPageProps {
+  params: Promise<{ slug: string }>;
+}
+
+/** What an operator needs to help: read as an operator, never as one of the workspace's people. */
+export default async function SupportPage({ params }: SupportPageProps) {
+  await requireOperator();
+  const { slug } = await params;
+  const workspace = await readForPage(showWorkspace, slug, {});
+  if (workspace.slug !== slug && workspace.id !== slug) notFound();
+  const [limits, promos, members, client, server, trail] = await Promise.all([
+    readForPage(showLimits, slug, {}),
+    readForPage(listPromos, slug, { limit: 20 }),
+    readForPage(listMembers, slug, { limit: 50 }),
+    readForPage(listCalls, slug, { status: '4xx', limit: 10 }),
+    readForPage(listCalls, slug, { status: '5xx', limit: 10 }),
+    readForPage(listAudit, slug, { limit: 10 }),
+  ]);
+  const { name, suspended } = workspace;
+  const used = (rate: { used: number; limit: number | null }) =>
+    `${showCount(rate.used)} of ${rate.limit === null ? 'any number' : showCount(rate.limit)}`;
+  return (
+    <>
+      <PageHead
+        title={
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <span className="[overflow-wrap:anywhere]">{name}</span>
+            <Badge tone={suspended ? 'bad' : 'good'} dot>
+              {suspended ? 'Suspended' : 'Active'}
+            </Badge>
+          </span>
+        }
+        action={
+          <div className="flex flex-wrap items-center gap-2">
+            <SureButton
+              label={suspended ? 'Resume' : 'Suspend'}
+              question={suspended ? null : 'Refuse every call of this workspace?'}
+              danger={!suspended}
+              workspace={slug}
+              input={{ suspended: !suspended }}
+              done={suspended ? 'The workspace may call again' : 'The workspace is suspended'}
+              act={setWorkspaceAction}
+            />
+            <a href={`/${workspace.slug}`} className={buttonStyle({ size: 'small' })}>
+              Open its console
+            </a>
+          </div>
+        }
+      >
+        What you see here you see as an operator: you sign in as nobody. Prompts and answers are not stored,
+        and no secret is shown. What you change stands in the audit log of this workspace.
+      </PageHead>
+      <Section title="Funds and limits">
+        <Facts
+          facts={[
+            ['Balance', exactMoney(workspace.balance)],
+            ['Credit beyond it', exactMoney(workspace.credit)],
+            ['Held by running calls', exactMoney(workspace.held)],
+            ['Available', exactMoney(workspace.available)],
+            ['Requests in the last minute', used(limits.requests)],
+            ['Tokens in the last minute', used(limits.tokens)],
+            ['Calls at once', used(limits.atOnce)],
+            ['Budget', workspace.strict ? 'Strict' : 'Usual'],
+            ['Slug', workspace.slug],
+            ['Time zone', workspace.timeZone],
+            [
+              'Log kept',
+              workspace.retentionDays === null ? 'As the gateway' : `${workspace.retentionDays} days`,
+            ],
+            ['Made', showDay(Date.parse(workspace.createdAt), 'UTC')],
+          ]}
+        />
+      </Section>
+      <div className="grid min-w-0 items-start gap-6 lg:grid-cols-3">
+        <Section title="Promo credit" note="Usage spends it first">
+          <PlainForm
+            workspace={slug}
+            fields={formOf({ amount, reason, expiresAt })}
+            verb={{ idle: 'Give promo credit', pending: 'Giving…' }}
+            done="The promo credit is given"
+            send={grantCreditAction}
+          />
+        </Section>
+        <Section title="Line in the ledger" note="Corrects by hand">
+          <PlainForm
+            workspace={slug}
+            fields={formOf(addCredit.fields)}
+            verb={{ idle: 'Post the line', pending: 'Posting…' }}
+            done="The line is in the ledger"
+            send={addCreditAction}
+          />
+        </Section>
+        <Section title="Limits">
+          <PlainForm
+            key={[workspace.rpm, workspace.tpm, workspace.concurrency, workspace.credit].join()}
+            workspace={slug}
+            fields={limitFields}
+            initial={{
+              rpm: String(workspace.rpm ?? ''),
+              tpm: String(workspace.tpm ?? ''),
+              concurrency: String(workspace.concurrency ?? ''),
+              credit: workspace.credit,
+            }}
+            verb={{ idle: 'Save limits', pending: 'Saving…' }}
+            done="The limits are saved"
+            send={setWorkspaceAction}
+          />
+        </Section>
+      </div>
+      <SupportTables
+        {...supportRows(
+          {
+            slug: workspace.slug,
+            promos: promos.data,
+            members: members.data,
+            keys: workspace.keys,
+            refusals: limits.refusals,
+            calls: [...client.data, ...server.data],
+            trail: trail.data,
+          },
+          Date.now(),
+        )}
+      />
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { InnerTable } from '#components/fleet/inner-table';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { Section } from '#components/section';
+import { Badge } from '#components/ui/badge';
+import { Button } from '#components/ui/button';
+import { Input } from '#components/ui/input';
+import { listAddress } from '#lib/console/list-address';
+import { readForOperator } from '#lib/console/operator';
+import { exactMoney, showCount, showMoney } from '#lib/console/show/money';
+import { showDay } from '#lib/console/show/time';
+import { listAllWorkspaces } from '#lib/control/workspace/operations';
+
+export const metadata: Metadata = { title: 'Workspaces' };
+
+const here = '/operator/workspaces';
+const right = true;
+const columns = [
+  { title: 'Workspace' },
+  { title: 'State' },
+  { title: 'Balance', right },
+  { title: 'Available', right },
+  { title: 'Held', right },
+  { title: 'Requests/min', right },
+  { title: 'Tokens/min', right },
+  { title: 'At once', right },
+  { title: 'Made', right },
+];
+
+interface WorkspacesPageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function WorkspacesPage({ searchParams }: WorkspacesPageProps) {
+  const query = await searchParams;
+  const [search, after] = [[query.search].flat()[0] || undefined, [query.after].flat()[0]];
+  const { data, next } = await readForOperator(listAllWorkspaces, { search, after, limit: 50 });
+  const texts = search === undefined ? {} : { search };
+  const limit = (value: number | null) => (value === null ? 'None' : showCount(value));
+  return (
+    <>
+      <PageHead title="Workspaces">
+        Everybody who calls through this gateway, with what they have and how much they may.
+      </PageHead>
+      <search>
+        <form action={here} className="flex max-w-md gap-2">
+          <Input
+            name="search"
+            type="search"
+            aria-label="Search workspaces"
+            placeholder="Name, slug or id"
+            defaultValue={search}
+          />
+          <Button type="submit">Search</Button>
+        </form>
+      </search>
+      <Section title="Workspaces">
+        <InnerTable
+          label="Workspaces"
+          columns={columns}
+          none={search === undefined ? 'There is no workspace yet.' : 'No workspace matches.'}
+          rows={data.map((one) => ({
+            id: one.id,
+            cells: [
+              <span key="name" className="grid min-w-40">
+                <Link
+                  href={`${here}/${one.slug}`}
+                  prefetch={false}
+                  className="font-medium underline-offset-2 [overflow-wrap:anywhere] hover:underline"
+                >
+                  {one.name}
+                </Link>
+                <code className="font-mono text-muted text-xs">{one.slug}</code>
+              </span>,
+              <Badge key="state" tone={one.suspended ? 'bad' : 'good'} dot>
+                {one.suspended ? 'Suspended' : 'Active'}
+              </Badge>,
+              ...[one.balance, one.available, one.held].map((usd, at) => (
+                <span key={['balance', 'available', 'held'][at]} title={exactMoney(usd)}>
+                  {showMoney(usd)}
+                </span>
+              )),
+              limit(one.rpm),
+              limit(one.tpm),
+              limit(one.concurrency),
+              showDay(Date.parse(one.createdAt), 'UTC'),
+            ],
+          }))}
+        />
+      </Section>
+      <PagesNav
+        label="Pages of the workspaces"
+        first={after ? listAddress(here, texts) : null}
+        next={next ? listAddress(here, { ...texts, after: next }) : null}
+      >
+        The newest first. Deleted ones are not listed.
+      </PagesNav>
+    </>
+  );
+}

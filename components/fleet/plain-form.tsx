@@ -1,0 +1,152 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useId, useRef, useState, useTransition } from 'react';
+import { SignInAgain } from '#components/account/sign-in-again';
+import { type Answer, noAnswer } from '#components/form/answer';
+import { Button } from '#components/ui/button';
+import { classNames } from '#components/ui/class-names';
+import { inputStyle } from '#components/ui/input';
+import { toast } from '#components/ui/toaster';
+import type { FormField } from '#lib/console/form';
+
+interface PlainFormProps {
+  /** Slug of the workspace that it is about; '' for the gateway. */
+  workspace?: string;
+  fields: readonly FormField[];
+  /** Fields in which more than a line is written. */
+  long?: readonly string[];
+  /** What the boxes hold at first, by field. */
+  initial?: Readonly<Record<string, string>>;
+  /** What is sent besides: the id of the thing. */
+  besides?: Readonly<Record<string, string>>;
+  verb: { readonly idle: string; readonly pending: string };
+  /** Said when it is done. */
+  done: string;
+  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+}
+
+interface Fault {
+  readonly field: string | null;
+  readonly message: string;
+  readonly signedOut: boolean;
+}
+
+/** The fields of an operation in the browser's own controls, so that a page with several forms loads little script. */
+export function PlainForm(props: PlainFormProps) {
+  const { workspace = '', fields, long = [], initial = {}, besides = {}, verb, done, send } = props;
+  const router = useRouter();
+  const [fault, setFault] = useState<Fault | null>(null);
+  const [pending, startTransition] = useTransition();
+  const form = useRef<HTMLFormElement>(null);
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const given = fields.flatMap(({ name, kind }) => {
+      const text = String(data.get(name) ?? '').trim();
+      if (kind !== 'moment' || text === '') return [[name, text]];
+      const at = new Date(text);
+      return [[name, Number.isNaN(at.getTime()) ? text : at.toISOString()]];
+    });
+    startTransition(async () => {
+      const answer = await send(workspace, { ...Object.fromEntries(given), ...besides }).catch(() => null);
+      if (!answer?.ok) {
+        setFault(answer ?? { field: null, message: noAnswer, signedOut: false });
+        return;
+      }
+      setFault(null);
+      toast.success(done);
+      form.current?.reset();
+      router.refresh();
+    });
+  }
+
+  const faulty = fields.find(({ name }) => name === fault?.field?.split('.')[0]);
+  return (
+    <form ref={form} onSubmit={submit} noValidate className="@container p-4">
+      <div className="grid gap-3 @md:grid-cols-2">
+        {fault && !faulty ? (
+          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5 @md:col-span-2">
+            {fault.message}
+            {fault.signedOut ? <SignInAgain /> : null}
+          </p>
+        ) : null}
+        {fields.map((field) => (
+          <PlainField
+            key={field.name}
+            field={field}
+            long={long.includes(field.name)}
+            initial={initial[field.name] ?? ''}
+            error={faulty === field ? (fault?.message ?? null) : null}
+          />
+        ))}
+        <div className="@md:col-span-2">
+          <Button type="submit" tone="primary" disabled={pending}>
+            {pending ? verb.pending : verb.idle}
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+interface PlainFieldProps {
+  field: FormField;
+  long: boolean;
+  initial: string;
+  error: string | null;
+}
+
+function PlainField({ field, long, initial, error }: PlainFieldProps) {
+  const id = useId();
+  const { name, kind, label, help, choices, required, example, empty } = field;
+  const note = error ?? help;
+  const control = {
+    id,
+    name,
+    required,
+    defaultValue: initial,
+    'aria-invalid': error !== null,
+    ...(note ? { 'aria-describedby': `${id}-note` } : {}),
+    className: classNames(inputStyle, long && 'h-auto py-2 leading-5'),
+  };
+  const placeholder = empty ?? (required ? (example ?? undefined) : undefined);
+  return (
+    <div className={classNames('grid content-start gap-1.5', long && '@md:col-span-2')}>
+      <label htmlFor={id} className="font-medium text-[0.8125rem] text-ink leading-5">
+        {label}
+        {required ? null : <span className="font-normal text-muted"> (optional)</span>}
+      </label>
+      {kind === 'choice' ? (
+        <select {...control} defaultValue={initial || (required ? choices[0] : '')}>
+          {required ? null : <option value="">–</option>}
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {choice}
+            </option>
+          ))}
+        </select>
+      ) : long ? (
+        <textarea rows={3} placeholder={placeholder} {...control} />
+      ) : (
+        <input
+          type={kind === 'moment' ? 'datetime-local' : 'text'}
+          autoComplete="off"
+          {...(kind === 'money' || kind === 'count' ? { inputMode: 'decimal' as const } : {})}
+          placeholder={placeholder}
+          {...control}
+        />
+      )}
+      {note ? (
+        <p
+          id={`${id}-note`}
+          className={`text-[0.8125rem] leading-5 ${error === null ? 'text-muted' : 'text-bad'}`}
+          {...(error === null ? {} : { role: 'alert' })}
+        >
+          {note}
+        </p>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+'use client';
+
+import { useState } from 'react';
+import type { Answer } from '#components/form/answer';
+import { useChange } from '#components/form/use-change';
+import { Button } from '#components/ui/button';
+
+interface SureButtonProps {
+  /** What the button says, and what it is about for those who only hear it. */
+  label: string;
+  spoken?: string;
+  /** Asked in its place before it is done; null: one press is enough. */
+  question: string | null;
+  danger?: boolean;
+  disabled?: boolean;
+  /** Slug of the workspace that it is about; '' for the gateway. */
+  workspace?: string;
+  input: Readonly<Record<string, unknown>>;
+  done: string;
+  act(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+}
+
+/** One press, and where it matters a second one in the same place. */
+export function SureButton(props: SureButtonProps) {
+  const {
+    label,
+    spoken,
+    question,
+    danger = false,
+    disabled = false,
+    workspace = '',
+    input,
+    done,
+    act,
+  } = props;
+  const [asked, setAsked] = useState(false);
+  const { pending, make } = useChange();
+  const go = () => {
+    setAsked(false);
+    make(act(workspace, input), done);
+  };
+  if (asked && question !== null) {
+    return (
+      <fieldset aria-label={question} className="flex flex-wrap items-center gap-2">
+        <span className="text-[0.8125rem] leading-5">{question}</span>
+        <Button size="small" tone={danger ? 'danger' : 'primary'} onClick={go} autoFocus>
+          {label}
+        </Button>
+        <Button size="small" onClick={() => setAsked(false)}>
+          Cancel
+        </Button>
+      </fieldset>
+    );
+  }
+  return (
+    <Button
+      size="small"
+      disabled={pending || disabled}
+      {...(spoken ? { 'aria-label': spoken } : {})}
+      onClick={() => (question === null ? go() : setAsked(true))}
+    >
+      {pending ? 'One moment…' : label}
+    </Button>
+  );
+}

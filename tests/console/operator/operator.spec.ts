@@ -1,0 +1,71 @@
+import { expect } from '@playwright/test';
+import { addPerson, enter, makeHome, test } from '#tests/console/home';
+
+test('an operator looks at a workspace, gives it promo credit and suspends it, by keyboard alone', async ({
+  page,
+  home,
+  db,
+}) => {
+  await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
+  const customer = await makeHome(db);
+  await page.goto(`/operator/workspaces?search=${customer.slug}`);
+  await page.getByRole('table').getByRole('link').focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Active');
+  await page.getByRole('region', { name: 'Promo credit', exact: true }).getByLabel('Amount').focus();
+  await page.keyboard.type('7');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Welcome');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('region', { name: 'Funds and limits' })).toContainText('$107.00');
+  await page.getByRole('button', { name: 'Suspend' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Suspend' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Suspended');
+  expect(await db.prisma.audit.count({ where: { workspaceId: customer.id, actor: home.owner.id } })).toBe(2);
+});
+
+test('an announcement stands above everybody’s pages until it is put away, and strangers read of incidents', async ({
+  page,
+  home,
+  db,
+  context,
+  browser,
+}) => {
+  await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
+  await page.goto('/operator/announcements');
+  const text = `The database moves, says ${home.slug}.`;
+  await page.getByLabel('Text').fill(text);
+  await page.getByRole('button', { name: 'Announce' }).click();
+  await expect(page.getByRole('row').filter({ hasText: text })).toContainText('Shown');
+  await enter(context, await addPerson(db, home.slug, 'viewer'));
+  await page.goto(`/${home.slug}/keys`);
+  await page.getByRole('button', { name: `Put away: ${text}` }).click();
+  await expect(page.getByText(text)).toHaveCount(0);
+  await expect(async () => {
+    await page.reload();
+    await expect(page.getByText(text)).toHaveCount(0, { timeout: 500 });
+  }).toPass();
+  expect((await page.goto('/operator/announcements'))?.status()).toBe(404);
+  await db.prisma.announcement.deleteMany({ where: { text } });
+
+  await enter(context, home.owner);
+  await page.goto('/operator/incidents');
+  const title = `Slow ${home.slug}`;
+  await page.getByLabel('Title').fill(title);
+  await page.getByRole('region', { name: 'New incident' }).getByLabel('Text').fill('<b>We look</b> into it.');
+  await page.getByRole('button', { name: 'Open an incident' }).click();
+  await expect(page.getByRole('region', { name: title })).toBeVisible();
+  const strangers = await browser.newContext();
+  const stranger = await strangers.newPage();
+  await expect(async () => {
+    await stranger.goto(new URL('/status', page.url()).href);
+    await expect(stranger.getByRole('region', { name: 'Open incidents' })).toContainText(title, {
+      timeout: 500,
+    });
+  }).toPass();
+  await expect(stranger.getByText('<b>We look</b> into it.')).toBeVisible();
+  await strangers.close();
+  await db.prisma.incident.deleteMany({ where: { title } });
+});
