@@ -24,7 +24,6 @@ const journals = z.object({
   setAsideAll: z.int().meta({ description: 'How many such records there are.' }),
   next: z.null(),
 });
-export type Journals = z.output<typeof journals>;
 
 const mostSetAside = 200;
 

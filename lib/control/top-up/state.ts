@@ -32,7 +32,6 @@ const state = z.object({
     )
     .meta({ description: 'Payments that are not what was ordered, and were not credited; at most 100.' }),
 });
-export type BillingState = z.output<typeof state>;
 
 export const showBillingState = read({
   name: 'billing.state',

@@ -23,7 +23,6 @@ const state = z.object({
   running: z.boolean(),
   last: kept.nullable().meta({ description: 'The last one that ended; null: there was none.' }),
 });
-export type VerificationState = z.output<typeof state>;
 
 /** In the background of the process that is asked: on a large log it takes minutes. */
 export const startVerification = create({
