@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test';
 import { openKeys, test } from '#tests/console/home';
-import { createKey, inDatabase, started } from '#tests/console/visit';
-import { createKey as addKey } from '#tests/support/control/operate';
+import { inDatabase, started } from '#tests/console/visit';
+import { createKey } from '#tests/support/control/operate';
 
 test('the log answers whatever stands in its query', async ({ page, home }) => {
   const faults: string[] = [];
@@ -39,7 +39,7 @@ test('a page that failed asks the server again, and the way to the other pages s
   home,
   db,
 }) => {
-  const { id } = await addKey(db, { workspace: home.slug, name: 'unreadable' });
+  const { id } = await createKey(db, { workspace: home.slug, name: 'unreadable' });
   // A moment that no list can show.
   await inDatabase(`UPDATE api_key SET expires_at = 'infinity' WHERE id = '${id}'`);
   await openKeys(page, home);
@@ -85,31 +85,4 @@ test('a target that is no address, in form, query or cookie, is an ordinary sign
 test('nobody may have pictures resized here', async ({ request }) => {
   const answer = await request.get(`${started('URL')}/_next/image?url=%2Fapi%2Fhealth&w=64&q=75`);
   expect(answer.status()).toBe(404);
-});
-
-test('names and addresses of strangers are text and nothing else', async ({ page, home }) => {
-  await openKeys(page, home);
-  const name = '"><img src=x onerror=document.title=1>';
-  const key = await createKey(page, name);
-  const id = (
-    await fetch(`${started('URL')}/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        'user-agent': '<script>document.title=1</script>',
-      },
-      body: JSON.stringify({ model: `</script>${name}`, messages: [] }),
-    })
-  ).headers.get('x-request-id');
-  await page.getByRole('button', { name: 'I’ve saved it' }).click();
-  await expect(page.getByRole('row').filter({ hasText: name })).toBeVisible();
-  await expect(async () => {
-    expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
-  }).toPass({ timeout: 60_000 });
-  await expect(page.getByText('<script>document.title=1</script>')).toBeVisible();
-  await expect(page.getByText(`</script>${name}`).first()).toBeVisible();
-  await page.goto(`/${home.slug}/logs`);
-  await expect(page.getByText(`</script>${name}`)).toBeVisible();
-  expect(await page.title()).toBe('Logs · Model Gateway');
 });

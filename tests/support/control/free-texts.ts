@@ -1,0 +1,30 @@
+/**
+ * Fields in which people write what they like, as `operation.field`. The browser test of markup fills each of them; a
+ * field that is on neither list turns tests/unit/control/free-texts.spec.ts red.
+ */
+export const freeTexts = [
+  ...['key.create.name', 'key.set.name', 'management-key.create.name'],
+  ...['policy.set.policy', 'policy.publish.policy', 'policy.save.policy'],
+  ...['workspace.create.name', 'workspace.open.name', 'workspace.set.name'],
+  ...['user.create.name', 'user.rename.name', 'user.enter.name', 'invitation.join.name'],
+  ...['session.start.userAgent', 'webhook.create.url', 'credit.add.reason', 'credit.promo.reason'],
+  ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
+] as const;
+
+/** Texts that are stored nowhere, or of which markup is refused. */
+export const closedTexts = [
+  ...[
+    'workspace.create.timeZone',
+    'workspace.set.timeZone',
+    'workspace.open.timeZone',
+    'workspace.rename.slug',
+  ],
+  ...['workspace.delete.confirm', 'member.leave.workspace', 'member.transfer.workspace'],
+  ...['user.sign-up.timeZone', 'user.enter.timeZone', 'user.enter.subject', 'user.link.subject'],
+  ...['policy.set.model', 'policy.publish.model', 'policy.save.model', 'policy.rollback.model'],
+  ...['policy.discard.model', 'session.start.method', 'webhook.redeliver.delivery'],
+  'incident.create.affects',
+  ...['provider.set-credential.provider', 'provider.set-credential.env', 'provider.test.provider'],
+  // By operators alone, from files that are checked by a schema.
+  ...['catalogue.apply.files', 'catalogue.take-over.files', 'catalogue.take-over.changed'],
+] as const;
