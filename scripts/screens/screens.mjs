@@ -4,14 +4,13 @@
 //   --full           the whole page instead of its first screen
 //   --out FOLDER     docs/screens without it
 //   --data-dir PATH  a directory that is kept; beside a server that runs on it, with --url, --email and --password
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from '@playwright/test';
-import { prepare, root } from '../bootstrap.mjs';
+import { root } from '../bootstrap.mjs';
+import { launchOptions, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -30,19 +29,10 @@ const { values } = parseArgs({
 const mostBytes = 80_000;
 const height = 860;
 
-/**
- * `path` stands below the workspace, unless it begins with a slash; `follow` is what is clicked there and leads on, `fill`
- * is a box with its text, `press` what is clicked then, `wait` what must be seen before the picture is taken. A `public`
- * page is shown without a session.
- * @type {readonly { name: string, path: string, follow?: string, fill?: [string, string], press?: string, wait?: string, public?: boolean }[]}
- */
-const pages = JSON.parse(readFileSync(new URL('pages.json', import.meta.url), 'utf8')).filter(
-  ({ name }) => values.only === undefined || name.includes(values.only),
-);
-
+const pages = readPages(values.only);
 const kept = values['data-dir'];
 const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'gateway-screens-'));
-const server = values.url === undefined ? await start() : null;
+const server = values.url === undefined ? await startDemoGateway(dataDir) : null;
 try {
   await takeAll(server ?? { url: values.url, email: values.email, password: values.password });
 } finally {
@@ -50,50 +40,17 @@ try {
   if (kept === undefined) rmSync(dataDir, { recursive: true, force: true });
 }
 
-/** A gateway on the embedded database, filled with demo data. */
-async function start() {
-  const node = await prepare({ build: true, tests: true });
-  const port = await freePort();
-  const env = { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port) };
-  const child = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const printed = await new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => {
-      text += chunk;
-      const found = /Sign in\s+(\S+) \/ (\S+)/.exec(text);
-      if (found) resolve({ email: found[1], password: found[2] });
-    });
-    child.once('exit', (code) =>
-      reject(new Error(`the gateway ended with ${code} while starting:\n${text}`)),
-    );
-  });
-  const filled = spawnSync(node, ['bin/gateway.ts', 'demo', 'fill', '--time-zone', 'UTC'], {
-    cwd: root,
-    env,
-    stdio: 'inherit',
-  });
-  if (filled.status !== 0) throw new Error('the demo data could not be filled');
-  return { url: `http://localhost:${port}`, ...printed, stop: () => child.kill('SIGTERM') };
-}
-
 /** @param {{ url: string, email: string, password: string }} console */
 async function takeAll({ url, email, password }) {
   mkdirSync(values.out, { recursive: true });
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
+  const browser = await chromium.launch(launchOptions);
   const width = Number(values.width);
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     const look = { colorScheme, viewport: { width, height }, baseURL: url, locale: 'en-GB' };
     const context = await browser.newContext({ ...look, contextOptions: { reducedMotion: 'reduce' } });
     const stranger = await browser.newContext(look);
     const signedIn = await context.newPage();
-    await signedIn.goto('/sign-in');
-    await signedIn.getByLabel('E-mail').fill(email);
-    await signedIn.getByRole('textbox', { name: 'Password' }).fill(password);
-    await signedIn.getByRole('button', { name: 'Sign in' }).click();
-    await signedIn.waitForURL((address) => !address.pathname.startsWith('/sign-in'));
+    await signIn(signedIn, { email, password });
     for (const one of pages) {
       const page = one.public ? await stranger.newPage() : signedIn;
       const faults = [];
@@ -145,12 +102,4 @@ function sizeOf(page) {
     width: document.documentElement.clientWidth,
     height: document.documentElement.scrollHeight,
   }));
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

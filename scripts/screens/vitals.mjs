@@ -1,0 +1,177 @@
+// `npm run vitals`: how fast each page of pages.json stands, on a throttled machine, and whether it moves afterwards.
+// Throttled as Lighthouse does by the Chrome DevTools Protocol, behind a proxy that compresses, with an empty cache.
+//   --only WORD         pages whose name contains the word
+//   --runs N            3 without it; the middle one counts, of shifts the largest
+//   --cpu N             4 without it: how many times slower the processor seems
+//   --network NAME      dense (10 Mbit/s, 40 ms: without it) or slow (1.6 Mbit/s, 150 ms)
+//   --width PX          1280 without it
+//   --workspace SLUG    demo-data without it; with --url, --email and --password of a gateway that runs
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { constants, createGzip } from 'node:zlib';
+import { chromium } from '@playwright/test';
+import { launchOptions, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    runs: { type: 'string', default: '3' },
+    cpu: { type: 'string', default: '4' },
+    network: { type: 'string', default: 'dense' },
+    width: { type: 'string', default: '1280' },
+    workspace: { type: 'string', default: 'demo-data' },
+    url: { type: 'string' },
+    email: { type: 'string' },
+    password: { type: 'string' },
+  },
+});
+
+/** Lighthouse's profiles: latency in ms, throughput in bytes a second. */
+const networks = {
+  dense: { latency: 40, throughput: (10_000_000 / 8) | 0 },
+  slow: { latency: 150, throughput: (1_600_000 / 8) | 0 },
+};
+const network = networks[values.network];
+if (!network) throw new Error(`--network is ${Object.keys(networks).join(' or ')}`);
+const limits = { lcpMs: 1500, shift: 0.05 };
+
+const dataDir = mkdtempSync(join(tmpdir(), 'gateway-vitals-'));
+const server = values.url === undefined ? await startDemoGateway(dataDir) : null;
+const { url, email, password } = server ?? values;
+const front = await compressing(new URL(url));
+try {
+  await measureAll();
+} finally {
+  front.close();
+  server?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function measureAll() {
+  const browser = await chromium.launch(launchOptions);
+  const look = {
+    viewport: { width: Number(values.width), height: 860 },
+    baseURL: front.url,
+    locale: 'en-GB',
+  };
+  const member = await browser.newContext(look);
+  await signIn(await member.newPage(), { email, password });
+  const stranger = await browser.newContext(look);
+  console.log(`CPU ${values.cpu}×, ${values.network} network, ${values.width} px, ${values.runs} runs\n`);
+  console.log('| Page | Server ms | LCP ms | CLS | Script kB |\n|---|---|---|---|---|');
+  for (const one of readPages(values.only)) {
+    const context = one.public ? stranger : member;
+    const address = await addressOf(context, one);
+    const runs = [];
+    for (let at = 0; at < Number(values.runs); at += 1) runs.push(await measure(context, address));
+    const serverMs = middle(await serverTimes(context, address));
+    const lcpMs = middle(runs.map((run) => run.lcpMs));
+    const shift = Math.max(...runs.map((run) => run.shift));
+    const mark = (bad, text) => (bad ? `**${text}**` : text);
+    const cells = [
+      one.name,
+      mark(serverMs > 300, serverMs.toFixed(0)),
+      mark(lcpMs > limits.lcpMs, lcpMs.toFixed(0)),
+      mark(shift > limits.shift, shift.toFixed(3)),
+      (middle(runs.map((run) => run.scriptBytes)) / 1000).toFixed(0),
+    ];
+    console.log(`| ${cells.join(' | ')} |`);
+    if (lcpMs > limits.lcpMs || shift > limits.shift) process.exitCode = 1;
+  }
+  await browser.close();
+}
+
+/** Where a page is, after what has to be clicked to find it. */
+async function addressOf(context, { path, follow }) {
+  const start = path.startsWith('/') ? path : `/${values.workspace}/${path}`;
+  if (!follow) return start;
+  const page = await context.newPage();
+  await page.goto(start, { waitUntil: 'networkidle' });
+  const before = page.url();
+  await page.locator(follow).click();
+  await page.waitForURL((address) => address.href !== before);
+  const { pathname, search } = new URL(page.url());
+  await page.close();
+  return pathname + search;
+}
+
+/** ms until the last byte of a page, without a browser and without throttling. */
+async function serverTimes(context, address) {
+  const cookies = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+  const times = [];
+  for (let at = 0; at < 7; at += 1) {
+    const startMs = performance.now();
+    await (await fetch(new URL(address, url), { headers: { cookie: cookies } })).text();
+    times.push(performance.now() - startMs);
+  }
+  return times;
+}
+
+async function measure(context, address) {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  let scriptBytes = 0;
+  const scripts = new Set();
+  session.on(
+    'Network.responseReceived',
+    ({ requestId, type }) => type === 'Script' && scripts.add(requestId),
+  );
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (scripts.has(requestId)) scriptBytes += encodedDataLength;
+  });
+  await session.send('Network.enable');
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+  const { latency, throughput } = network;
+  const speeds = { downloadThroughput: throughput, uploadThroughput: throughput };
+  await session.send('Network.emulateNetworkConditions', { offline: false, latency, ...speeds });
+  await session.send('Emulation.setCPUThrottlingRate', { rate: Number(values.cpu) });
+  await page.addInitScript(() => {
+    const seen = { lcpMs: 0, shift: 0 };
+    Object.assign(window, { vitals: seen });
+    new PerformanceObserver((list) => {
+      for (const { startTime } of list.getEntries()) seen.lcpMs = startTime;
+    }).observe({ type: 'largest-contentful-paint', buffered: true });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.goto(address, { waitUntil: 'networkidle' });
+  await page.waitForTimeout(500);
+  const seen = await page.evaluate(() => window.vitals);
+  await page.close();
+  return { ...seen, scriptBytes };
+}
+
+function middle(numbers) {
+  return [...numbers].sort((one, other) => one - other)[numbers.length >> 1];
+}
+
+/** A reverse proxy in front of the gateway that compresses texts, as those of deploy/ do. */
+async function compressing(target) {
+  const proxy = createServer((asked, answer) => {
+    const options = { host: target.hostname, port: target.port, path: asked.url, method: asked.method };
+    const inner = request(
+      { ...options, headers: { ...asked.headers, 'accept-encoding': 'identity' } },
+      (got) => {
+        const texts = /^(?:text\/(?!event-stream)|application\/(?:javascript|json))/;
+        const packs = texts.test(String(got.headers['content-type'])) && got.statusCode === 200;
+        if (!packs) {
+          answer.writeHead(got.statusCode, got.headers);
+          got.pipe(answer);
+          return;
+        }
+        const { 'content-length': _, ...headers } = got.headers;
+        answer.writeHead(got.statusCode, { ...headers, 'content-encoding': 'gzip' });
+        const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
+        got.pipe(gzip).pipe(answer);
+      },
+    );
+    inner.on('error', () => answer.destroy());
+    asked.pipe(inner);
+  });
+  await new Promise((resolve) => proxy.listen(0, 'localhost', resolve));
+  return { url: `http://localhost:${proxy.address().port}`, close: () => proxy.close() };
+}
