@@ -55,7 +55,7 @@ export function SupportTables(rows: SupportTablesProps) {
               id,
               cells: cells.map((cell) =>
                 typeof cell === 'string' ? (
-                  <span key={cell} className="[overflow-wrap:anywhere]">
+                  <span key={cell} className="block min-w-20 [overflow-wrap:anywhere]">
                     {cell}
                   </span>
                 ) : (

@@ -17,6 +17,8 @@ export const metadata: Metadata = { title: 'Ledger' };
 export default async function LedgerPage() {
   const { running, last } = await readForOperator(showVerification);
   const nowMs = Date.now();
+  // What is broken stands on top.
+  const checks = (last?.checks ?? []).toSorted((one, other) => other.broken - one.broken);
   const verdict = last === null ? 'Not done yet' : last.error ? 'Failed' : last.ok ? 'All hold' : 'Broken';
   return (
     <>
@@ -62,10 +64,10 @@ export default async function LedgerPage() {
           </p>
         ) : null}
       </Section>
-      {last !== null && last.checks.length > 0 ? (
-        <Section title="Invariants" note={`${last.checks.length} checked`}>
+      {checks.length > 0 ? (
+        <Section title="Invariants" note={`${checks.length} checked`}>
           <ul className="grid divide-y">
-            {last.checks.map(({ name, rows, broken }) => (
+            {checks.map(({ name, rows, broken }) => (
               <li key={name} className="grid gap-2 px-4 py-2.5">
                 <div className="flex items-center justify-between gap-4">
                   <span className="min-w-0 [overflow-wrap:anywhere]">{name}</span>
