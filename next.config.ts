@@ -21,7 +21,9 @@ const config: NextConfig = {
   // `npm run check` and `npm test` check the types of the whole project; the build need not do it again.
   typescript: { ignoreBuildErrors: true },
   // The guide is read while pages are served; a host that copies traced files alone must have it too.
-  outputFileTracingIncludes: { '/**': ['./docs/guide/*.md', './docs/contract/operations.md'] },
+  outputFileTracingIncludes: {
+    '/**': ['./docs/guide/*.md', './docs/contract/operations.md', './catalogue/*.yaml'],
+  },
   serverExternalPackages: [
     '@electric-sql/pglite',
     '@node-rs/argon2',

@@ -6,7 +6,7 @@ import { OperationForm, type Values } from '#components/form/operation-form';
 import { Dialog } from '#components/ui/dialog';
 import { toast } from '#components/ui/toaster';
 import type { FormField } from '#lib/console/form';
-import type { ProviderRow } from '#lib/console/show/provider';
+import type { ProviderRow } from '#lib/console/gateway/provider';
 
 interface CredentialDialogProps {
   provider: Pick<ProviderRow, 'name'>;

@@ -8,7 +8,7 @@ import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { FormField } from '#lib/console/form';
-import { outcomeText, type ProviderRow } from '#lib/console/show/provider';
+import { outcomeText, type ProviderRow } from '#lib/console/gateway/provider';
 
 const CredentialDialog = later(() =>
   import('#components/operator/credential-dialog').then((all) => all.CredentialDialog),

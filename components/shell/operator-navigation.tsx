@@ -1,4 +1,16 @@
-import { Activity, Building2, CreditCard, Flag, Megaphone, Plug, Scale, Server, Siren } from 'lucide-react';
+import {
+  Activity,
+  Boxes,
+  Building2,
+  CreditCard,
+  FileDiff,
+  Flag,
+  Megaphone,
+  Plug,
+  Scale,
+  Server,
+  Siren,
+} from 'lucide-react';
 import type { DestinationGroup } from '#components/shell/navigation';
 
 /** The pages of the operator area, in their order. Only pages that exist stand here. */
@@ -11,7 +23,14 @@ export const operatorDestinations: readonly DestinationGroup[] = [
       { path: 'incidents', label: 'Incidents', icon: <Siren /> },
     ],
   },
-  { label: 'Catalogue', pages: [{ path: 'providers', label: 'Providers', icon: <Plug /> }] },
+  {
+    label: 'Catalogue',
+    pages: [
+      { path: 'providers', label: 'Providers', icon: <Plug /> },
+      { path: 'models', label: 'Models and prices', icon: <Boxes /> },
+      { path: 'catalogue', label: 'Catalogue files', icon: <FileDiff /> },
+    ],
+  },
   {
     label: 'Operation',
     pages: [

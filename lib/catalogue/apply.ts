@@ -49,10 +49,7 @@ export async function applyWithin(
   wanted: CatalogueSet,
   options: ApplyOptions,
 ): Promise<Applied> {
-  const stored = await readStored(tx, options.sealingKey);
-  refuseUnknown(wanted, new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])));
-  refuseTakenNames(wanted, stored.models);
-  const whole = compare(wanted, stored);
+  const { stored, difference: whole } = await compareWithin(tx, wanted, options.sealingKey);
   const difference = options.select?.(whole) ?? whole;
   const withdrawn = options.prune ? difference.leftOut : [];
   const nameOf = (offer: StoredOffer) => `offer ${offer.modelId} at ${offer.providerId}`;
@@ -63,6 +60,21 @@ export async function applyWithin(
   if (changes.length > 0) await write(tx, difference, withdrawn, options);
   const leftOut = options.prune ? [] : difference.leftOut.map(nameOf);
   return { changes, leftOut, trail: trailOf(difference, stored, withdrawn) };
+}
+
+/**
+ * What applying would change, and what is there; nothing is written.
+ * @throws FileRefused as applying does.
+ */
+export async function compareWithin(
+  tx: Prisma.TransactionClient,
+  wanted: CatalogueSet,
+  sealingKey: SealingKey | null,
+): Promise<{ readonly difference: Difference; readonly stored: StoredCatalogue }> {
+  const stored = await readStored(tx, sealingKey);
+  refuseUnknown(wanted, new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])));
+  refuseTakenNames(wanted, stored.models);
+  return { difference: compare(wanted, stored), stored };
 }
 
 /** What applying would change, one line each; nothing is written. */

@@ -19,6 +19,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   audit: declared,
   catalogue: declared,
   provider: declared,
+  price: declared,
   secret: declared,
   policy: declared,
   route: declared,

@@ -17,6 +17,7 @@ import { memberOperations } from '#lib/control/member/operations';
 import { overviewOperations } from '#lib/control/overview/operations';
 import { playgroundOperations } from '#lib/control/playground/operations';
 import { policyOperations } from '#lib/control/policy/operations';
+import { priceOperations } from '#lib/control/price/operations';
 import { providerOperations } from '#lib/control/provider/operations';
 import { routeOperations } from '#lib/control/route/operations';
 import { secretOperations } from '#lib/control/secret/operations';
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   ...policyOperations,
   ...catalogueOperations,
   ...providerOperations,
+  ...priceOperations,
   ...secretOperations,
   ...routeOperations,
   ...workspaceOperations,

@@ -156,6 +156,9 @@ test.describe('in both themes, on a phone and on a desk', () => {
   test('the operator area and the status page are accessible', async ({ page, home, db }) => {
     await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
     for (const path of [
+      'providers',
+      'models/sandbox/tiers',
+      'catalogue',
       'workspaces',
       `workspaces/${home.slug}`,
       'announcements',

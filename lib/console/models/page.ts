@@ -13,9 +13,14 @@ import type { ModelPerformance } from '#lib/control/catalogue/performance';
  * @param parts of the address behind the list, as Next gives them: still encoded.
  */
 export async function requireModel(parts: readonly string[]): Promise<ListedModel> {
-  const id = parts.map(decoded).join('/');
+  const id = idOfParts(parts);
   const models = await readModels();
   return models.find((model) => model.id === id) ?? notFound();
+}
+
+/** The slug that the parts of an address name; they come encoded. */
+export function idOfParts(parts: readonly string[]): string {
+  return parts.map(decoded).join('/');
 }
 
 function decoded(part: string): string {

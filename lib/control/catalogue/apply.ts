@@ -19,7 +19,7 @@ const applied = z.object({
 });
 
 const example = [{ name: 'catalogue.yaml', text: 'providers: []\nmodels: []\n' }];
-const catalogueFiles = files({
+export const catalogueFiles = files({
   label: 'Catalogue',
   help: 'A catalogue file, or a directory of them taken as one.',
   // The simulated provider is no part of a directory's catalogue: it is seeded where it runs.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listModels } from '#lib/catalogue/list';
 import { findModels } from '#lib/catalogue/search';
 import { applyCatalogue, takeOverNews } from '#lib/control/catalogue/apply';
+import { compareCatalogueOperation } from '#lib/control/catalogue/compare';
 import { modelFilters } from '#lib/control/catalogue/filters';
 import { modelPerformance } from '#lib/control/catalogue/performance';
 import { modelPage, shownModel, textOf } from '#lib/control/catalogue/shown';
@@ -77,6 +78,7 @@ export const listModelNames = read({
 
 export const catalogueOperations = [
   applyCatalogue,
+  compareCatalogueOperation,
   takeOverNews,
   listCatalogue,
   showModel,

@@ -33,6 +33,7 @@ export async function sampleOf(
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
   // Of the catalogue of those who take samples; where there is none, it is not found.
   if (operation.name.startsWith('provider.') && 'provider' in input) input.provider = 'one';
+  if (operation.name === 'price.preview') input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
   // By its number, so that no name has to be resolved.
   if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';

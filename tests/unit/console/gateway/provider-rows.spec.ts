@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeText, providerRowOf } from '#lib/console/show/provider';
+import { outcomeText, providerRowOf } from '#lib/console/gateway/provider';
 
 const ran = { ok: true, status: 200, durationMs: 320, message: null, input: 8, output: 16, cost: '0.000072' };
 

@@ -1,0 +1,22 @@
+'use server';
+
+import { readShippedCatalogue } from '#lib/console/gateway/shipped-catalogue';
+import { type ActionResult, refused } from '#lib/console/operation';
+import { operatorAction } from '#lib/console/operator';
+import { applyCatalogue } from '#lib/control/catalogue/apply';
+import { compareCatalogueOperation } from '#lib/control/catalogue/compare';
+
+const apply = operatorAction(applyCatalogue);
+
+export const compareFilesAction = operatorAction(compareCatalogueOperation);
+
+export const applyFilesAction = operatorAction(applyCatalogue);
+
+/** Applies the files that come with this version, which the browser need not send. */
+export async function applyShippedAction(input: {
+  prune: boolean;
+}): Promise<ActionResult<{ changes: string[]; leftOut: string[] }>> {
+  const files = await readShippedCatalogue();
+  if (files === null) return refused('This installation has no catalogue files beside it.');
+  return apply({ files, prune: input?.prune === true });
+}

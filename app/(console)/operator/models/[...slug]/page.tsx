@@ -1,0 +1,59 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { PriceHistory } from '#components/operator/price-history';
+import { PricePreview } from '#components/operator/price-preview';
+import { filePriceOf } from '#lib/catalogue/file-price';
+import { priceVersionRowOf } from '#lib/console/gateway/price-version';
+import { idOfParts } from '#lib/console/models/page';
+import { readForOperator } from '#lib/console/operator';
+import { listPrices } from '#lib/control/price/operations';
+import { previewPriceAction } from './actions';
+
+interface OperatorModelPageProps {
+  params: Promise<{ slug: string[] }>;
+}
+
+export async function generateMetadata({ params }: OperatorModelPageProps): Promise<Metadata> {
+  return { title: `Prices of ${idOfParts((await params).slug)}` };
+}
+
+export default async function OperatorModelPage({ params }: OperatorModelPageProps) {
+  const model = idOfParts((await params).slug);
+  const { data } = await readForOperator(listPrices, { model });
+  const providers = [...new Set(data.map(({ provider }) => provider))];
+  const now = data.filter(({ until, withdrawn }) => until === null && !withdrawn);
+  return (
+    <>
+      <header className="grid gap-1.5">
+        <p className="text-muted text-xs">
+          <Link href="/operator/models" className="hover:underline">
+            Models and prices
+          </Link>{' '}
+          /
+        </p>
+        <h1 className="font-mono font-semibold text-lg tracking-tight [overflow-wrap:anywhere]">{model}</h1>
+        <p className="max-w-2xl text-muted leading-5">
+          A call keeps the price that it was admitted under. Prices change by catalogue files; here you see
+          what another one would have made of last week.
+        </p>
+      </header>
+      {providers.map((provider) => (
+        <PriceHistory
+          key={provider}
+          provider={provider}
+          versions={data.filter((one) => one.provider === provider).map(priceVersionRowOf)}
+        />
+      ))}
+      {now.length > 0 ? (
+        <PricePreview
+          model={model}
+          offers={now.map(({ provider, bands }) => ({
+            provider,
+            price: JSON.stringify(filePriceOf(bands), null, 2),
+          }))}
+          preview={previewPriceAction}
+        />
+      ) : null}
+    </>
+  );
+}

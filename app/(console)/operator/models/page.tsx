@@ -1,0 +1,41 @@
+import { Boxes } from 'lucide-react';
+import type { Metadata } from 'next';
+import { Catalogue } from '#components/models/catalogue';
+import { PageHead } from '#components/page-head';
+import { EmptyState } from '#components/ui/empty-state';
+import { modelChoices } from '#lib/console/models/choices';
+import { mostCompared, readModels, viewCatalogue } from '#lib/console/models/list';
+import { requireOperator } from '#lib/console/operator';
+
+export const metadata: Metadata = { title: 'Models and prices' };
+
+const list = '/operator/models';
+
+interface OperatorModelsPageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function OperatorModelsPage({ searchParams }: OperatorModelsPageProps) {
+  await requireOperator();
+  const models = await readModels();
+  return (
+    <>
+      <PageHead title="Models and prices">
+        What is offered, by whom, and at which prices. Open a model for the prices that it had, and to try
+        another.
+      </PageHead>
+      <Catalogue
+        list={list}
+        view={viewCatalogue(models, await searchParams, { list, scope: null })}
+        choices={modelChoices(models)}
+        mostCompared={mostCompared}
+        total={models.length}
+        empty={
+          <EmptyState icon={<Boxes />} title="No models yet">
+            Apply catalogue files under Catalogue, or with <code>gateway catalogue apply catalogue</code>.
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}

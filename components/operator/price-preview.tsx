@@ -1,0 +1,80 @@
+'use client';
+
+import { type FormEvent, useId, useState, useTransition } from 'react';
+import { type Answer, noAnswer } from '#components/form/answer';
+import { TriedPriceFigures } from '#components/operator/tried-price';
+import { Section } from '#components/section';
+import { Button } from '#components/ui/button';
+import { NativeSelect } from '#components/ui/native-select';
+import type { TriedPrice } from '#lib/console/gateway/price-effect';
+
+interface PricePreviewProps {
+  model: string;
+  /** With the price in force as its catalogue file writes it. */
+  offers: readonly { readonly provider: string; readonly price: string }[];
+  preview(input: object): Promise<Answer<TriedPrice & { readonly price: string }>>;
+}
+
+/** Tries another price on last week's calls. */
+export function PricePreview({ model, offers, preview }: PricePreviewProps) {
+  const [provider, choose] = useState(offers[0]?.provider ?? '');
+  const [text, setText] = useState(offers[0]?.price ?? '');
+  const [answer, setAnswer] = useState<Awaited<ReturnType<typeof preview>> | null>(null);
+  const [pending, startTransition] = useTransition();
+  const id = useId();
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    startTransition(async () => {
+      const none = { ok: false as const, message: noAnswer, field: null, signedOut: false };
+      setAnswer(await preview({ model, provider, price: text }).catch(() => none));
+    });
+  }
+
+  return (
+    <Section title="Try another price" note="Changes nothing">
+      <form onSubmit={submit} className="grid gap-3 px-4 py-4">
+        {offers.length > 1 ? (
+          <NativeSelect
+            label="Provider"
+            className="max-w-60"
+            value={provider}
+            options={offers.map((offer) => ({ value: offer.provider, label: offer.provider }))}
+            onChange={(chosen) => {
+              choose(chosen);
+              setText(offers.find((offer) => offer.provider === chosen)?.price ?? '');
+              setAnswer(null);
+            }}
+          />
+        ) : null}
+        <label htmlFor={id} className="font-medium text-[0.8125rem]">
+          Price at {provider}, as its catalogue file writes it
+        </label>
+        <textarea
+          id={id}
+          rows={Math.min(14, Math.max(5, text.split('\n').length))}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="w-full resize-y rounded-md border border-line-strong/70 bg-surface px-3 py-2 font-mono text-xs leading-5"
+        />
+        <div>
+          <Button type="submit" tone="primary" disabled={pending}>
+            {pending ? 'Looking at last week…' : 'Preview'}
+          </Button>
+        </div>
+        <div aria-live="polite" className="grid empty:hidden">
+          {answer === null ? null : answer.ok ? (
+            <div className="rounded-lg border bg-sunken/60 px-4 py-3">
+              <TriedPriceFigures effect={answer.value} />
+            </div>
+          ) : (
+            <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
+              {answer.message}
+            </p>
+          )}
+        </div>
+      </form>
+    </Section>
+  );
+}

@@ -1,0 +1,45 @@
+import { exactMoney, placesOf, showCount } from '#lib/console/show/money';
+import { showDay } from '#lib/console/show/time';
+
+/** What another price would have made of last week's calls, as the operation tells it. */
+export interface TriedPrice {
+  readonly from: string;
+  readonly complete: boolean;
+  readonly calls: number;
+  readonly charged: string;
+  readonly preview: string;
+  readonly difference: string;
+  readonly apart: number;
+  readonly apartCharged: string;
+}
+
+/** The same, ready to read: amounts whole, with as many decimals as the longest has. */
+export interface TriedPriceRow {
+  readonly calls: string;
+  readonly charged: string;
+  readonly preview: string;
+  readonly difference: string;
+  readonly direction: 'more' | 'less' | 'same';
+  /** What the figures leave out; null: nothing. */
+  readonly note: string | null;
+}
+
+export function triedPriceOf(effect: TriedPrice): TriedPriceRow {
+  const { from, complete, calls, charged, preview, difference, apart, apartCharged } = effect;
+  const places = placesOf([charged, preview, difference]);
+  const signed = difference.startsWith('-') || Number(difference) === 0 ? '' : '+';
+  const notes = [
+    complete ? null : `Only the newest calls were looked at, since ${showDay(Date.parse(from), 'UTC')}.`,
+    apart === 0
+      ? null
+      : `${showCount(apart)} more, charged ${exactMoney(apartCharged)}, cannot be priced anew from the log.`,
+  ].filter((note) => note !== null);
+  return {
+    calls: showCount(calls),
+    charged: exactMoney(charged, places),
+    preview: exactMoney(preview, places),
+    difference: `${signed}${exactMoney(difference, places)}`,
+    direction: signed === '+' ? 'more' : difference.startsWith('-') ? 'less' : 'same',
+    note: notes.length > 0 ? notes.join(' ') : null,
+  };
+}

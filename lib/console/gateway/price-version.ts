@@ -1,0 +1,28 @@
+import { showDay } from '#lib/console/show/time';
+import type { ShownPriceVersion } from '#lib/control/price/operations';
+
+/** A price that an offer has or had, ready to read. */
+export interface PriceVersionRow {
+  readonly id: string;
+  readonly text: string;
+  readonly since: string;
+  /** null: it is in force. */
+  readonly until: string | null;
+  readonly withdrawn: boolean;
+  readonly source: { readonly href: string; readonly host: string } | null;
+}
+
+export function priceVersionRowOf(version: ShownPriceVersion): PriceVersionRow {
+  const { id, text, effectiveAt, until, withdrawn, source } = version;
+  return {
+    ...{ id, text, withdrawn },
+    since: momentOf(effectiveAt),
+    until: until === null ? null : momentOf(until),
+    source: source === null ? null : { href: source, host: new URL(source).host },
+  };
+}
+
+/** Operators compare it with logs and price pages of anywhere. */
+function momentOf(iso: string): string {
+  return `${showDay(Date.parse(iso), 'UTC')}, ${iso.slice(11, 16)}`;
+}
