@@ -10,10 +10,10 @@ import { prepare, root } from '../bootstrap.mjs';
  * @typedef {{ name: string, path: string, follow?: string, wait?: string, public?: boolean }} Page
  */
 
-/** @param {string | undefined} word pages whose name contains it; undefined: all. @returns {readonly Page[]} */
+/** @param {string | undefined} word pages whose name contains it, or one of several with commas between; undefined: all. @returns {readonly Page[]} */
 export function readPages(word) {
   const all = JSON.parse(readFileSync(new URL('pages.json', import.meta.url), 'utf8'));
-  return all.filter(({ name }) => word === undefined || name.includes(word));
+  return all.filter(({ name }) => word === undefined || word.split(',').some((part) => name.includes(part)));
 }
 
 /** How Chromium is started. */

@@ -1,5 +1,5 @@
 // `npm run screens`: takes a picture of each page of pages.json, in both themes and with demo data, into docs/screens.
-//   --only WORD      pages whose name contains the word
+//   --only WORDS     pages whose name contains one of the words (with commas between)
 //   --width PX       1280 without it
 //   --full           the whole page instead of its first screen
 //   --out FOLDER     docs/screens without it

@@ -1,6 +1,6 @@
 // `npm run vitals`: how fast each page of pages.json stands, on a throttled machine, and whether it moves afterwards.
 // Throttled as Lighthouse does by the Chrome DevTools Protocol, behind a proxy that compresses, with an empty cache.
-//   --only WORD         pages whose name contains the word
+//   --only WORDS        pages whose name contains one of the words (with commas between)
 //   --runs N            3 without it; the middle one counts, of shifts the largest
 //   --cpu N             4 without it: how many times slower the processor seems
 //   --network NAME      dense (10 Mbit/s, 40 ms: without it) or slow (1.6 Mbit/s, 150 ms)

@@ -1,6 +1,6 @@
 import { expect, type Request } from '@playwright/test';
-import { addPerson, enter, makeHome, openKeys, test } from '#tests/console/home';
-import { callGateway, closeSecret, createKey, started } from '#tests/console/visit';
+import { addPerson, enter, makeHome, makeKey, openKeys, test } from '#tests/console/home';
+import { callGateway, started } from '#tests/console/visit';
 
 /** The server action as the page sends it, to be sent again by others. */
 interface Sent {
@@ -22,9 +22,8 @@ test('an action authorises by itself: a viewer, a stranger and another origin ch
   home,
   db,
 }) => {
+  const key = await makeKey(db, home, 'guarded');
   await openKeys(page, home);
-  const key = await createKey(page, 'guarded');
-  await closeSecret(page);
   const sending = page.waitForRequest((request) => request.headers()['next-action'] !== undefined);
   await page.getByRole('button', { name: 'Actions for guarded' }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();

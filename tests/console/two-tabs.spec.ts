@@ -1,11 +1,10 @@
 import { expect } from '@playwright/test';
-import { openKeys, test } from '#tests/console/home';
-import { closeSecret, createKey, inDatabase } from '#tests/console/visit';
+import { makeKey, openKeys, test } from '#tests/console/home';
+import { inDatabase } from '#tests/console/visit';
 
-test('a tab that missed a revocation hears of it and shows it', async ({ page, context, home }) => {
+test('a tab that missed a revocation hears of it and shows it', async ({ page, context, home, db }) => {
+  await makeKey(db, home, 'seen twice');
   await openKeys(page, home);
-  await createKey(page, 'seen twice');
-  await closeSecret(page);
   const other = await context.newPage();
   await other.goto(`/${home.slug}/keys`);
   await page.getByRole('button', { name: 'Actions for seen twice' }).click();
@@ -26,11 +25,11 @@ test('a tab that missed a revocation hears of it and shows it', async ({ page, c
 test('by the keyboard alone: the form opens on its first field, and the focus goes back', async ({
   page,
   home,
+  db,
 }) => {
-  await openKeys(page, home);
   const name = 'by keyboard';
-  await createKey(page, name);
-  await closeSecret(page);
+  await makeKey(db, home, name);
+  await openKeys(page, home);
   const menu = page.getByRole('button', { name: `Actions for ${name}` });
   await page.getByRole('button', { name: 'Create key' }).press('Enter');
   await expect(page.getByRole('dialog').getByLabel('Name', { exact: true })).toBeFocused();
@@ -46,16 +45,15 @@ test('by the keyboard alone: the form opens on its first field, and the focus go
 test('a key whose maker left and a suspended workspace do not look as if they worked', async ({
   page,
   home,
+  db,
 }) => {
-  await openKeys(page, home);
-  await createKey(page, 'orphan');
-  await closeSecret(page);
+  await makeKey(db, home, 'orphan');
   const gone = '00000000-0000-7000-8000-000000000000';
   await inDatabase(
     `UPDATE api_key SET created_by = '${gone}' WHERE workspace_id = '${home.id}'`,
     `UPDATE workspace SET suspended_at = now() WHERE id = '${home.id}'`,
   );
-  await page.reload();
+  await openKeys(page, home);
   await expect(page.getByRole('row').filter({ hasText: 'orphan' })).toContainText('Maker left');
   await expect(page.getByText('This workspace is suspended')).toBeVisible();
 });

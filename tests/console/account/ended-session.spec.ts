@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
-import { openKeys, test } from '#tests/console/home';
-import { closeSecret, createKey, fillSignIn } from '#tests/console/visit';
+import { makeKey, openKeys, test } from '#tests/console/home';
+import { closeSecret, fillSignIn } from '#tests/console/visit';
 
 test('a form outlives its session: sign in beside it, press again, nothing typed is lost', async ({
   page,
@@ -17,6 +17,7 @@ test('a form outlives its session: sign in beside it, press again, nothing typed
   const opening = context.waitForEvent('page');
   await form.getByRole('link', { name: 'Sign in in a new tab' }).click();
   const second = await opening;
+  await second.waitForLoadState();
   await fillSignIn(second, home.owner.email);
   await second.waitForURL(new RegExp(`/${home.slug}(/keys(\\?new=key)?)?$`));
   await form.getByRole('button', { name: 'Create key' }).click();
@@ -25,10 +26,9 @@ test('a form outlives its session: sign in beside it, press again, nothing typed
   await expect(page.getByRole('row').filter({ hasText: 'outlives' })).toBeVisible();
 });
 
-test('a switch without a session leads to the sign-in page and back', async ({ page, context, home }) => {
+test('a switch without a session leads to the sign-in page and back', async ({ page, context, home, db }) => {
+  await makeKey(db, home, 'unattended');
   await openKeys(page, home);
-  await createKey(page, 'unattended');
-  await closeSecret(page);
   await context.clearCookies();
   await page.getByRole('button', { name: 'Actions for unattended' }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();

@@ -1,11 +1,14 @@
 import { expect } from '@playwright/test';
-import { openKeys, test } from '#tests/console/home';
-import { callGateway, closeSecret, createKey } from '#tests/console/visit';
+import { makeKey, openKeys, test } from '#tests/console/home';
+import { callGateway, closeSecret } from '#tests/console/visit';
 
-test('a key is edited, rotated with an overlap, and shows its use as it is made', async ({ page, home }) => {
+test('a key is edited, rotated with an overlap, and shows its use as it is made', async ({
+  page,
+  home,
+  db,
+}) => {
+  const old = await makeKey(db, home, 'web');
   await openKeys(page, home);
-  const old = await createKey(page, 'web');
-  await closeSecret(page);
   await page.getByRole('button', { name: 'Actions for web' }).click();
   await page.getByRole('menuitem', { name: 'Edit…' }).click();
   const form = page.getByRole('dialog', { name: 'Edit web' });

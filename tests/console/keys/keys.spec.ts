@@ -1,5 +1,5 @@
 import { expect } from '@playwright/test';
-import { addPerson, enter, openKeys, test } from '#tests/console/home';
+import { addPerson, enter, makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 import { createKey as addKey } from '#tests/support/control/operate';
 
@@ -78,10 +78,9 @@ test('a last day that is missing or over is refused beside its box', async ({ pa
   await expect(form.getByLabel('Last day')).toBeFocused();
 });
 
-test('revoking asks for the name and is final', async ({ page, home }) => {
+test('revoking asks for the name and is final', async ({ page, home, db }) => {
+  const key = await makeKey(db, home, 'doomed');
   await openKeys(page, home);
-  const key = await createKey(page, 'doomed');
-  await closeSecret(page);
   await page.getByRole('button', { name: 'Actions for doomed' }).click();
   await page.getByRole('menuitem', { name: 'Revoke' }).click();
   const dialog = page.getByRole('dialog', { name: 'Revoke doomed?' });

@@ -1,14 +1,13 @@
 import { expect } from '@playwright/test';
-import { openKeys, test } from '#tests/console/home';
-import { closeSecret, createKey, inDatabase } from '#tests/console/visit';
+import { makeKey, openKeys, test } from '#tests/console/home';
+import { inDatabase } from '#tests/console/visit';
 
 test('a hundred keys come in pages, and a key is found by any part that is shown of it', async ({
   page,
   home,
+  db,
 }) => {
-  await openKeys(page, home);
-  const key = await createKey(page, 'needle');
-  await closeSecret(page);
+  const key = await makeKey(db, home, 'needle');
   await inDatabase(
     `INSERT INTO api_key (id, workspace_id, name, hash, display_start, display_end, models)
      SELECT gen_random_uuid(), w.id, 'straw ' || n, decode(md5(w.slug || n), 'hex'), 'mg_stra', 'w' || n, '{}'
@@ -18,7 +17,7 @@ test('a hundred keys come in pages, and a key is found by any part that is shown
   page.on('request', (request) => {
     if (request.headers()['next-router-prefetch']) ahead.push(new URL(request.url()).search);
   });
-  await page.reload();
+  await openKeys(page, home);
   const rows = page.getByRole('table').getByRole('row');
   await expect(rows).toHaveCount(51);
   await page.waitForLoadState('networkidle');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, type Page } from '@playwright/test';
-import { makeHome, openKeys, test } from '#tests/console/home';
-import { callGateway, closeSecret, createKey } from '#tests/console/visit';
+import { makeHome, makeKey, test } from '#tests/console/home';
+import { callGateway } from '#tests/console/visit';
 
 async function exported(page: Page): Promise<string[]> {
   const [download] = await Promise.all([
@@ -15,10 +15,9 @@ async function exported(page: Page): Promise<string[]> {
 test('the log shows a call made meanwhile, leaves what is read where it is, and exports what it filters', async ({
   page,
   home,
+  db,
 }) => {
-  await openKeys(page, home);
-  const key = await createKey(page, 'tail');
-  await closeSecret(page);
+  const key = await makeKey(db, home, 'tail');
   await page.goto(`/${home.slug}/logs`);
   await page.getByRole('button', { name: 'Live' }).click();
   await expect(page.getByText('Waiting for the first call')).toBeVisible();

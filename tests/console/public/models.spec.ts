@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
-import { openKeys, test } from '#tests/console/home';
-import { callGateway, closeSecret, createKey, started } from '#tests/console/visit';
+import { makeKey, test } from '#tests/console/home';
+import { callGateway, started } from '#tests/console/visit';
 
 test('a stranger finds a model, keeps the filter over a reload, and copies a line that names this gateway', async ({
   page,
@@ -43,10 +43,9 @@ test('two models stand side by side, and the order is one of the address', async
 test('a member sees what a key may call, and how an offer has served the workspace', async ({
   page,
   home,
+  db,
 }) => {
-  await openKeys(page, home);
-  const key = await createKey(page, 'catalogue');
-  await closeSecret(page);
+  const key = await makeKey(db, home, 'catalogue');
   const id = (await callGateway(key, 'sandbox/mini')).headers.get('x-request-id') ?? '';
   await expect(async () => {
     expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);

@@ -1,6 +1,6 @@
 import { expect, type Page } from '@playwright/test';
-import { addPerson, enter, type Home, test } from '#tests/console/home';
-import { callGateway, closeSecret, createKey } from '#tests/console/visit';
+import { addPerson, enter, type Home, makeKey, test } from '#tests/console/home';
+import { callGateway } from '#tests/console/visit';
 import { setPolicy } from '#tests/support/control/operate';
 
 const openRouting = (page: Page, { slug }: Home) => page.goto(`/${slug}/routing`);
@@ -18,10 +18,9 @@ async function add(page: Page, label: string, name: string): Promise<void> {
 test('a chain of three is built and published by the keyboard alone, and a call follows it; then back', async ({
   page,
   home,
+  db,
 }) => {
-  await page.goto(`/${home.slug}/keys`);
-  const key = await createKey(page, 'routed');
-  await closeSecret(page);
+  const key = await makeKey(db, home, 'routed');
   await openRouting(page, home);
   await add(page, 'Add a fallback model', 'sandbox/mini');
   await add(page, 'Add a fallback model', 'sandbox/fault-status-529');
