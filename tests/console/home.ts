@@ -78,14 +78,21 @@ export async function makeKey(db: Db, { slug }: Home, name: string): Promise<str
 
 /** Gives the browser the session that signing in would give it. */
 export async function enter(context: BrowserContext, person: Person): Promise<void> {
+  const value = await sessionOf(person);
+  await context.addCookies([{ name: sessionCookie, value, url: started('URL'), httpOnly: true }]);
+}
+
+export const sessionCookie = 'next-auth.session-token';
+
+/** Begins a session as signing in would. @returns its cookie's value. */
+export async function sessionOf(person: Person): Promise<string> {
   const endsAtMs = Date.now() + 24 * 3_600_000;
   const session = { userId: person.id, sessionId: randomUUID(), endsAtMs };
   await inDatabase(
     `INSERT INTO session (id, user_id, version, method, ends_at)
      VALUES ('${session.sessionId}', '${person.id}', 1, 'password', now() + interval '1 day')`,
   );
-  const value = await encode({ token: session, secret: sessionSecret() });
-  await context.addCookies([{ name: 'next-auth.session-token', value, url: started('URL'), httpOnly: true }]);
+  return encode({ token: session, secret: sessionSecret() });
 }
 
 /** Opens the keys of a workspace. */

@@ -179,7 +179,10 @@ describe.each(operations)('$name', (operation) => {
     for (const role of roles.filter((one) => promised(operation, one) === 'denied')) {
       await ask(own.tokens[role], own);
     }
-    expect(await ask(suspended.tokens.owner, suspended)).toBe(promised(operation, 'owner', true));
+    for (const role of roles) {
+      const stopped = await ask(suspended.tokens[role], suspended);
+      expect(stopped, `${role}, suspended`).toBe(promised(operation, role, true));
+    }
     expect(await trail(), 'rows of those who may not').toBe(before);
   });
 
@@ -194,7 +197,10 @@ describe.each(operations)('$name', (operation) => {
     for (const role of roles) {
       expect(await ask(own.users[role], own), role).toBe(promised(operation, role));
     }
-    expect(await ask(suspended.users.owner, suspended)).toBe(promised(operation, 'owner', true));
+    for (const role of roles) {
+      const stopped = await ask(suspended.users[role], suspended);
+      expect(stopped, `${role}, suspended`).toBe(promised(operation, role, true));
+    }
     expect(await ask(other.users.owner, own)).toBe(promised(operation, null));
     expect(await ask(operatorUser, own)).toBe(promised(operation, 'operator'));
   });

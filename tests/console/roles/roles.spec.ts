@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { type APIResponse, expect, request } from '@playwright/test';
+import { createManagementKey } from '#lib/control/management-key/operations';
+import { may, type Role, roles } from '#lib/control/role';
+import type { Db } from '#lib/data/db';
+import { addPerson, type Home, makeHome, makeKey, sessionCookie, sessionOf, test } from '#tests/console/home';
+import { type Admits, admitted, routesOfSource } from '#tests/console/roles/routes';
+import { callGateway, inDatabase, started } from '#tests/console/visit';
+import { operate } from '#tests/support/control/operate';
+
+type Verdict = 'shown' | 'sign in' | 'led on' | 'not found';
+
+/** Who asks: with a role in the workspace, in another one, in none. */
+interface Actor {
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly role: Role | null;
+  readonly user: 'nobody' | 'user' | 'operator';
+}
+
+/** What a page streams after its head is sent says so in its body: the status is 200 by then. */
+async function verdictOf(answer: APIResponse): Promise<Verdict> {
+  const status = answer.status();
+  if (status === 401) return 'sign in';
+  if (status === 404) return 'not found';
+  const location = answer.headers().location;
+  if (location !== undefined) return location.includes('/sign-in') ? 'sign in' : 'led on';
+  const body = await answer.text();
+  if (/NEXT_HTTP_ERROR_FALLBACK;404/.test(body)) return 'not found';
+  const led = /NEXT_REDIRECT;\w+;([^;]*);/.exec(body)?.[1];
+  if (led !== undefined) return led.includes('/sign-in') ? 'sign in' : 'led on';
+  expect([answer.url(), status]).toEqual([answer.url(), 200]);
+  return 'shown';
+}
+
+function promised(address: string, admits: Admits, { user, role }: Actor): Verdict {
+  if (admits === 'anybody') return 'shown';
+  if (admits === 'not signed in') return user === 'nobody' ? 'shown' : 'led on';
+  if (user === 'nobody') return 'sign in';
+  if (address === '/') return 'led on';
+  if (admits === 'signed in') return 'shown';
+  if (user === 'operator') return 'shown';
+  if (admits === 'operator') return 'not found';
+  return role !== null && may(role, admits) ? 'shown' : 'not found';
+}
+
+/** What pages of one thing show. */
+interface Kept {
+  readonly key: string;
+  readonly keyId: string;
+  readonly callId: string;
+}
+
+async function keep(db: Db, home: Home): Promise<Kept> {
+  const key = await makeKey(db, home, 'web');
+  const { id: keyId } = await db.prisma.apiKey.findFirstOrThrow({ where: { workspaceId: home.id } });
+  const callId = (await callGateway(key)).headers.get('x-request-id') ?? '';
+  const logged = async () => db.pool.query('SELECT 1 FROM call WHERE id = $1', [callId]);
+  await expect.poll(async () => (await logged()).rowCount).toBe(1);
+  return { key, keyId, callId };
+}
+
+test('every page and route of the source says whom it admits', () => {
+  expect(Object.keys(admitted).sort()).toEqual(routesOfSource());
+});
+
+test('every page and route admits by role, and is not there for everybody else', async ({ db }) => {
+  const [own, other, suspended] = [await makeHome(db), await makeHome(db), await makeHome(db)];
+  const [kept, keptSuspended] = [await keep(db, own), await keep(db, suspended)];
+  await inDatabase(`UPDATE workspace SET suspended_at = now() WHERE id = '${suspended.id}'`);
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const cookie = async (person: { id: string; email: string }) => ({
+    cookie: `${sessionCookie}=${await sessionOf(person)}`,
+  });
+  const operator = { id: randomUUID(), email: `operator@${own.slug}.example` };
+  await db.prisma.user.create({ data: { ...operator, operator: true } });
+  const management = await operate(db, createManagementKey, {
+    workspace: own.slug,
+    name: 'ci',
+    role: 'owner',
+  });
+  const actors: Actor[] = [
+    { name: 'anonymous', headers: {}, role: null, user: 'nobody' },
+    { name: 'inference key', headers: bearer(kept.key), role: null, user: 'nobody' },
+    { name: 'management key', headers: bearer(management.key), role: null, user: 'nobody' },
+    { name: 'owner of another workspace', headers: await cookie(other.owner), role: null, user: 'user' },
+    { name: 'operator', headers: await cookie(operator), role: null, user: 'operator' },
+  ];
+  for (const role of roles) {
+    const person = role === 'owner' ? own.owner : await addPerson(db, own.slug, role);
+    actors.push({ name: role, headers: await cookie(person), role, user: 'user' });
+  }
+  const owner: Actor = {
+    ...{ name: 'owner of a suspended workspace', role: 'owner', user: 'user' },
+    headers: await cookie(suspended.owner),
+  };
+  const wrong: string[] = [];
+  let cells = 0;
+  for (const [address, admits] of Object.entries(admitted)) {
+    const at = ({ slug }: Home, { keyId, callId }: Kept) =>
+      address
+        .replace('[workspace]', slug)
+        .replace('[slug]', slug)
+        .replace('[key]', keyId)
+        .replace('[call]', callId)
+        .replace('[month]', '2026-01')
+        .replace('[page]', 'quickstart')
+        .replace('[...slug]', 'sandbox/echo')
+        .replace(/\/logs\/new$/, '/logs/new?since=2026-01-01T00:00:00Z');
+    const asked = [
+      ...actors.map((actor) => ({ actor, path: at(own, kept) })),
+      { actor: owner, path: at(suspended, keptSuspended) },
+    ];
+    await Promise.all(
+      asked.map(async ({ actor, path }) => {
+        const context = await request.newContext({
+          baseURL: started('URL'),
+          extraHTTPHeaders: actor.headers,
+        });
+        const verdict = await verdictOf(await context.get(path, { maxRedirects: 0 }));
+        await context.dispose();
+        cells += 1;
+        const expected = promised(address, admits, actor);
+        if (verdict !== expected) wrong.push(`${address}, ${actor.name}: ${verdict}, not ${expected}`);
+      }),
+    );
+  }
+  expect(wrong).toEqual([]);
+  expect(cells).toBe(Object.keys(admitted).length * 11);
+});

@@ -1,0 +1,86 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Permission } from '#lib/control/role';
+
+/** Whom a page or route of the console lets in: a member with a permission, or one of those groups. */
+export type Admits = Permission | 'anybody' | 'signed in' | 'not signed in' | 'operator';
+
+/**
+ * Every page and route under app but those of programs, which authorise by a key. `{…}` are replaced by what the test
+ * has made.
+ */
+export const admitted: Readonly<Record<string, Admits>> = {
+  '/': 'signed in',
+  '/account': 'signed in',
+  '/new': 'signed in',
+  '/forgot-password': 'anybody',
+  '/invite': 'anybody',
+  '/reset': 'anybody',
+  '/verify': 'anybody',
+  '/sign-in': 'not signed in',
+  '/sign-up': 'not signed in',
+  '/docs': 'anybody',
+  '/docs/[page]': 'anybody',
+  '/models': 'anybody',
+  '/models/[...slug]': 'anybody',
+  '/status': 'anybody',
+  '/[workspace]': 'logs:read',
+  '/[workspace]/alerts': 'workspace:read',
+  '/[workspace]/audit': 'workspace:read',
+  '/[workspace]/audit/csv': 'workspace:read',
+  '/[workspace]/billing': 'workspace:read',
+  '/[workspace]/billing/ledger': 'workspace:read',
+  '/[workspace]/billing/ledger/export': 'workspace:read',
+  '/[workspace]/billing/statement/[month]': 'workspace:read',
+  '/[workspace]/find': 'keys:read',
+  '/[workspace]/keys': 'keys:read',
+  '/[workspace]/keys/[key]': 'keys:read',
+  '/[workspace]/keys/[key]/use': 'keys:read',
+  '/[workspace]/logs': 'logs:read',
+  '/[workspace]/logs/[call]': 'logs:read',
+  '/[workspace]/logs/export': 'logs:read',
+  '/[workspace]/logs/new': 'logs:read',
+  '/[workspace]/management-keys': 'workspace:read',
+  '/[workspace]/members': 'members:read',
+  '/[workspace]/models': 'keys:read',
+  '/[workspace]/models/[...slug]': 'logs:read',
+  '/[workspace]/playground': 'logs:read',
+  '/[workspace]/playground/calls/[call]': 'logs:read',
+  '/[workspace]/routing': 'policies:read',
+  '/[workspace]/settings': 'workspace:read',
+  '/[workspace]/settings/use': 'workspace:read',
+  '/[workspace]/usage': 'logs:read',
+  '/[workspace]/usage/csv': 'logs:read',
+  '/operator': 'operator',
+  '/operator/announcements': 'operator',
+  '/operator/calls/[call]': 'operator',
+  '/operator/charges': 'operator',
+  '/operator/fleet': 'operator',
+  '/operator/health': 'operator',
+  '/operator/incidents': 'operator',
+  '/operator/ledger': 'operator',
+  '/operator/payments': 'operator',
+  '/operator/providers': 'operator',
+  '/operator/workspaces': 'operator',
+  '/operator/workspaces/[slug]': 'operator',
+};
+
+/** Those that authorise programs, sign-in and Stripe by means of their own. */
+const ofPrograms = /^\/(api|v1|v1alpha|v1beta)(\/|$)/;
+
+/** Every address that a page or a route of the source has. */
+export function routesOfSource(): string[] {
+  const app = fileURLToPath(new URL('../../../app', import.meta.url));
+  return readdirSync(app, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /(^|\/)(page\.tsx|route\.ts)$/.test(file))
+    .map(
+      (file) =>
+        `/${file
+          .split('/')
+          .slice(0, -1)
+          .filter((part) => !/^\(.*\)$/.test(part))
+          .join('/')}`,
+    )
+    .filter((address) => !ofPrograms.test(address))
+    .sort();
+}
