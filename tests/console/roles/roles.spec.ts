@@ -4,7 +4,7 @@ import { createManagementKey } from '#lib/control/management-key/operations';
 import { may, type Role, roles } from '#lib/control/role';
 import type { Db } from '#lib/data/db';
 import { addPerson, type Home, makeHome, makeKey, sessionCookie, sessionOf, test } from '#tests/console/home';
-import { type Admits, admitted, routesOfSource } from '#tests/console/roles/routes';
+import { type Admits, admitted, leading, routesOfSource } from '#tests/console/roles/routes';
 import { callGateway, inDatabase, started } from '#tests/console/visit';
 import { operate } from '#tests/support/control/operate';
 
@@ -15,7 +15,7 @@ interface Actor {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly role: Role | null;
-  readonly user: 'nobody' | 'user' | 'operator';
+  readonly user: 'nobody' | 'program' | 'user' | 'operator';
 }
 
 /** What a page streams after its head is sent says so in its body: the status is 200 by then. */
@@ -34,12 +34,16 @@ async function verdictOf(answer: APIResponse): Promise<Verdict> {
 }
 
 function promised(address: string, admits: Admits, { user, role }: Actor): Verdict {
-  if (admits === 'anybody') return 'shown';
+  // A request with an API key is a program's, which has no pages (contract: request/json-for-programs), but the list of
+  // models without its version (contract: request/addresses).
+  if (user === 'program') return address.startsWith('/models') ? 'shown' : 'not found';
+  const admitted = leading.includes(address) ? 'led on' : 'shown';
+  if (admits === 'anybody') return admitted;
   if (admits === 'not signed in') return user === 'nobody' ? 'shown' : 'led on';
   if (user === 'nobody') return 'sign in';
-  if (address === '/') return 'led on';
-  if (admits === 'signed in') return 'shown';
-  if (user === 'operator') return 'shown';
+  // To the first workspace, where there is one.
+  if (address === '/') return user === 'operator' ? 'shown' : 'led on';
+  if (admits === 'signed in' || user === 'operator') return admitted;
   if (admits === 'operator') return 'not found';
   return role !== null && may(role, admits) ? 'shown' : 'not found';
 }
@@ -81,7 +85,7 @@ test('every page and route admits by role, and is not there for everybody else',
   });
   const actors: Actor[] = [
     { name: 'anonymous', headers: {}, role: null, user: 'nobody' },
-    { name: 'inference key', headers: bearer(kept.key), role: null, user: 'nobody' },
+    { name: 'inference key', headers: bearer(kept.key), role: null, user: 'program' },
     { name: 'management key', headers: bearer(management.key), role: null, user: 'nobody' },
     { name: 'owner of another workspace', headers: await cookie(other.owner), role: null, user: 'user' },
     { name: 'operator', headers: await cookie(operator), role: null, user: 'operator' },

@@ -65,6 +65,9 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/operator/workspaces/[slug]': 'operator',
 };
 
+/** Those that lead on to another page whom they admit. */
+export const leading: readonly string[] = ['/docs', '/operator', '/operator/calls/[call]'];
+
 /** Those that authorise programs, sign-in and Stripe by means of their own. */
 const ofPrograms = /^\/(api|v1|v1alpha|v1beta)(\/|$)/;
 
