@@ -17,6 +17,16 @@ export interface Estimate {
   readonly tokens: number;
 }
 
+/** What the hold of a call depends on beside its request and its targets. */
+interface HoldTerms {
+  /** The key's maximum of output tokens; null: none. */
+  readonly keyMaximum: number | null;
+  /** Text counts one token a byte, a silent request its model's maximum. */
+  readonly strict: boolean;
+  /** Metered total of the call that `previous_response_id` names. */
+  readonly previousTokens: number;
+}
+
 const IMAGE_TOKENS = 2_500;
 const SEARCH_TOKENS = 10_000;
 const SILENT_TOKENS = 8_192;
@@ -28,24 +38,16 @@ const MOST_TOKENS = 1_000_000_000_000;
 /**
  * The hold of a call: the estimated input at the dearest input rate among the targets, plus the output
  * budget × choices at the dearest output rate.
- * @param keyMaximum the key's maximum of output tokens, or null.
- * @param strict text counts one token a byte, a silent request its model's maximum.
- * @param previousTokens metered total of the call that `previous_response_id` names.
  */
-export function estimate(
-  ask: Ask,
-  targets: readonly Target[],
-  keyMaximum: number | null,
-  strict: boolean,
-  previousTokens: number,
-): Estimate {
+export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): Estimate {
+  const { strict, previousTokens } = terms;
   const context = mostContext(targets);
   const text = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
   // What came before is read again as far as a context holds it.
   const textTokens = text + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
   const inputTokens = textTokens + media.images + media.sound + media.files;
-  const outputTokens = ask.media?.tokens ?? outputBudget(ask, targets, keyMaximum, strict) * ask.choices;
+  const outputTokens = ask.media?.tokens ?? outputBudget(ask, targets, terms) * ask.choices;
 
   const dearest = new Dearest(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
     mentionsCache(ask),
@@ -162,12 +164,7 @@ function mediaTokens(weight: InputWeight, context: number) {
  * For each choice: the request's budget, else its share of the key's, else what a silent request may make
  * (contract: money/hold).
  */
-function outputBudget(
-  ask: Ask,
-  targets: readonly Target[],
-  keyMaximum: number | null,
-  strict: boolean,
-): number {
+function outputBudget(ask: Ask, targets: readonly Target[], { keyMaximum, strict }: HoldTerms): number {
   const named = ask.budget ?? 0;
   if (ask.budget !== null && !ask.budgetIsNested) return named;
   let longest = 0;

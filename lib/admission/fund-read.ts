@@ -112,12 +112,13 @@ function keyFunds(row: Row): LockedFunds {
     code: CapRoom['code'],
     bound: unknown,
     spent: unknown,
-    rows: unknown,
-    freesAtMs: number | null,
+    { rows, freesAtMs }: { readonly rows: unknown; readonly freesAtMs: number | null },
   ): CapRoom[] =>
     bound === null
       ? []
       : [{ code, capNano: amount(bound), settledNano: amount(spent), rowsNano: amount(rows), freesAtMs }];
+  const today = { rows: row.rows_day, freesAtMs: Number(row.day_ends_ms) };
+  const all = { rows: row.rows_all, freesAtMs: null };
   return {
     kind: 'key',
     subjectId: String(row.id),
@@ -127,10 +128,10 @@ function keyFunds(row: Row): LockedFunds {
     endingNano: 0n,
     rowsNano: 0n,
     caps: [
-      ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, row.rows_day, Number(row.day_ends_ms)),
-      ...cap('d7_limit_reached', row.d7_cap_nano, row.spent_d7, row.rows_all, null),
-      ...cap('d30_limit_reached', row.d30_cap_nano, row.spent_d30, row.rows_all, null),
-      ...cap('quota_exceeded', row.quota_nano, row.spent_nano, row.rows_all, null),
+      ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, today),
+      ...cap('d7_limit_reached', row.d7_cap_nano, row.spent_d7, all),
+      ...cap('d30_limit_reached', row.d30_cap_nano, row.spent_d30, all),
+      ...cap('quota_exceeded', row.quota_nano, row.spent_nano, all),
     ],
   };
 }

@@ -97,7 +97,7 @@ export class Counters {
   /**
    * Ends a claim whose slot is already freed: `actual` tokens replace the estimate (contract: limits/tpm-settled).
    */
-  end(need: Need, booked: Booked, estimate: number, actual: number, undone: boolean, nowMono: number): void {
+  end(booked: Booked, { need, estimate, actual, undone }: EndedClaim, nowMono: number): void {
     if (undone) this.rpm.giveBack(booked.rpmSlot, 1, nowMono);
     if (need !== 'generate') return;
     if (actual < estimate) this.tpm.giveBack(booked.tpmSlot, estimate - actual, nowMono);
@@ -125,6 +125,17 @@ export class Counters {
     const most = this.#limits?.concurrency ?? null;
     return most !== null && this.inFlight >= most;
   }
+}
+
+/** How a claim ended, for key and workspace alike. */
+interface EndedClaim {
+  readonly need: Need;
+  /** Tokens that were booked at admission. */
+  readonly estimate: number;
+  /** Tokens that count in the end. */
+  readonly actual: number;
+  /** The call never started: its request does not count either. */
+  readonly undone: boolean;
 }
 
 /** What counts against the limits of a key or workspace at a moment. */

@@ -137,8 +137,9 @@ export class OpenCalls {
     const actual = outcome.undone ? 0 : (outcome.tokens ?? claim.tokens);
     const undone = outcome.undone === true;
     this.#free(call);
-    call.key.end(need, call.keyBooked, claim.tokens, actual, undone, nowMono);
-    call.workspace.end(need, call.workspaceBooked, claim.tokens, actual, undone, nowMono);
+    const ended = { need, estimate: claim.tokens, actual, undone };
+    call.key.end(call.keyBooked, ended, nowMono);
+    call.workspace.end(call.workspaceBooked, ended, nowMono);
     for (const pass of call.passes) this.#shared?.end(pass, actual, undone);
     const owed = claim.funding !== 'none' && !call.posted && outcome.chargeNano > 0n;
     for (const part of [lease, keyLease]) {

@@ -61,7 +61,7 @@ function findIn(table: RouteTable, method: string, path: string): Matched | Refu
     const last = hit.values.at(-1) ?? '';
     const missing = path.endsWith(`/${last}`) || last.includes(':');
     return (
-      (missing ? missingOperation(table, hit.route, method, path, last) : null) ??
+      (missing ? missingOperation(table, hit.route, { method, path, last }) : null) ??
       wrongMethod(hit.route, method, path)
     );
   }

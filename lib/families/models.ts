@@ -20,6 +20,13 @@ function operation(name: string, path: string, prefixes: Prefixes): Operation {
   return { name, family: 'models', method: 'GET', path, prefixes, steps: 'models', fields: null };
 }
 
+/** What of a request decides how models are shown. */
+interface ModelsRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly query: string;
+}
+
 /**
  * The answer of a models operation: outside `/v1` always in the generate-content shape; on `/v1` for a
  * client that shows its key as that family does, in `x-goog-api-key` or `?key=`; else one object that
@@ -29,9 +36,7 @@ function operation(name: string, path: string, prefixes: Prefixes): Operation {
  */
 export function modelsAnswer(
   operation: Operation,
-  params: Readonly<Record<string, string>>,
-  headers: Readonly<Record<string, string | undefined>>,
-  query: string,
+  { params, headers, query }: ModelsRequest,
   models: readonly ModelFacts[],
 ): object | null | Refusal {
   const asked = new URLSearchParams(query);

@@ -32,5 +32,9 @@ export function observeAnswer(runtime: Runtime, call: AnsweredCall, exchange: Ex
   );
   const conversation = conversationOf(call);
   if (conversation === null || target.model.id !== ask.model) return;
-  runtime.holders.remember(snapshot.workspace.id, ask.model, conversation, target.offer.provider.id, nowMs);
+  runtime.holders.remember(
+    { workspaceId: snapshot.workspace.id, model: ask.model, name: conversation },
+    target.offer.provider.id,
+    nowMs,
+  );
 }

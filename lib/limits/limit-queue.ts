@@ -225,9 +225,10 @@ export class LimitQueue {
       if (answer.admitted[index]) this.#admit(call, sent, grants, index);
       else refused.push(call);
     }
+    const times = { sentMono: sent.sentMono, nowMono };
     for (const [index, permits] of sent.permits.entries()) {
       const [told, given, grant] = [sent.ask.subjects[index], answer.subjects[index], grants[index]];
-      if (told && given && grant) permits.hear(told, given, grant, sent.sentMono, nowMono);
+      if (told && given && grant) permits.hear(told, given, grant, times);
     }
     for (const call of refused) this.#refuse(call, nowMono);
   }

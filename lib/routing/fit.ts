@@ -6,18 +6,23 @@ import type { ModelFacts } from '#lib/snapshot/snapshot';
 /** Why a fallback model is left out as a whole (contract: routing/fallback-models). */
 export type WhyModel = 'unknown' | 'scope' | 'family' | 'context' | 'budget' | 'image' | 'sound' | 'file';
 
+/** What a request needs of every model that it may fall back to. */
+interface FallbackNeeds {
+  readonly ask: Ask;
+  readonly family: FamilyId;
+  /** Models of the key; null: all. */
+  readonly scope: ReadonlySet<string> | null;
+}
+
 /**
  * Whether a fallback model can take the request: in the key's scope, spoken in the family, large enough
  * for input and budget, and able to read what the request carries.
- * @param scope models of the key; null: all.
  * @returns null when it can.
  */
 export function misfit(
-  model: ModelFacts | undefined,
-  ask: Ask,
-  family: FamilyId,
-  scope: ReadonlySet<string> | null,
   slug: string,
+  model: ModelFacts | undefined,
+  { ask, family, scope }: FallbackNeeds,
 ): WhyModel | null {
   if (!model) return 'unknown';
   if (scope !== null && !scope.has(slug)) return 'scope';

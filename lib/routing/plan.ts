@@ -77,10 +77,11 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
   const fallbacks = ask.chain ?? rules.fallbackModels;
   if (fallbacks.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
   const all = [...first];
+  const needs = { ask, family: input.family, scope: input.snapshot.key.models };
   for (const slug of fallbacks) {
     if (slug === ask.model) continue;
     const other = catalogue.models.get(slug);
-    const why = misfit(other, ask, input.family, input.snapshot.key.models, slug);
+    const why = misfit(slug, other, needs);
     if (why !== null) left?.model(why, slug, other);
     else if (other) all.push(...fromModel(input, wanted, other, left));
   }

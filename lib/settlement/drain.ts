@@ -100,7 +100,7 @@ async function drainAll(options: DrainOptions, again: boolean): Promise<void> {
       }
     };
     const how = { own: true, again, passes: () => unkept.length === 0 };
-    const settled = await settleIsolating(pool, journal.ownerId, batch, setAside, how);
+    const settled = await settleIsolating(pool, journal.ownerId, batch, { how, onRefused: setAside });
     if (unkept.length === 0) journal.drop(batch.length);
     left -= batch.length;
     onPosted(settled.flatMap(postedOf));

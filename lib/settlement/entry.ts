@@ -148,14 +148,12 @@ export interface WrittenEntry {
 }
 
 /**
- * @param written bytes that nobody changes before the entry is in the database.
+ * @param row its bytes, which nobody changes before the entry is in the database.
  * @param place absent: no file has it.
  */
 export function writtenOf(
   entry: CloseEntry | RefusedEntry,
-  written: Buffer,
-  start: number,
-  end: number,
+  { written, start, end }: Pick<WrittenEntry, 'written' | 'start' | 'end'>,
   place?: Place,
 ): WrittenEntry {
   const { kind, callId, call } = entry;

@@ -13,23 +13,25 @@ export async function settleIsolating(
   pool: Pool,
   ownerId: string,
   entries: readonly DrainedEntry[],
-  onRefused: (entry: DrainedEntry, error: Error) => void,
-  how: Posting,
+  posting: {
+    readonly how: Posting;
+    readonly onRefused: (entry: DrainedEntry, error: Error) => void;
+  },
 ): Promise<DrainedEntry[]> {
   const [only] = entries;
   if (!only) return [];
   try {
-    await settle(pool, ownerId, entries, how);
+    await settle(pool, ownerId, entries, posting.how);
     return [...entries];
   } catch (error) {
     if (!isUnpostable(error)) throw error;
     if (entries.length === 1) {
-      onRefused(only, error);
+      posting.onRefused(only, error);
       return [];
     }
     const half = Math.ceil(entries.length / 2);
-    const first = await settleIsolating(pool, ownerId, entries.slice(0, half), onRefused, how);
-    const second = await settleIsolating(pool, ownerId, entries.slice(half), onRefused, how);
+    const first = await settleIsolating(pool, ownerId, entries.slice(0, half), posting);
+    const second = await settleIsolating(pool, ownerId, entries.slice(half), posting);
     return [...first, ...second];
   }
 }

@@ -182,7 +182,8 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
         continue;
       }
       const place = { file: file.number, end: at + recordEnd };
-      if (held) settled.push(writtenOf(entry, page.bytes, begin + start, begin + end, place));
+      const row = { written: page.bytes, start: begin + start, end: begin + end };
+      if (held) settled.push(writtenOf(entry, row, place));
       leave(entry.callId);
     }
     if (held) backlog.add(file, settled, page, size);
@@ -193,7 +194,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   function remember(entry: CloseEntry | RefusedEntry): void {
     const row = copyOf(rowOf(entry));
     if (entry.kind === 'refused' && !backlog.holdsMore(1, row.length)) return;
-    backlog.add(null, [writtenOf(entry, row, 0, row.length)], null, row.length);
+    backlog.add(null, [writtenOf(entry, { written: row, start: 0, end: row.length })], null, row.length);
     options.onRemembered?.(entry);
   }
 

@@ -78,7 +78,7 @@ async function recoverOwner(options: RecoverOptions, left: Leftovers) {
     const isDoubtful = ({ callId }: DrainedEntry) => doubtful.has(callId.toLowerCase());
     for (const entry of batch) if (isDoubtful(entry)) refuse(entry, mayBePosted());
     const sure = batch.filter((entry) => !isDoubtful(entry));
-    await settleIsolating(pool, ownerId, sure, refuse, byFinder);
+    await settleIsolating(pool, ownerId, sure, { how: byFinder, onRefused: refuse });
     batch = [];
   };
   for (const { entry, place } of left.entries((error) => report(error, null), nowMs)) {

@@ -51,7 +51,7 @@ export async function settle(
   how: Posting = byOwner,
 ): Promise<void> {
   await transact(pool, limits, async (client) => {
-    await settleIn(client, ownerId, entries, how, await readRowType(client));
+    await settleIn(client, ownerId, entries, how);
   });
 }
 
@@ -68,8 +68,8 @@ async function settleIn(
   ownerId: string,
   given: readonly DrainedEntry[],
   { own, again, passes, tokens }: Posting,
-  rowType: number,
 ): Promise<void> {
+  const rowType = await readRowType(client);
   const entries = tokens
     ? await takeTokens(client, given, tokens)
     : again

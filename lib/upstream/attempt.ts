@@ -120,7 +120,7 @@ async function read(
     const asked = error === null && exchange.status === 429;
     running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
   }
-  const record = recordAttempt(request, exchange, beganMono, endMono, error);
+  const record = recordAttempt(request, exchange, { beganMono, endMono, error });
   return { record, tookMs: endMono - beganMono, verdict };
 }
 
@@ -179,9 +179,11 @@ function placeOf(address: URL): { readonly origin: string; readonly root: string
 function recordAttempt(
   { target, startMono }: AttemptRequest,
   exchange: Exchange,
-  beganMono: number,
-  endMono: number,
-  error: string | null,
+  {
+    beganMono,
+    endMono,
+    error,
+  }: { readonly beganMono: number; readonly endMono: number; readonly error: string | null },
 ): AttemptRecord {
   return {
     provider: target.offer.provider.id,

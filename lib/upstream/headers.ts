@@ -49,20 +49,31 @@ const MOST_MORE = 32;
 
 export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
 
+/** What decides the headers of an attempt beside those of the client. */
+interface AttemptFacts {
+  /** Name and value of the header by which the operator pays. */
+  readonly credential: readonly [string, string];
+  /**
+   * JSON goes up as JSON whatever the client called it, a form under the client's own boundary
+   * (contract: body/content-type); of what asks for content, the client's conditions and ranges go up too.
+   */
+  readonly body: 'json' | 'form' | 'none' | 'content';
+  /** Values of `anthropic-beta` that stay here. */
+  readonly denyBetas: readonly string[];
+  /**
+   * Whose idempotency keys these are: all workspaces share the operator's account, where one's key must never find
+   * another's answer.
+   */
+  readonly workspaceId: string;
+}
+
 /**
  * The headers of an attempt, as undici's flat list.
  * @param client the client's headers, lower case.
- * @param workspaceId whose idempotency keys these are: all workspaces share the operator's account, where
- * one's key must never find another's answer.
- * @param body JSON goes up as JSON whatever the client called it, a form under the client's own boundary
- * (contract: body/content-type); of what asks for content, the client's conditions and ranges go up too.
  */
 export function headersToProvider(
   client: HeaderBag,
-  credential: readonly [string, string],
-  body: 'json' | 'form' | 'none' | 'content',
-  denyBetas: readonly string[],
-  workspaceId: string,
+  { credential, body, denyBetas, workspaceId }: AttemptFacts,
 ): string[] {
   const list: string[] = ['accept-encoding', 'identity', credential[0], credential[1]];
   let room = MOST_MORE;

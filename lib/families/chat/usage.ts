@@ -38,8 +38,8 @@ function usageFrom(usage: JsonObject, figures: Figures): Usage {
   );
   const cacheWrite5m = figures.read(into.cache_write_tokens);
   const reasoning = figures.read(out.reasoning_tokens ?? usage.reasoning_tokens);
-  const prompt =
-    figures.read(usage.prompt_tokens) + audioOutside(usage, figures, audio, completion, total, reasoning);
+  const told = figures.read(usage.prompt_tokens);
+  const prompt = told + audioOutside(told, { audio, completion, total, reasoning });
   const rest = prompt - cachedInput - cacheWrite5m;
   if (rest < 0) figures.flag('usage_inconsistent');
   const input = Math.max(0, rest);
@@ -61,15 +61,15 @@ function usageFrom(usage: JsonObject, figures: Figures): Usage {
 
 /** One dialect counts audio separately from the prompt: then only the sum of all three is the total. */
 function audioOutside(
-  usage: JsonObject,
-  figures: Figures,
-  audio: number,
-  completion: number,
-  total: number,
-  reasoning: number,
+  prompt: number,
+  {
+    audio,
+    completion,
+    total,
+    reasoning,
+  }: Readonly<Record<'audio' | 'completion' | 'total' | 'reasoning', number>>,
 ): number {
   if (audio === 0) return 0;
-  const prompt = figures.read(usage.prompt_tokens);
   const beside = reasoning === 0 && total === prompt + completion + audio;
   return beside || audio > prompt ? audio : 0;
 }

@@ -26,17 +26,15 @@ export function noPath(table: RouteTable, method: string, path: string): Refusal
 /**
  * Whether a path that only looks like one of `route` names an operation that does not exist: a verb on a
  * model ("models/x:embedContent"), or a word where an id stands ("responses/compact").
- * @param value what stands for the last parameter of the route.
+ * @param last what stands for the last parameter of the route.
  * @returns 404 that names what is missing; null when it is an id, so that only the method is wrong.
  */
 export function missingOperation(
   table: RouteTable,
   route: Route,
-  method: string,
-  path: string,
-  value: string,
+  { method, path, last }: { readonly method: string; readonly path: string; readonly last: string },
 ): Refusal | null {
-  const verb = /:[A-Za-z]+$/.exec(value)?.[0];
+  const verb = /:[A-Za-z]+$/.exec(last)?.[0];
   const model = /^\/[^/]+\/models\//.test(path);
   if (!route.verb && model && verb) {
     return refusal(
@@ -44,7 +42,7 @@ export function missingOperation(
       `There is no ${shownMethod(method)} ${verb} on models; use ${verbsOf(table).join(', ')}.`,
     );
   }
-  if (model || !/^[a-z]+(?:_[a-z]+)*$/.test(value)) return null;
+  if (model || !/^[a-z]+(?:_[a-z]+)*$/.test(last)) return null;
   const [, prefix = '', first = ''] = path.split('/');
   const served = servedUnder(table, prefix, first);
   return refusal(

@@ -59,19 +59,25 @@ const LONGEST_CHARACTER = 6;
 export function compileSpec(spec: FieldSpec): Level {
   let level = compiled.get(spec);
   if (level === undefined) {
-    level = compileLevel(spec, '', false);
+    level = compileLevel(spec, { prefix: '', collected: false });
     compiled.set(spec, level);
   }
   return level;
 }
 
-function compileLevel(spec: FieldSpec, prefix: string, collected: boolean): Level {
+/** Where names stand: the path before them, and whether they stand under `each`. */
+interface Within {
+  readonly prefix: string;
+  readonly collected: boolean;
+}
+
+function compileLevel(spec: FieldSpec, within: Within): Level {
   const byLength: Spelling[][] = [];
   const byText = new Map<string, Spelling>();
   const byFold = new Map<string, Spelling>();
   Object.entries(spec).forEach(([name, field], index) => {
     if (index > 30) throw new RangeError(`more than 31 names in one object, from "${name}" on`);
-    const rule = compileRule(name, field, prefix, collected, 1 << index);
+    const rule = compileRule(name, field, within, 1 << index);
     for (const text of [name, ...(field.aliases ?? [])]) {
       const bytes = encoder.encode(text);
       const folded: Spelling = { text, bytes, rule, exact: false, folded: null };
@@ -84,7 +90,7 @@ function compileLevel(spec: FieldSpec, prefix: string, collected: boolean): Leve
   return { byLength, byText, byFold, longest: (byLength.length - 1) * LONGEST_CHARACTER };
 }
 
-function compileRule(name: string, field: FieldRule, prefix: string, collected: boolean, bit: number): Rule {
+function compileRule(name: string, field: FieldRule, { prefix, collected }: Within, bit: number): Rule {
   const path = `${prefix}${name}`;
   return {
     name,
@@ -95,8 +101,8 @@ function compileRule(name: string, field: FieldRule, prefix: string, collected: 
     only: field.only ?? null,
     part: field.part ?? null,
     unread: field.unread === true,
-    members: field.fields ? compileLevel(field.fields, `${path}.`, collected) : null,
-    elements: field.each ? compileLevel(field.each, `${path}[].`, true) : null,
+    members: field.fields ? compileLevel(field.fields, { prefix: `${path}.`, collected }) : null,
+    elements: field.each ? compileLevel(field.each, { prefix: `${path}[].`, collected: true }) : null,
     element: field.elements ? elementSpelling(`${path}[]`, field.elements) : null,
     keep: null,
   };

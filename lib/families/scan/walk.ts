@@ -71,7 +71,10 @@ export class Walk {
       // Of collected fields only the leaves are kept.
       return null;
     }
-    return this.record(spelling, frame.isObject ? 'object' : 'array', frame.start, end, null, empty);
+    const type = frame.isObject ? 'object' : 'array';
+    const { rule, text } = spelling;
+    const { start } = frame;
+    return this.record(rule, { path: rule.path, spelling: text, type, value: null, start, end, empty });
   }
 
   /** A key of the open object, without its quotes. @returns what is wrong with it, or null. */
@@ -118,21 +121,14 @@ export class Walk {
       else if (type === 'boolean') value = this.body[start] === 0x74;
     }
     if (rule.only !== null && (typeof value !== 'string' || !rule.only.test(value))) return null;
-    return this.record(spelling, type, start, end, value, false);
+    if (rule.collected && type === 'null') return null;
+    const { text } = spelling;
+    return this.record(rule, { path: rule.path, spelling: text, type, value, start, end, empty: false });
   }
 
-  private record(
-    { rule, text }: Spelling,
-    type: JsonType,
-    start: number,
-    end: number,
-    value: Found['value'],
-    empty: boolean,
-  ): string | null {
-    if (rule.collected && type === 'null') return null;
-    const found: Found = { path: rule.path, spelling: text, type, value, start, end, empty };
+  private record(rule: Rule, found: Found): string | null {
     if (rule.collected) return this.collection.add(found);
-    if (type === 'null') this.nulls.set(rule.path, found);
+    if (found.type === 'null') this.nulls.set(rule.path, found);
     else this.found.set(rule.path, found);
     return null;
   }

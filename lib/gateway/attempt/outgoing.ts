@@ -13,13 +13,12 @@ export function outgoing(call: PlannedCall, target: Target): Outgoing {
   const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
   const query = queryToProvider(call.query, ask.operation.query);
   const path = family.upstreamPath(ask, target.offer);
-  const headers = headersToProvider(
-    call.arrival.headers,
-    family.credentialHeader(target.credential),
-    bodyOf(ask),
-    target.offer.denyBetas,
-    call.snapshot.workspace.id,
-  );
+  const headers = headersToProvider(call.arrival.headers, {
+    credential: family.credentialHeader(target.credential),
+    body: bodyOf(ask),
+    denyBetas: target.offer.denyBetas,
+    workspaceId: call.snapshot.workspace.id,
+  });
   const required = family.requiredHeader;
   if (required && !call.arrival.headers[required[0]]) headers.push(...required);
   if (contentLength !== null) headers.push('content-length', String(contentLength));

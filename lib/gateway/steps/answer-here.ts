@@ -17,7 +17,8 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLas
   });
   const named = resolveName(call.params.model ?? '', snapshot, runtime.catalogue(), null);
   const params = 'code' in named ? call.params : { ...call.params, model: named.slug };
-  const answer = modelsAnswer(operation, params, call.arrival.headers, call.query, models);
+  const request = { params, headers: call.arrival.headers, query: call.query };
+  const answer = modelsAnswer(operation, request, models);
   if (isRefusal(answer)) throw new Refused(answer);
   if (!answer) {
     throw new Refused(

@@ -64,13 +64,8 @@ function rateFor(
 function fundsFor(call: PlannedCall): ClaimRequest {
   const { id, startMs, snapshot, ask, plan, placed, previousTokens } = call;
   const { key, workspace } = snapshot;
-  const { holdNano, tokens } = estimate(
-    ask,
-    plan.targets,
-    key.maxOutputTokens,
-    workspace.strict,
-    previousTokens,
-  );
+  const terms = { keyMaximum: key.maxOutputTokens, strict: workspace.strict, previousTokens };
+  const { holdNano, tokens } = estimate(ask, plan.targets, terms);
   const durable = ask.job !== undefined;
   const open = () =>
     bytesOf({

@@ -12,7 +12,7 @@ import { resolveNames } from '#lib/routing/names/resolve';
 /** Steps 8 to 10 of admission (contract: admission/order): the body, the model, the output budget. */
 export function parseAsk(runtime: Runtime, call: FamilyCall): Promise<AskedCall> {
   const { arrival, operation, snapshot } = call;
-  const read = readBody(runtime, arrival, operation, operation.fields ?? {}, snapshot.key.id);
+  const read = readBody(runtime, arrival, operation, snapshot.key.id);
   if (call.placed) return read.then((scanned) => validateLate(runtime, call, scanned));
   return read.then((scanned) => validateAsk(runtime, call, scanned));
 }

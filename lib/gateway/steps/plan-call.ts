@@ -31,7 +31,10 @@ export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
     holder:
       conversation === null
         ? null
-        : runtime.holders.find(snapshot.workspace.id, ask.model, conversation, nowMs),
+        : runtime.holders.find(
+            { workspaceId: snapshot.workspace.id, model: ask.model, name: conversation },
+            nowMs,
+          ),
     noFallback: call.arrival.headers['x-no-fallback']?.trim().toLowerCase() === 'true',
   });
   return extendCall(call, { plan: planned, catalogue });

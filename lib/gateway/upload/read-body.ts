@@ -18,10 +18,10 @@ export function readBody(
   runtime: Runtime,
   arrival: Arrival,
   operation: Operation,
-  fields: FieldSpec,
   keyId: string,
 ): Promise<Scan> {
   const { headers, body } = arrival;
+  const fields = operation.fields ?? {};
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw invalid('The request body is encoded; send it without Content-Encoding.');
@@ -29,7 +29,7 @@ export function readBody(
   const contentType = headers['content-type'];
   if (contentType !== undefined && isMultipart(contentType)) {
     if (!operation.multipart) throw invalid('This path takes no multipart body; send a JSON object.');
-    return readForm(runtime, arrival, contentType, fields, keyId);
+    return readForm(runtime, arrival, { contentType, fields, keyId });
   }
   return body.read(runtime.limits.maxBodyBytes, keyId).then((bytes) => {
     if (bytes.length > FREE_BYTES) return scanInSlices(bytes, fields, takeTurn).then(sound);
@@ -45,19 +45,14 @@ function sound(scanned: Scan | ScanFault): Scan {
 async function readForm(
   runtime: Runtime,
   { headers, body }: Arrival,
-  contentType: string,
-  fields: FieldSpec,
-  keyId: string,
+  form: { readonly contentType: string; readonly fields: FieldSpec; readonly keyId: string },
 ): Promise<Scan> {
   if (!runtime.uploads) throw invalid('This process takes no multipart bodies; send a JSON object.');
   const length = headers['content-length'] ?? '';
+  const announced = /^\d{1,15}$/.test(length) ? Number(length) : null;
   const upload = await readUpload(
     body,
-    contentType,
-    fields,
-    runtime.limits.maxUploadBytes,
-    /^\d{1,15}$/.test(length) ? Number(length) : null,
-    keyId,
+    { ...form, limit: runtime.limits.maxUploadBytes, announced },
     runtime.uploads,
   );
   body.onRelease(() => {

@@ -15,30 +15,37 @@ export interface ReadUpload {
   remove(): Promise<void>;
 }
 
+/** What is known of a multipart body before it is read. */
+interface UploadFacts {
+  readonly contentType: string;
+  /** The fields that the gateway reads. */
+  readonly fields: FieldSpec;
+  /** Bytes (`MAX_UPLOAD_BYTES`), counted while reading. */
+  readonly limit: number;
+  /** Content-Length of the request, bytes; null: not given. */
+  readonly announced: number | null;
+  /** The key whose share of the disk budget the body counts against. */
+  readonly keyId: string;
+}
+
 /**
  * Reads a multipart body to a file while its parts are found (contract: body/multipart, body/multipart-agreement).
  * Two parsers see every byte and must agree; files never enter memory.
- * @param limit bytes (`MAX_UPLOAD_BYTES`), counted while reading.
- * @param announced Content-Length of the request, bytes; null: not given.
- * @param keyId the key whose share of the disk budget the body counts against.
  * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk cannot be written. The file is deleted
  * in both cases.
  */
 export async function readUpload(
   body: BodySource,
-  contentType: string,
-  spec: FieldSpec,
-  limit: number,
-  announced: number | null,
-  keyId: string,
+  upload: UploadFacts,
   room: SpoolRoom,
 ): Promise<ReadUpload> {
+  const { contentType, limit, announced, keyId } = upload;
   const boundary = readBoundary(contentType);
   if (typeof boundary !== 'string') throw invalid(boundary);
   const mostBytes = Math.min(announced ?? limit, limit);
   const spool = await onDisk(room.open(keyId, mostBytes));
   try {
-    const reading = new UploadReading(boundary, contentType, spec, spool, mostBytes);
+    const reading = new UploadReading(upload, boundary, spool, mostBytes);
     await body.pour(limit, (chunk) => reading.take(chunk));
     const scan = await reading.end();
     return { scan, remove: () => spool.remove() };
@@ -57,9 +64,9 @@ class UploadReading {
   #bytes = 0;
   #fault: ScanFault | null = null;
 
-  constructor(boundary: string, contentType: string, spec: FieldSpec, spool: Spool, mostBytes: number) {
+  constructor({ contentType, fields }: UploadFacts, boundary: string, spool: Spool, mostBytes: number) {
     this.#mostBytes = mostBytes;
-    this.#scan = new PartScan(spec);
+    this.#scan = new PartScan(fields);
     this.#spool = spool;
     this.#finder = new PartFinder(boundary, (part) => {
       this.#secondReader.compare(part);

@@ -213,9 +213,14 @@ export class Permits {
   /**
    * Takes in what the store answered.
    * @param grant the entry of the ask, which already has what its calls took.
-   * @param sentMono when the ask was sent: permits live from then, so that they end here before they do there.
+   * @param times `sentMono`: when the ask was sent. Permits live from then, so that they end here before they do there.
    */
-  hear(told: AskedSubject, answer: SubjectAnswer, grant: Grant, sentMono: number, nowMono: number): void {
+  hear(
+    told: AskedSubject,
+    answer: SubjectAnswer,
+    grant: Grant,
+    { sentMono, nowMono }: { readonly sentMono: number; readonly nowMono: number },
+  ): void {
     this.#known = { ...answer, atMono: sentMono, limits: told.limits };
     const { requests, tokens, slots } = answer.granted;
     this.slots.held += slots;

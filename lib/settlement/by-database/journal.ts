@@ -88,7 +88,7 @@ export function openDatabaseJournal(options: DatabaseJournalOptions): DatabaseJo
     const how = { own: true, again: false, passes: () => true, tokens } as const;
     for (let tries = 0; ; tries += 1) {
       try {
-        const posted = await settleIsolating(pool, ownerId, entries, onRefused, how);
+        const posted = await settleIsolating(pool, ownerId, entries, { how, onRefused });
         options.onPosted(posted.flatMap(postedOf));
         return;
       } catch (error) {

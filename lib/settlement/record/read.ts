@@ -76,5 +76,5 @@ function drainedOf(payload: Buffer): DrainedEntry | null {
   const entry = decodeEntry(payload);
   if (!isDrained(entry)) return null;
   if (entry.kind === 'keep') return entry;
-  return writtenOf(entry, payload, headOf(payload).rowAt, payload.length);
+  return writtenOf(entry, { written: payload, start: headOf(payload).rowAt, end: payload.length });
 }

@@ -43,6 +43,8 @@ function targetOf(
   });
 }
 
+const terms = { keyMaximum: null, strict: false, previousTokens: 0 };
+
 /** Only the parts that an estimate reads are made. */
 function partial<Whole>(part: unknown): Whole {
   return part as Whole;
@@ -64,27 +66,23 @@ describe('the hold of a call (contract: money/hold)', () => {
     (budget, choices, most, model, tokens) => {
       const target = targetOf({ base: { output: dollar } }, { most: model });
       for (const strict of model === 0 ? [false, true] : [false]) {
-        expect(estimate(askOf({ budget, choices }), [target], most, strict, 0).outputTokens).toBe(tokens);
+        expect(
+          estimate(askOf({ budget, choices }), [target], { ...terms, keyMaximum: most, strict }).outputTokens,
+        ).toBe(tokens);
       }
     },
   );
 
   it('is the text ÷ 3 at the input rate and the budget at the output rate, rounded up once', () => {
-    const made = estimate(askOf({ weight: { textBytes: 3_001 }, budget: 100 }), [plain], null, false, 0);
+    const made = estimate(askOf({ weight: { textBytes: 3_001 }, budget: 100 }), [plain], terms);
     expect(made).toEqual({ holdNano: 2_802_000n, inputTokens: 1_001, outputTokens: 100, tokens: 1_101 });
     const odd = targetOf({ base: { input: 1n, output: 1n } });
-    expect(estimate(askOf({ weight: { textBytes: 3 }, budget: 1 }), [odd], null, false, 0).holdNano).toBe(1n);
+    expect(estimate(askOf({ weight: { textBytes: 3 }, budget: 1 }), [odd], terms).holdNano).toBe(1n);
   });
 
   it('takes the dearest rates among the targets, each kind apart', () => {
     const other = targetOf({ base: { input: 5n * dollar, output: dollar } });
-    const { holdNano } = estimate(
-      askOf({ weight: { textBytes: 3 }, budget: 1 }),
-      [plain, other],
-      null,
-      false,
-      0,
-    );
+    const { holdNano } = estimate(askOf({ weight: { textBytes: 3 }, budget: 1 }), [plain, other], terms);
     expect(holdNano).toBe(5_000n + 8_000n);
   });
 
@@ -96,7 +94,7 @@ describe('the hold of a call (contract: money/hold)', () => {
     };
     const nested = new Map([['v/other', { upstreamModel: 'other', price }]]);
     const asked = askOf({ weight: { textBytes: 3 }, budget: 1 });
-    expect(estimate(asked, [{ ...plain, nested }], null, false, 0).holdNano).toBe(2_000n + 9_000n);
+    expect(estimate(asked, [{ ...plain, nested }], terms).holdNano).toBe(2_000n + 9_000n);
   });
 
   it.each([
@@ -105,27 +103,27 @@ describe('the hold of a call (contract: money/hold)', () => {
     ["else the key's, as far as the model goes", null, 90_000, 50_000],
     ['else 8,192', null, null, 8_192],
   ])('counts %s', (_name, budget, keyMaximum, expected) => {
-    expect(estimate(askOf({ budget }), [plain], keyMaximum, false, 0).outputTokens).toBe(expected);
+    expect(estimate(askOf({ budget }), [plain], { ...terms, keyMaximum }).outputTokens).toBe(expected);
   });
 
   it('counts a small model only up to its maximum, and every choice', () => {
     const small = targetOf({}, { most: 4_096 });
-    expect(estimate(askOf({ choices: 3 }), [small], null, false, 0).outputTokens).toBe(12_288);
-    expect(estimate(askOf({ choices: 3, budget: 0 }), [small], null, false, 0).outputTokens).toBe(0);
+    expect(estimate(askOf({ choices: 3 }), [small], terms).outputTokens).toBe(12_288);
+    expect(estimate(askOf({ choices: 3, budget: 0 }), [small], terms).outputTokens).toBe(0);
   });
 
   it('counts media by kind, the previous call and search tools', () => {
     const weight = { textBytes: 30, images: 2, audioVideoBytes: 4_001, fileBytes: 600, searchTools: 1 };
-    const { inputTokens } = estimate(askOf({ weight }), [plain], null, false, 77);
+    const { inputTokens } = estimate(askOf({ weight }), [plain], { ...terms, previousTokens: 77 });
     expect(inputTokens).toBe(10 + 5_000 + 11 + 200 + 77 + 10_000);
     const file = { fileBytes: 9_000_000 };
-    expect(estimate(askOf({ weight: file }), [plain], null, false, 0).inputTokens).toBe(100_000);
+    expect(estimate(askOf({ weight: file }), [plain], terms).inputTokens).toBe(100_000);
   });
 
   it('counts a token a byte up to the context and the whole model in strict workspaces', () => {
-    const made = estimate(askOf({ weight: { textBytes: 3_000 } }), [plain], null, true, 0);
+    const made = estimate(askOf({ weight: { textBytes: 3_000 } }), [plain], { ...terms, strict: true });
     expect(made).toMatchObject({ inputTokens: 3_000, outputTokens: 50_000 });
-    const long = estimate(askOf({ weight: { textBytes: 3_000_000 } }), [plain], null, true, 0);
+    const long = estimate(askOf({ weight: { textBytes: 3_000_000 } }), [plain], { ...terms, strict: true });
     expect(long.inputTokens).toBe(100_000);
   });
 
@@ -135,7 +133,7 @@ describe('the hold of a call (contract: money/hold)', () => {
       tiers: [{ aboveInputTokens: 1_000, rates: { input: 3n * dollar, output: 4n * dollar } }],
     });
     const hold = (textBytes: number) =>
-      estimate(askOf({ weight: { textBytes }, budget: 10 }), [tiered], null, false, 0).holdNano;
+      estimate(askOf({ weight: { textBytes }, budget: 10 }), [tiered], terms).holdNano;
     expect(hold(3_000)).toBe(1_010_000n);
     expect(hold(3_003)).toBe(3_003_000n + 40_000n);
   });
@@ -146,7 +144,7 @@ describe('the hold of a call (contract: money/hold)', () => {
       serviceTiers: { priority: { output: 9n * dollar }, flex: { output: dollar / 2n } },
     });
     const hold = (serviceTier: string | null) =>
-      estimate(askOf({ budget: 1_000, serviceTier }), [tiers], null, false, 0).holdNano;
+      estimate(askOf({ budget: 1_000, serviceTier }), [tiers], terms).holdNano;
     expect(hold(null)).toBe(1_000_000n);
     expect(hold('flex')).toBe(1_000_000n);
     expect(hold('priority')).toBe(9_000_000n);
@@ -156,8 +154,7 @@ describe('the hold of a call (contract: money/hold)', () => {
   it('reserves the surcharge of cache writes when the request declares them', () => {
     const caching = targetOf({ base: { input: dollar, cacheWrite1h: 2n * dollar } });
     const weight = { textBytes: 3_000 };
-    const hold = (body: string) =>
-      estimate(askOf({ weight, body, budget: 0 }), [caching], null, false, 0).holdNano;
+    const hold = (body: string) => estimate(askOf({ weight, body, budget: 0 }), [caching], terms).holdNano;
     expect(hold('{}')).toBe(1_000_000n);
     expect(hold('{"cache_control":{"type":"ephemeral"}}')).toBe(2_000_000n);
   });
@@ -167,7 +164,7 @@ describe('the hold of a call (contract: money/hold)', () => {
     const imageHold = (asked: Record<string, unknown>) => {
       const found = new Map(Object.entries(asked).map(([path, value]) => [path, { value }]));
       const media = askedImages({ scan: partial<Scan>({ found }), choices: 2 });
-      return estimate(askOf({ choices: 2, media }), [images], null, false, 0).holdNano;
+      return estimate(askOf({ choices: 2, media }), [images], terms).holdNano;
     };
     expect(imageHold({ size: '1024x1024', quality: 'low' })).toBe(22_000n);
     expect(imageHold({})).toBe(80_000n);
@@ -178,7 +175,7 @@ describe('the hold of a call (contract: money/hold)', () => {
     const one = targetOf({ base: { videoSecond: 100_000n * dollar } });
     const mapped = targetOf({ base: { videoSecond } });
     const hold = (job: JobFacts, { choices = 1, remix = false, target = mapped } = {}) =>
-      estimate(askOf({ choices, media: askedVideos(job, choices, remix) }), [target], null, false, 0);
+      estimate(askOf({ choices, media: askedVideos(job, choices, remix) }), [target], terms);
     expect(hold({ seconds: 8 }, { target: one })).toMatchObject({ holdNano: 800_000_000n, outputTokens: 0 });
     expect(hold({ seconds: 8, size: '720p' }).holdNano).toBe(800_000_000n);
     // What the request leaves open is held at the most that it may become.
@@ -189,16 +186,16 @@ describe('the hold of a call (contract: money/hold)', () => {
   });
 
   it('is nothing without targets', () => {
-    expect(estimate(askOf({ weight: { textBytes: 90 } }), [], null, false, 0).holdNano).toBe(0n);
+    expect(estimate(askOf({ weight: { textBytes: 90 } }), [], terms).holdNano).toBe(0n);
   });
 
   it('never falls when a request grows', () => {
     const size = fc.integer({ min: 0, max: 1_000_000 });
     fc.assert(
       fc.property(size, size, size, size, (textBytes, more, budget, extra) => {
-        const less = estimate(askOf({ weight: { textBytes }, budget }), [plain], null, false, 0);
+        const less = estimate(askOf({ weight: { textBytes }, budget }), [plain], terms);
         const larger = askOf({ weight: { textBytes: textBytes + more }, budget: budget + extra });
-        expect(estimate(larger, [plain], null, false, 0).holdNano).toBeGreaterThanOrEqual(less.holdNano);
+        expect(estimate(larger, [plain], terms).holdNano).toBeGreaterThanOrEqual(less.holdNano);
       }),
     );
   });

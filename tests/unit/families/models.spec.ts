@@ -23,9 +23,11 @@ function operation(name: string, prefix: 'v1' | 'v1beta'): Operation {
   return found;
 }
 
+const bare = { params: {}, headers: {}, query: '' };
+
 describe('GET /v1/models (contract: families/model-lists, families/list-shape)', () => {
   it('lists entries that the chat and the messages SDKs both read', () => {
-    expect(modelsAnswer(operation('models.list', 'v1'), {}, {}, '', models)).toEqual({
+    expect(modelsAnswer(operation('models.list', 'v1'), bare, models)).toEqual({
       object: 'list',
       data: [
         {
@@ -48,7 +50,7 @@ describe('GET /v1/models (contract: families/model-lists, families/list-shape)',
       first_id: 'vendor/a',
       last_id: 'b',
     });
-    expect(modelsAnswer(operation('models.list', 'v1'), {}, {}, '', [])).toMatchObject({
+    expect(modelsAnswer(operation('models.list', 'v1'), bare, [])).toMatchObject({
       data: [],
       first_id: null,
       last_id: null,
@@ -69,18 +71,22 @@ describe('GET /v1/models (contract: families/model-lists, families/list-shape)',
       ],
     };
     const list = operation('models.list', 'v1');
-    expect(modelsAnswer(list, {}, { 'x-goog-api-key': 'k' }, '', models)).toEqual(expected);
-    expect(modelsAnswer(list, {}, {}, 'pageSize=1001&key=k', models)).toEqual(expected);
-    expect(modelsAnswer(operation('models.list', 'v1beta'), {}, {}, '', models)).toEqual(expected);
+    expect(modelsAnswer(list, { ...bare, headers: { 'x-goog-api-key': 'k' } }, models)).toEqual(expected);
+    expect(modelsAnswer(list, { ...bare, query: 'pageSize=1001&key=k' }, models)).toEqual(expected);
+    expect(modelsAnswer(operation('models.list', 'v1beta'), bare, models)).toEqual(expected);
   });
 });
 
 describe('GET /v1/models/{id}', () => {
   it('gives the one entry, or null for one that the key may not see', () => {
     const read = operation('models.read', 'v1');
-    expect(modelsAnswer(read, { model: 'vendor/a' }, {}, '', models)).toMatchObject({ id: 'vendor/a' });
-    expect(modelsAnswer(read, { model: 'c' }, {}, '', models)).toBeNull();
-    expect(modelsAnswer(operation('models.read', 'v1beta'), { model: 'b' }, {}, '', models)).toMatchObject({
+    expect(modelsAnswer(read, { ...bare, params: { model: 'vendor/a' } }, models)).toMatchObject({
+      id: 'vendor/a',
+    });
+    expect(modelsAnswer(read, { ...bare, params: { model: 'c' } }, models)).toBeNull();
+    expect(
+      modelsAnswer(operation('models.read', 'v1beta'), { ...bare, params: { model: 'b' } }, models),
+    ).toMatchObject({
       name: 'models/b',
     });
   });
@@ -88,7 +94,7 @@ describe('GET /v1/models/{id}', () => {
 
 describe('an entry of the list (contract: families/entry-facts)', () => {
   const entryOf = (model: ModelFacts) =>
-    modelsAnswer(operation('models.read', 'v1'), { model: model.id }, {}, '', [model]);
+    modelsAnswer(operation('models.read', 'v1'), { ...bare, params: { model: model.id } }, [model]);
 
   it('shows the price of the first offer in dollars per token or unit, exact to the last digit', () => {
     const price = readFilePrice({
@@ -136,7 +142,7 @@ describe('pages (contract: families/paging)', () => {
   const many = ['a', 'b', 'c', 'd', 'e'].map((id) => makeModel({ id }));
 
   function shared(query: string) {
-    const answer = modelsAnswer(operation('models.list', 'v1'), {}, {}, query, many);
+    const answer = modelsAnswer(operation('models.list', 'v1'), { ...bare, query }, many);
     if (isRefusal(answer)) return answer.code;
     const { data, has_more: more, first_id: first, last_id: last } = Object(answer);
     return [data.map(({ id }: { id: string }) => id).join(''), more, first, last];
@@ -165,7 +171,7 @@ describe('pages (contract: families/paging)', () => {
     let token = '';
     for (let pages = 1; pages <= 3; pages += 1) {
       const query = `pageSize=2${token && `&pageToken=${token}`}`;
-      const answer = Object(modelsAnswer(operation('models.list', 'v1beta'), {}, {}, query, many));
+      const answer = Object(modelsAnswer(operation('models.list', 'v1beta'), { ...bare, query }, many));
       names.push(answer.models.map(({ name }: { name: string }) => name).join());
       token = answer.nextPageToken ?? '';
       expect(token === '').toBe(pages === 3);
@@ -174,7 +180,7 @@ describe('pages (contract: families/paging)', () => {
   });
 
   it.each(['pageSize=-1', 'pageSize=x', 'pageToken=x', 'page_token=x'])('%s is none', (query) => {
-    const refused = modelsAnswer(operation('models.list', 'v1beta'), {}, {}, query, many);
+    const refused = modelsAnswer(operation('models.list', 'v1beta'), { ...bare, query }, many);
     expect(refused).toMatchObject({ code: 'invalid_body' });
   });
 });

@@ -27,6 +27,8 @@ function charge(report: UsageReport, own: Price) {
   return price(paidOnce(report, own, new Map()), own, new Map());
 }
 
+const terms = { keyMaximum: null, strict: false, previousTokens: 0 };
+
 describe('pictures (contract: families/image-tokens)', () => {
   it('are charged by token where tokens were reported and have a price, and then not by the piece', () => {
     const tokensNano = 100n * 5_000n + 1_000n * 40_000n;
@@ -84,7 +86,7 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
     price: { id: 'p', effectiveAtMs: 0, price: priceOf(base) },
     injectBudget: null,
   });
-  const output = (asked: object) => estimate(askOf(asked), [target({})], null, false, 0).outputTokens;
+  const output = (asked: object) => estimate(askOf(asked), [target({})], terms).outputTokens;
   const askOf = (asked: object): Ask => askImages({ model: 'm', ...asked });
 
   it('counts output by area and quality, for each image', () => {
@@ -111,13 +113,13 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
   it('of a strict workspace counts a token a byte, whatever the catalogue leaves out', () => {
     const ask = askImages({ model: 'm', prompt: 'x'.repeat(1_000) });
     const silent = { ...target({}), model: makeModel({ contextTokens: 0, output: ['image'] }) };
-    expect(estimate(ask, [silent], null, true, 0).inputTokens).toBe(ask.weight.textBytes);
+    expect(estimate(ask, [silent], { ...terms, strict: true }).inputTokens).toBe(ask.weight.textBytes);
   });
 
   it('covers the cost of input images', () => {
     const base = { input: 5n * dollar, imageInput: 10n * dollar };
     const edit = askImages({ model: 'm', images: [{ file_id: 'a' }, { file_id: 'b' }] }, 'images.edit');
-    const { holdNano, inputTokens } = estimate(edit, [target(base)], null, false, 0);
+    const { holdNano, inputTokens } = estimate(edit, [target(base)], terms);
     expect(inputTokens - Math.ceil(edit.weight.textBytes / 3)).toBe(5_000);
     expect(holdNano).toBe(5_000n * 10_000n + BigInt(Math.ceil(edit.weight.textBytes / 3)) * 5_000n);
   });

@@ -84,7 +84,11 @@ export async function readForm(
     drop: () => {},
   };
   try {
-    const { scan } = await readUpload(body, contentType, fields, 1e9, null, 'key', room);
+    const { scan } = await readUpload(
+      body,
+      { contentType, fields, limit: 1e9, announced: null, keyId: 'key' },
+      room,
+    );
     return scan;
   } catch (error) {
     if (!(error instanceof Refused) || error.refusal.code !== 'invalid_body') throw error;

@@ -5,15 +5,14 @@ const credential = ['authorization', 'Bearer operator'] as const;
 
 function sent(
   client: Record<string, string>,
-  given: { body?: Parameters<typeof headersToProvider>[2]; deny?: string[]; workspace?: string } = {},
+  given: { body?: Parameters<typeof headersToProvider>[1]['body']; deny?: string[]; workspace?: string } = {},
 ): Record<string, string> {
-  const list = headersToProvider(
-    client,
+  const list = headersToProvider(client, {
     credential,
-    given.body ?? 'json',
-    given.deny ?? [],
-    given.workspace ?? 'workspace-a',
-  );
+    body: given.body ?? 'json',
+    denyBetas: given.deny ?? [],
+    workspaceId: given.workspace ?? 'workspace-a',
+  });
   const pairs: [string, string][] = [];
   for (let at = 0; at < list.length; at += 2) pairs.push([list[at] ?? '', list[at + 1] ?? '']);
   expect(new Set(pairs.map(([name]) => name)).size).toBe(pairs.length);
