@@ -60,15 +60,17 @@ async function keyOf(stack: OwnStack, concurrency: number): Promise<string> {
 async function atRandom(
   stack: OwnStack,
   model: string,
-  asked: typeof SHORT,
-  count: number,
-  within: number,
+  {
+    directive,
+    count,
+    within,
+  }: { readonly directive: string; readonly count: number; readonly within: number },
 ): Promise<Departure[]> {
   const key = await keyOf(stack, 256);
   return inTurns(count, 30, (index) =>
     depart(stack, key, ways[index % ways.length] as Way, {
       model,
-      directive: asked.directive,
+      directive,
       afterMs: 20 + random() * within,
     }),
   );
@@ -97,12 +99,18 @@ try {
   for (const model of ['test/thinks-aborted', 'test/thinks-drained']) {
     await observe(stack, key, model, SHORT.directive);
     const name = model.replace('test/thinks-', 'onDisconnect: ').replace(/(ab|dr)(ort|ain)ed/, '$1$2');
-    tell(`random moments, ${name}`, await atRandom(stack, model, SHORT, moments, SHORT.lastsMs));
+    tell(
+      `random moments, ${name}`,
+      await atRandom(stack, model, { ...SHORT, count: moments, within: SHORT.lastsMs }),
+    );
     tell(`an editor for ${seconds} s, ${name}`, await editor(stack, model, seconds));
   }
   await observe(stack, key, 'test/thinks-long', 'pace/50/20?reasoning=20');
   const fifth = Math.ceil(moments / 5);
-  tell('answers longer than a drain', await atRandom(stack, 'test/thinks-long', LONG, fifth, 5_000));
+  tell(
+    'answers longer than a drain',
+    await atRandom(stack, 'test/thinks-long', { ...LONG, count: fifth, within: 5_000 }),
+  );
   const { ok, checks } = await verifyLedger(stack.db);
   failed ||= !ok;
   process.stdout.write(

@@ -54,7 +54,7 @@ export function getConsoleHost(): ConsoleHost {
   const db = openDb(env.databaseUrl);
   const sealingKey = sealingKeysOf(env);
   const report = (error: unknown) => console.error(error);
-  const outbox = openOutboxOf(env, db, publicUrl(env, env.port), report);
+  const outbox = openOutboxOf(env, db, { publicUrl: publicUrl(env, env.port), report });
   const made: ConsoleHost = {
     control: {
       accounts: accountsOf(env),

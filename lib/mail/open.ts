@@ -11,17 +11,19 @@ import { printedTransport, smtpTransport } from '#lib/mail/transport';
  */
 const restMs = () => 300 + randomInt(900);
 
-/**
- * The outbox of this process.
- * @param publicUrl of the console, without a slash at the end; links lead there.
- * @param print where links go that are not sent.
- */
+interface OutboxOptions {
+  /** Of the console, without a slash at the end; links lead there. */
+  readonly publicUrl: string;
+  readonly report: (error: unknown) => void;
+  /** Where links go that are not sent. */
+  readonly print?: (fields: object, message: string) => void;
+}
+
+/** The outbox of this process. */
 export function openOutboxOf(
   env: Pick<Env, 'smtpUrl' | 'mailFrom' | 'keyPepper'>,
   db: Db,
-  publicUrl: string,
-  report: (error: unknown) => void,
-  print: (fields: object, message: string) => void = (fields, message) => console.warn(message, fields),
+  { publicUrl, report, print = (fields, message) => console.warn(message, fields) }: OutboxOptions,
 ): Outbox {
   const from = env.mailFrom ?? `Model Gateway <no-reply@${new URL(publicUrl).hostname}>`;
   const transport = env.smtpUrl === null ? printedTransport(print) : smtpTransport(env.smtpUrl, from);

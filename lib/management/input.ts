@@ -13,8 +13,7 @@ interface Sent {
 export async function readInput(
   operation: Operation,
   binding: HttpBinding,
-  named: Readonly<Record<string, string>>,
-  query: string,
+  { named, query }: { readonly named: Readonly<Record<string, string>>; readonly query: string },
   sent: Sent,
 ): Promise<unknown> {
   const given =

@@ -74,7 +74,7 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer>
   const { output, etag } = await runAny(host.control, operation, {
     actor,
     workspace,
-    input: await readInput(operation, binding, rest, query, arrival),
+    input: await readInput(operation, binding, { named: rest, query }, arrival),
     ifMatch: operation.kind === 'read' ? undefined : arrival.headers['if-match'],
     once: onceOf(operation, arrival, { keyId: actor.keyId, secret }),
   }).catch((error: unknown) => {

@@ -42,6 +42,12 @@ interface AssembleContext extends Pick<ServingContext, 'db' | 'worker'> {
   openBooks(parts: BooksParts): Promise<Books>;
 }
 
+interface AssembleOptions {
+  readonly clock?: Clock;
+  /** Limits count in this process alone, whatever store is configured. */
+  readonly limitsInMemory?: boolean;
+}
+
 /**
  * Puts the gateway of this process together: first what a dead process left behind is settled (the primary does so for
  * its workers), then money, journal and snapshots come up; only then may a request be served.
@@ -50,8 +56,7 @@ export async function assemble(
   env: Env,
   { db, upstreams, worker, openBooks }: AssembleContext,
   log: Logger,
-  clock: Clock = systemClock,
-  limitsInMemory = false,
+  { clock = systemClock, limitsInMemory = false }: AssembleOptions = {},
 ): Promise<GatewayProcess> {
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();

@@ -11,6 +11,13 @@ import { sealingKeysOf } from '#lib/sealing';
 import { announce } from '#lib/snapshot/announce';
 import { readLimitUse } from '#lib/snapshot/limit-use';
 
+interface ControlParts {
+  readonly db: Db;
+  readonly running: Pick<GatewayProcess, 'pollNow' | 'runtime'>;
+  readonly outbox: Pick<Outbox, 'wake'>;
+  readonly payments: Payments | null;
+}
+
 /** What this process gives to operations, whichever adapter runs them. */
 export function controlOf(
   env: Pick<
@@ -25,10 +32,7 @@ export function controlOf(
     | 'databaseUrl'
     | 'settlement'
   >,
-  db: Db,
-  running: Pick<GatewayProcess, 'pollNow' | 'runtime'>,
-  outbox: Pick<Outbox, 'wake'>,
-  payments: Payments | null,
+  { db, running, outbox, payments }: ControlParts,
 ): ControlHost {
   return {
     db,

@@ -18,13 +18,17 @@ export interface Telemetry {
   start(ownerId: string, nowMs: number): Exporter | null;
 }
 
-/** @param worker number of the worker; each has a folder of its own, and the first sends late charges for all. */
+interface TelemetryParts {
+  readonly db: Db;
+  readonly journalDir: string;
+  readonly log: Logger;
+  /** Number of the worker, 1 when absent; each has a folder of its own, and the first sends late charges for all. */
+  readonly worker?: number | undefined;
+}
+
 export function openTelemetry(
   { telemetry }: Pick<Env, 'telemetry'>,
-  db: Db,
-  journalDir: string,
-  log: Logger,
-  worker = 1,
+  { db, journalDir, log, worker = 1 }: TelemetryParts,
 ): Telemetry {
   if (telemetry === null) return { onInterrupted: undefined, start: () => null };
   const say = (level: 'warn' | 'error' | 'info', message: string) => log[level](message);

@@ -62,7 +62,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
   };
   const ground = { db, upstreams, worker: null, openBooks: openJournalBooks };
   // Limits count in memory: a store of limits would go by its own clock.
-  const running = await assemble(env, ground, pino({ level: 'silent' }), clock, true);
+  const running = await assemble(env, ground, pino({ level: 'silent' }), { clock, limitsInMemory: true });
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -77,7 +77,7 @@ export function chartOf(
     beforeTotal: value(series.before.total),
     logPath: `/${workspace}/logs`,
     filters: everything,
-    summary: summaryOf(label, kind, groups, labels.length, total),
+    summary: summaryOf({ title: label, kind, groups, total }, labels.length),
   };
 }
 
@@ -88,14 +88,11 @@ function ticksOf(startsMs: readonly number[], zone: string): number[] | null {
 }
 
 function summaryOf(
-  label: string,
-  kind: FigureKind,
-  groups: readonly ShownGroup[],
+  { title, kind, groups, total }: Pick<ChartData, 'title' | 'kind' | 'groups' | 'total'>,
   buckets: number,
-  total: number | null,
 ): string {
   const [largest] = groups;
   const most =
     groups.length > 1 && largest ? ` Most of it: ${largest.label}, ${showFigure(kind, largest.total)}.` : '';
-  return `${label} in ${buckets} ${buckets === 1 ? 'step' : 'steps'}: ${showFigure(kind, total)}.${kind === 'span' ? '' : most} The table below has every figure.`;
+  return `${title} in ${buckets} ${buckets === 1 ? 'step' : 'steps'}: ${showFigure(kind, total)}.${kind === 'span' ? '' : most} The table below has every figure.`;
 }

@@ -25,7 +25,7 @@ export async function pageOfCalls(
   search: Search,
   limit: number,
 ): Promise<{ data: CallDetail[]; next: string | null }> {
-  const { ids, next } = await findIds(store, scope, nowMs, search, limit);
+  const { ids, next } = await findIds(store, scope, nowMs, { ...search, limit });
   return { data: await readCalls(store, scope, ids, nowMs), next };
 }
 

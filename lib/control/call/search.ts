@@ -96,8 +96,7 @@ export async function findIds(
   store: Store,
   scope: WorkspaceScope,
   nowMs: number,
-  search: Search,
-  limit: number,
+  { limit, ...search }: Search & { readonly limit: number },
 ): Promise<{ ids: string[]; next: string | null }> {
   const stretch = await stretchOf(store, scope, nowMs, search);
   const values: unknown[] = [limit + 1];
@@ -123,7 +122,7 @@ export async function byAnyId<Input extends { readonly id?: string | undefined }
   const { id, ...rest } = input;
   if (id === undefined) return input;
   if (isOwnId(id)) {
-    const { ids } = await findIds(store, scope, nowMs, { input: { id }, after: undefined }, 1);
+    const { ids } = await findIds(store, scope, nowMs, { input: { id }, after: undefined, limit: 1 });
     if (ids.length > 0) return input;
   }
   return { ...rest, foreignId: id };

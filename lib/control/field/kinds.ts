@@ -24,14 +24,19 @@ function make<Value>(
   facts: FieldFacts,
   schema: z.ZodType<Value>,
   fromText: (text: string) => unknown = (text) => text,
-  clearable = false,
 ): Field<Value, true> {
-  return { ...facts, kind, schema, fromText, clearable, required: true };
+  return { ...facts, kind, schema, fromText, clearable: false, required: true };
 }
 
-/** `none` and an empty text mean null. */
-function clearing(read: (text: string) => unknown): (text: string) => unknown {
-  return (text) => (text === 'none' || text === '' ? null : read(text));
+/** A field that may be null, which `none` and an empty text mean. */
+function makeClearable<Value>(
+  kind: FieldKind,
+  facts: FieldFacts,
+  schema: z.ZodType<Value>,
+  read: (text: string) => unknown,
+): Field<Value, true> {
+  const fromText = (text: string) => (text === 'none' || text === '' ? null : read(text));
+  return { ...make(kind, facts, schema, fromText), clearable: true };
 }
 
 /** A whole number written in ASCII digits; anything else stays text, for the schema to refuse. */
@@ -56,13 +61,7 @@ export function name(facts: FieldFacts): Field<string, true> {
 
 /** A line of free text, or null for none. */
 export function line(facts: FieldFacts, max = 500): Field<string | null, true> {
-  return make(
-    'text',
-    { placeholder: 'TEXT', ...facts },
-    oneLine(max, 'it').nullable(),
-    clearing(String),
-    true,
-  );
+  return makeClearable('text', { placeholder: 'TEXT', ...facts }, oneLine(max, 'it').nullable(), String);
 }
 
 /** A line of text that must say something. */
@@ -79,7 +78,7 @@ export function pattern(facts: FieldFacts, form: RegExp, message: string): Field
 export function limit(facts: FieldFacts): Field<number | null, true> {
   const message = `a limit is a whole number from 1 to ${largestInt}`;
   const schema = z.int(message).min(1, message).max(largestInt, message).nullable();
-  return make('count', { placeholder: 'N', empty: 'No limit', ...facts }, schema, clearing(number), true);
+  return makeClearable('count', { placeholder: 'N', empty: 'No limit', ...facts }, schema, number);
 }
 
 /** A whole number in a range. */
@@ -105,7 +104,7 @@ const dollars = z.string('write dollars as a decimal string, like "0.25"').trans
 export function cap(facts: FieldFacts): Field<bigint | null, true> {
   const schema = dollars.refine((nano) => nano > 0n, 'a cap is more than 0 dollars').nullable();
   const shown = { placeholder: 'USD', unit: 'USD', empty: 'No cap', ...facts };
-  return make('money', shown, schema, clearing(String), true);
+  return makeClearable('money', shown, schema, String);
 }
 
 /** An allowance in nano-dollars: 0 or more; `none` means 0. */
@@ -133,7 +132,7 @@ const aTime = z
 /** A moment at which something happens, or null for never. */
 export function moment(facts: FieldFacts): Field<Date | null, true> {
   const shown = { placeholder: 'ISO', empty: 'Never', ...facts };
-  return make('moment', shown, aTime.nullable(), clearing(String), true);
+  return makeClearable('moment', shown, aTime.nullable(), String);
 }
 
 /** An edge of a range of time. */
@@ -151,7 +150,7 @@ export function models(facts: FieldFacts): Field<string[] | null, true> {
     .transform((slugs) => [...new Set(slugs)])
     .nullable();
   const split = (text: string) => text.split(',').flatMap((part) => part.trim() || []);
-  return make('models', { placeholder: 'a,b', empty: 'All models', ...facts }, schema, clearing(split), true);
+  return makeClearable('models', { placeholder: 'a,b', empty: 'All models', ...facts }, schema, split);
 }
 
 /** Yes or no: "on" or "off" on the command line. */

@@ -67,7 +67,7 @@ export const createTopUp = create({
     };
   },
   follow: async ({ store, pool, scope, payments }, { id }) => {
-    await checkoutOf(store, pool, scope, paymentsOf(payments), id);
+    await checkoutOf(store, scope, { pool, payments: paymentsOf(payments) }, id);
     return readTopUp(store, scope, id);
   },
 });

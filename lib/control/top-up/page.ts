@@ -21,9 +21,8 @@ export function paymentsOf(payments: Payments | null): Payments {
  */
 export async function checkoutOf(
   store: Store,
-  pool: Pool,
   scope: WorkspaceScope,
-  payments: Payments,
+  { pool, payments }: { readonly pool: Pool; readonly payments: Payments },
   id: string,
 ): Promise<void> {
   const where = { id, workspaceId: scope.workspaceId };

@@ -165,7 +165,7 @@ export async function readSeries(
     cost: total.cost,
     total,
     starts: startsMs.map((at) => new Date(at).toISOString()),
-    groups: await groupsOf(store, scope, { by, rank }, parts, startsMs.length),
+    groups: await groupsOf(store, scope, { by, rank, parts, length: startsMs.length }),
     before: {
       ...iso(earlier.range),
       total: figuresOf(earlier.sums),
@@ -192,9 +192,15 @@ async function readWithTotal(
 async function groupsOf(
   store: Store,
   scope: WorkspaceScope,
-  { by, rank }: { readonly by: SeriesSplit | null; readonly rank: Rank },
-  parts: readonly SplitSums[],
-  length: number,
+  {
+    by,
+    rank,
+    parts,
+    length,
+  }: Pick<SeriesAsk, 'by' | 'rank'> & {
+    readonly parts: readonly SplitSums[];
+    readonly length: number;
+  },
 ): Promise<z.output<typeof group>[]> {
   if (by === null) return [groupOf(null, null, parts, length)];
   const shown = ranked(

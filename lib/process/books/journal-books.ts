@@ -16,7 +16,7 @@ import { countSetAside } from '#lib/settlement/set-aside';
 export async function openJournalBooks(parts: BooksParts): Promise<Books> {
   const { env, db, worker, ownerId, clock, log, shared, report } = parts;
   const journalDir = join(env.dataDir, 'journal');
-  const telemetry = openTelemetry(env, db, journalDir, log, worker?.number);
+  const telemetry = openTelemetry(env, { db, journalDir, log, worker: worker?.number });
   const found = { pool: db.pool, dir: journalDir, nowMs: clock.now(), report };
   const onInterrupted: RecoverOptions['onInterrupted'] = async (dead, ended) => {
     await telemetry.onInterrupted?.(dead, ended);

@@ -27,16 +27,14 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const running = await assemble(env, { ...context, openBooks }, log);
   const metrics = await openMetrics(env, db.pool, running, worker?.number ?? null);
   const throttle = openThrottle(env, (error) => log.warn({ reason: reasonOf(error) }, 'throttle'));
-  const outbox = openOutboxOf(
-    env,
-    operationsDb,
-    publicUrl(env, env.port),
-    (error) => log.error({ reason: reasonOf(error) }, 'mail'),
-    (fields, message) => log.warn(fields, message),
-  );
+  const outbox = openOutboxOf(env, operationsDb, {
+    publicUrl: publicUrl(env, env.port),
+    report: (error) => log.error({ reason: reasonOf(error) }, 'mail'),
+    print: (fields, message) => log.warn(fields, message),
+  });
   const stripe = env.stripe ?? standInSettings((name) => context.upstreams.envSecret(name));
   const payments = await findPayments(stripe, publicUrl(env, env.port));
-  const control = controlOf(env, operationsDb, running, outbox, payments);
+  const control = controlOf(env, { db: operationsDb, running, outbox, payments });
   const duties = await openPaymentDuties(payments, control, (error) =>
     log.error({ reason: reasonOf(error) }, 'payments'),
   );

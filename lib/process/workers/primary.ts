@@ -25,7 +25,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const machine = await openMachine(env, log, false);
   const ids = createIds(systemClock);
   const journalDir = join(env.dataDir, 'journal');
-  const telemetry = openTelemetry(env, machine.db, journalDir, log);
+  const telemetry = openTelemetry(env, { db: machine.db, journalDir, log });
   const limits = openLimitStore(env, machine.databaseUrl, () => undefined);
   const takeOver = createTakeOver({
     pool: machine.db.pool,

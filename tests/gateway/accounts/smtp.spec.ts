@@ -22,9 +22,10 @@ afterAll(async () => {
 
 const publicUrl = 'https://gateway.example';
 const open = (mailFrom: string | null, errors: unknown[] = []) =>
-  openOutboxOf({ smtpUrl: server.url, mailFrom, keyPepper: 'pepper' }, db, publicUrl, (error) =>
-    errors.push(error),
-  );
+  openOutboxOf({ smtpUrl: server.url, mailFrom, keyPepper: 'pepper' }, db, {
+    publicUrl,
+    report: (error) => errors.push(error),
+  });
 
 it('mail goes to a server by SMTP, in text and HTML, from whom it is said (contract: control-plane/mail)', async () => {
   const { email } = await newcomer(db);

@@ -90,7 +90,8 @@ describe('a change that was committed', () => {
       runtime: { catalogue: never },
     };
     const env = { keyPepper: 'pepper', encryptionKey: 'bb'.repeat(32), oldEncryptionKeys: [], dataDir };
-    const host = controlOf(env as never, db, running as never, { wake: () => undefined }, null);
+    const outbox = { wake: () => undefined };
+    const host = controlOf(env as never, { db, running: running as never, outbox, payments: null });
     await ask(host, createKey, { actor: operator, workspace, input: { name: 'announced' } });
     expect([here, there]).toEqual([1, 1]);
     await stop();
