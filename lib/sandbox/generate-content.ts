@@ -42,7 +42,7 @@ export const generateContent: Dialect = {
       model: ask.chat.model,
       stream: ask.chat.stream,
       prompt: ask.chat.prompt,
-      answer: (base, behaviour) => answerOf(ask, head, base, behaviour, cache),
+      answer: (base, behaviour) => answerOf(ask, head, { base, behaviour, cache }),
     };
   },
 
@@ -59,9 +59,11 @@ export const generateContent: Dialect = {
 function answerOf(
   ask: ContentAsk,
   head: object,
-  base: string,
-  behaviour: Behaviour,
-  cache: PrefixCache,
+  {
+    base,
+    behaviour,
+    cache,
+  }: { readonly base: string; readonly behaviour: Behaviour; readonly cache: PrefixCache },
 ): Answer {
   const composed = compose(ask.chat, base, behaviour, ask.counts ? new PrefixCache() : cache);
   const truth = {
@@ -77,10 +79,10 @@ function answerOf(
     return { truth: free, content: { kind: 'whole', text: pretty(counted), usage: null } };
   }
   if (ask.chat.stream) {
-    const indent = ask.sse ? 0 : 2;
+    const shape = { head, indent: ask.sse ? 0 : 2 };
     const frames = ask.blocked
-      ? [blockedFrame(head, ask, truth, behaviour, indent)]
-      : contentFrames(head, ask, { choices: composed.choices, truth }, behaviour, indent);
+      ? [blockedFrame(shape, ask, truth, behaviour)]
+      : contentFrames(shape, ask, { choices: composed.choices, truth }, behaviour);
     return { truth, content: { kind: 'stream', frames, ...(ask.sse ? {} : { framing: 'array' }) } };
   }
   const usage = contentUsage(ask, truth, behaviour.usage);

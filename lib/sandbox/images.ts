@@ -36,9 +36,10 @@ export const images: Dialect = {
         const tokens = tokensOf(ask, numberParam(name, 'text', 0));
         const truth = base === 'print' ? printed(ask) : truthOf(ask, tokens);
         const head = headOf(ask, Math.floor(seen.atMs / 1000));
+        const made = { head, tokens, figures, name };
         return ask.stream
-          ? { truth, content: { kind: 'stream', frames: frames(ask, head, tokens, figures, name) } }
-          : { truth, content: whole(ask, head, tokens, figures, name, behaviour) };
+          ? { truth, content: { kind: 'stream', frames: frames(ask, made) } }
+          : { truth, content: whole(ask, made, behaviour) };
       },
     };
   },
@@ -65,6 +66,14 @@ interface Head {
   readonly size: string;
 }
 
+/** What an answer is made of, whole or in events. */
+interface Made {
+  readonly head: Head;
+  readonly tokens: ImageTokens;
+  readonly figures: UsageFigures;
+  readonly name: ModelName;
+}
+
 function headOf(ask: ImagesAsk, created: number): Head {
   return {
     created,
@@ -82,10 +91,7 @@ function printed(ask: ImagesAsk): Answer['truth'] {
 
 function whole(
   ask: ImagesAsk,
-  head: Head,
-  tokens: ImageTokens,
-  figures: UsageFigures,
-  name: ModelName,
+  { head, tokens, figures, name }: Made,
   { tier }: Behaviour,
 ): Answer['content'] {
   const usage = imagesUsage(tokens, ask.n, figures, true);
@@ -107,10 +113,7 @@ function svgUsage(ask: ImagesAsk, model: string): object {
 /** Of each image its partial pictures, then the whole one with what this image used. */
 function* frames(
   ask: ImagesAsk,
-  { created, ...head }: Head,
-  tokens: ImageTokens,
-  figures: UsageFigures,
-  name: ModelName,
+  { head: { created, ...head }, tokens, figures, name }: Made,
 ): Generator<Frame> {
   const kind = ask.edit ? 'image_edit' : 'image_generation';
   const frame = (type: string, extra: object, spent: number, usage?: unknown): Frame => ({

@@ -37,8 +37,11 @@ interface Settings {
 
 /** The provider's side of one server: everything that is not under `/_`. */
 export function serveProvider({ truth, key, paceMs }: Settings) {
-  const scenarios = new Scenarios(paceMs);
-  const memory: Memory = { cache: new PrefixCache(), memory: new ProviderMemory() };
+  const kept: Kept = {
+    scenarios: new Scenarios(paceMs),
+    cache: new PrefixCache(),
+    memory: new ProviderMemory(),
+  };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const outlet = new Outlet(response);
     const { seen, whole } = await readSeen(request);
@@ -55,7 +58,7 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
     try {
       if (!whole) return;
       if (key !== null) checkKey(seen, dialect, key);
-      await answerSeen(outlet, seen, dialect, course, scenarios, memory, headers);
+      await answerSeen({ outlet, seen, dialect, headers }, course, kept);
     } catch (error) {
       if (!(error instanceof ProviderFault)) throw error;
       course.end = 'refused';
@@ -88,9 +91,19 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
 }
 
 /** What one server remembers from request to request. */
-interface Memory {
+interface Kept {
+  readonly scenarios: Scenarios;
   readonly cache: PrefixCache;
   readonly memory: ProviderMemory;
+}
+
+/** One request, and where its answer goes. */
+interface Exchange {
+  readonly outlet: Outlet;
+  readonly seen: Seen;
+  readonly dialect: Dialect;
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What is known of a request so far: whatever throws, the truth log gets it. */
@@ -103,13 +116,9 @@ interface Course {
 }
 
 async function answerSeen(
-  outlet: Outlet,
-  seen: Seen,
-  dialect: Dialect,
+  { outlet, seen, dialect, headers }: Exchange,
   course: Course,
-  scenarios: Scenarios,
-  { cache, memory }: Memory,
-  headers: Readonly<Record<string, string>>,
+  { scenarios, cache, memory }: Kept,
 ): Promise<void> {
   if (seen.method === 'GET' && seen.path === '/models') {
     return sendJson(outlet, 200, JSON.stringify(modelList()), headers);
@@ -132,7 +141,7 @@ async function answerSeen(
   }
   const answer = opened.answer(base, behaviour);
   course.charged = answer.truth;
-  course.delivery = await deliver(outlet, answer, behaviour, dialect, allHeaders);
+  course.delivery = await deliver(outlet, answer, { behaviour, dialect, headers: allHeaders });
 }
 
 async function sendJson(

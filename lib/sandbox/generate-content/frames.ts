@@ -14,20 +14,26 @@ export function wholeCandidates(ask: ContentAsk, choices: readonly Choice[]): re
   });
 }
 
+/** How every frame of a stream is written. */
+interface FrameShape {
+  /** What each repeats. */
+  readonly head: object;
+  /** Spaces of its JSON. */
+  readonly indent: number;
+}
+
 /** A stream's chunks: thoughts, text, the reason it ended; usage so far on each. */
 export function* contentFrames(
-  head: object,
+  { head, indent }: FrameShape,
   ask: ContentAsk,
   { choices, truth }: Composition,
   behaviour: Behaviour,
-  indent: number,
 ): Generator<Frame> {
   let generated = 0;
   const frame = (
-    parts: readonly object[],
     index: number,
-    tokens: number,
-    content: boolean,
+    parts: readonly object[],
+    { tokens, content }: Pick<Frame, 'tokens' | 'content'>,
     end = {},
   ): Frame => {
     generated += tokens;
@@ -38,24 +44,28 @@ export function* contentFrames(
     return { name: null, data: JSON.stringify(body, null, indent), content, tokens, ...seen(usage) };
   };
   for (const [index, choice] of choices.entries()) {
-    if (choice.reasoning > 0) yield frame([thought], index, choice.reasoning, false);
+    if (choice.reasoning > 0) yield frame(index, [thought], { tokens: choice.reasoning, content: false });
     if (choice.tool) {
       const text = [...choice.pieces].join('');
-      yield frame([said(choice, text)], index, choice.tokens - choice.reasoning, true);
+      yield frame(index, [said(choice, text)], { tokens: choice.tokens - choice.reasoning, content: true });
     } else {
-      for (const text of choice.pieces) yield frame([{ text }], index, 1, true);
+      for (const text of choice.pieces) yield frame(index, [{ text }], { tokens: 1, content: true });
     }
-    yield frame([{ text: '' }], index, 0, false, { finishReason: reason(choice), ...grounding(ask) });
+    yield frame(
+      index,
+      [{ text: '' }],
+      { tokens: 0, content: false },
+      { finishReason: reason(choice), ...grounding(ask) },
+    );
   }
 }
 
 /** All that comes for a prompt that is not allowed. */
 export function blockedFrame(
-  head: object,
+  { head, indent }: FrameShape,
   ask: ContentAsk,
   truth: Truth,
   behaviour: Behaviour,
-  indent: number,
 ): Frame {
   const usage = contentUsage(ask, truth, behaviour.usage);
   const body = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, ...told(usage), ...head };

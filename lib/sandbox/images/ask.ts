@@ -49,12 +49,12 @@ export function readImagesAsk(seen: Seen): ImagesAsk {
     edit,
     model: fields.get('model') ?? 'picture',
     prompt,
-    n: whole(fields, 'n', 1, 1, 10),
+    n: whole(fields, 'n', { otherwise: 1, least: 1, most: 10 }),
     size,
     quality,
     format: fields.get('output_format') ?? 'png',
     stream: flag(fields, 'stream'),
-    partialImages: whole(fields, 'partial_images', 0, 0, 3),
+    partialImages: whole(fields, 'partial_images', { otherwise: 0, least: 0, most: 3 }),
     pictures,
     svgModel: fields.get('svg[model]') ?? null,
   };
@@ -97,9 +97,7 @@ function jsonFields(seen: Seen): Fields {
 function whole(
   fields: ReadonlyMap<string, string>,
   name: string,
-  otherwise: number,
-  least: number,
-  most: number,
+  { otherwise, least, most }: { readonly otherwise: number; readonly least: number; readonly most: number },
 ): number {
   const text = fields.get(name);
   if (text === undefined) return otherwise;

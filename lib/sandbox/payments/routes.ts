@@ -20,7 +20,7 @@ export function answer(account: Account, asked: Asked): Answered | null {
   const [, kind = '', id = null, below = null] =
     /^\/v1\/((?:checkout\/|billing_portal\/)?\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(asked.path) ?? [];
   if (asked.method === 'POST') return write(account, kind, id, asked);
-  return ok(read(account, kind, id, below, asked));
+  return ok(read(account, { kind, id, below }, asked));
 }
 
 function ok(body: object | null): Answered | null {
@@ -50,9 +50,7 @@ function refusedCard(intent: Intent): Answered {
 
 function read(
   account: Account,
-  kind: string,
-  id: string | null,
-  below: string | null,
+  { kind, id, below }: { readonly kind: string; readonly id: string | null; readonly below: string | null },
   { path, query }: Asked,
 ): object | null {
   const show = (one: StandInObject) => expanded(account, one, query);

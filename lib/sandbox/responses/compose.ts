@@ -41,6 +41,14 @@ export interface Composition {
   readonly toolUsage: object;
 }
 
+/** What decides an answer beside its request. */
+export interface Circumstances {
+  /** The model, without its directives. */
+  readonly base: string;
+  readonly behaviour: Behaviour;
+  readonly cache: PrefixCache;
+}
+
 /**
  * Decides the answer of a request.
  * @param previous what it continues: its tokens are input again.
@@ -49,12 +57,9 @@ export interface Composition {
  */
 export function composeResponse(
   ask: ResponsesAsk,
-  base: string,
-  behaviour: Behaviour,
-  cache: PrefixCache,
+  { base, behaviour, cache }: Circumstances,
   previous: { readonly transcript: string; readonly tokens: number } | null,
-  suffix: string,
-  seal: (id: string) => string,
+  { suffix, seal }: { readonly suffix: string; readonly seal: (id: string) => string },
 ): Composition {
   const { choices, truth } = compose(
     {

@@ -3,11 +3,10 @@ import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
 import { type Answer, freeOfCharge, type Opened, type Seen } from '#lib/sandbox/dialect';
 import { getModel } from '#lib/sandbox/models';
 import { type ResponsesAsk, readResponsesAsk } from '#lib/sandbox/responses/ask';
-import { composeResponse } from '#lib/sandbox/responses/compose';
+import { type Circumstances, composeResponse } from '#lib/sandbox/responses/compose';
 import { responseFrames } from '#lib/sandbox/responses/frames';
 import { type KeptResponse, keptItems, keptResponses, opens, seal } from '#lib/sandbox/responses/kept';
 import { headOf, itemView, statusOf, viewOf } from '#lib/sandbox/responses/view';
-import type { Behaviour } from '#lib/sandbox/scenario/behaviour';
 import { type JobCourse, jobCourse } from '#lib/sandbox/scenario/job';
 import { findDirective, parseName } from '#lib/sandbox/scenario/name';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
@@ -25,7 +24,7 @@ export function openCreate(seen: Seen, cache: PrefixCache, memory: ProviderMemor
     stream: ask.stream,
     prompt: ask.prompt,
     answer(base, behaviour) {
-      const kept = keep(ask, base, behaviour, cache, memory, previous, seen);
+      const kept = keep(ask, { base, behaviour, cache }, previous, { memory, seen });
       return answerOf(kept, ask, seen.atMs);
     },
   };
@@ -41,17 +40,15 @@ function previousOf({ previousId }: ResponsesAsk, memory: ProviderMemory): KeptR
 
 function keep(
   ask: ResponsesAsk,
-  base: string,
-  behaviour: Behaviour,
-  cache: PrefixCache,
-  memory: ProviderMemory,
+  circumstances: Circumstances,
   previous: KeptResponse | null,
-  seen: Seen,
+  { memory, seen }: { readonly memory: ProviderMemory; readonly seen: Seen },
 ): KeptResponse {
   const suffix = seen.id.slice(4);
-  const composition = composeResponse(ask, base, behaviour, cache, previous, suffix, (id) =>
-    seal(memory, id),
-  );
+  const composition = composeResponse(ask, circumstances, previous, {
+    suffix,
+    seal: (id) => seal(memory, id),
+  });
   const id = `resp_${suffix}`;
   const { truth } = composition;
   const kept: KeptResponse = {
@@ -60,8 +57,10 @@ function keep(
     asked: findDirective(ask.prompt) ?? ask.model,
     head: headOf(id, seen.atMs, ask.asked),
     composition,
-    behaviour,
-    course: ask.background ? courseOf(ask, truth.outputTokens * behaviour.gapMs, seen.atMs) : null,
+    behaviour: circumstances.behaviour,
+    course: ask.background
+      ? courseOf(ask, truth.outputTokens * circumstances.behaviour.gapMs, seen.atMs)
+      : null,
     streamed: ask.stream,
     inputItems: ask.items.map(({ item, tokens }, index) => ({
       item: { ...item, id: item.id ?? `in_${suffix}${index}` },

@@ -17,13 +17,18 @@ export interface Delivery {
 
 type Headers = Readonly<Record<string, string>>;
 
+/** How an answer goes out. */
+interface Manner {
+  readonly behaviour: Behaviour;
+  readonly dialect: Dialect;
+  readonly headers: Headers;
+}
+
 /** Sends an answer under a behaviour. Resolves when it is out, broken or the client gone. */
 export async function deliver(
   outlet: Outlet,
   answer: Answer,
-  behaviour: Behaviour,
-  dialect: Dialect,
-  headers: Headers,
+  { behaviour, dialect, headers }: Manner,
 ): Promise<Delivery> {
   const delivery: Delivery = { outputTokens: 0, chunksSent: 0, usageReported: null, faulted: false };
   const { content, truth, status = 200 } = answer;
@@ -40,7 +45,8 @@ export async function deliver(
     delivery.usageReported = whole ? (content.usage ?? null) : null;
     const body = whole ? Buffer.from(content.text) : content.bytes;
     const type = { 'content-type': whole ? 'application/json' : content.type };
-    await sendWhole(outlet, status, body, behaviour, { ...headers, ...type, ...answer.headers }, delivery);
+    const wholeHeaders = { ...headers, ...type, ...answer.headers };
+    await sendWhole(outlet, { status, headers: wholeHeaders, plain: body }, behaviour, delivery);
     return delivery;
   }
   const wording = wordingOf(content.framing ?? 'events', dialect, behaviour);
@@ -50,12 +56,14 @@ export async function deliver(
     delivery.outputTokens = truth.outputTokens;
     delivery.usageReported = frames.findLast((frame) => frame.usage !== undefined)?.usage ?? null;
     const text = frames.map((frame, index) => wording.text(frame, index === 0)).join('');
-    await sendWhole(outlet, 200, Buffer.from(text + wording.ending), behaviour, streamHeaders, delivery);
+    const plain = Buffer.from(text + wording.ending);
+    await sendWhole(outlet, { status: 200, headers: streamHeaders, plain }, behaviour, delivery);
     return delivery;
   }
   outlet.start(200, streamHeaders);
   const error = dialect.errorEvent(faultOf(500));
-  await sendStream(outlet, content.frames, behaviour, wording, error, truth.reasoningTokens, delivery);
+  const stream = { frames: content.frames, wording, error, reasoning: truth.reasoningTokens };
+  await sendStream(outlet, stream, behaviour, delivery);
   return delivery;
 }
 
@@ -78,10 +86,8 @@ async function think(
 
 async function sendWhole(
   outlet: Outlet,
-  status: number,
-  plain: Buffer,
+  { status, headers, plain }: { readonly status: number; readonly headers: Headers; readonly plain: Buffer },
   behaviour: Behaviour,
-  headers: Headers,
   delivery: Delivery,
 ): Promise<void> {
   const { stop, sliceBytes, lengthOffset } = behaviour;
@@ -126,13 +132,19 @@ async function sendFlow(
   return outlet.end();
 }
 
+interface StreamParts {
+  readonly frames: Iterable<Frame>;
+  readonly wording: Wording;
+  /** Sent where the behaviour ends the stream with an error. */
+  readonly error: Frame;
+  /** Tokens of reasoning, made before the first frame. */
+  readonly reasoning: number;
+}
+
 async function sendStream(
   outlet: Outlet,
-  frames: Iterable<Frame>,
+  { frames, wording, error, reasoning }: StreamParts,
   behaviour: Behaviour,
-  wording: Wording,
-  error: Frame,
-  reasoning: number,
   delivery: Delivery,
 ): Promise<void> {
   const beganMs = performance.now();
@@ -144,7 +156,8 @@ async function sendStream(
     if (stop && strikes(stop, frame, bytes, delivery.chunksSent)) {
       if (stop.by !== 'stall' && stop.by !== 'malformed') {
         delivery.faulted = true;
-        return breakOff(outlet, stop.by, bytes, wording.text(error, first) + wording.ending, behaviour);
+        const errorEvent = wording.text(error, first) + wording.ending;
+        return breakOff(outlet, stop.by, { bytes, errorEvent }, behaviour);
       }
       if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
       else await outlet.write(Buffer.from(wording.text({ ...frame, data: '{"id":"chatcmpl-' }, first)), null);
@@ -181,8 +194,7 @@ function strikes(stop: Stop, frame: Frame, bytes: Buffer, chunks: number): boole
 async function breakOff(
   outlet: Outlet,
   by: Exclude<Stop['by'], 'stall' | 'malformed'>,
-  bytes: Buffer,
-  errorEvent: string,
+  { bytes, errorEvent }: { readonly bytes: Buffer; readonly errorEvent: string },
   { sliceBytes }: Behaviour,
 ): Promise<void> {
   if (by === 'reset') return outlet.reset();
