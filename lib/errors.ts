@@ -109,13 +109,23 @@ export function errorBody(refused: Pick<Refusal, 'code' | 'message'>): string {
   return JSON.stringify({ error: { message: refused.message, code: refused.code } });
 }
 
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The same with where it was thrown, for a log. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 const LONGEST_REASON = 200;
 
 /**
  * The message as HTTP/1.1 reason phrase (contract: request/error-message), which is all that some clients show of an
  * error: printable ASCII, at most 200 bytes.
  */
-export function reasonOf({ message }: Pick<Refusal, 'message'>): string {
+export function reasonPhrase({ message }: Pick<Refusal, 'message'>): string {
   const plain = message.replace(/…/g, '...').replace(/[^\x20-\x7e]+/g, '?');
   return plain.length > LONGEST_REASON ? `${plain.slice(0, LONGEST_REASON - 3)}...` : plain;
 }

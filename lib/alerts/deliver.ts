@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { Agent, type Dispatcher, request } from 'undici';
 import { refuseAddress } from '#lib/alerts/address';
 import { signatureOf, webhookContext } from '#lib/alerts/sign';
+import { messageOf } from '#lib/errors';
 import { open, type SealingKey } from '#lib/sealing';
 import { publicLookup } from '#lib/upstream/address-guard';
 
@@ -70,7 +71,7 @@ export async function deliverOne(host: DeliveryHost): Promise<boolean> {
   const { id, tries } = delivery;
   const sent = await send(host, delivery).catch((error: unknown) => ({
     status: null,
-    error: reasonOf(error),
+    error: deliveryFailure(error),
   }));
   if (sent.error === null) await host.pool.query(taken, [id, sent.status]);
   else {
@@ -106,11 +107,11 @@ async function send(host: DeliveryHost, { id, webhook_id, url, secret, event, bo
   return { status, error: `it answered ${status}${redirect}` };
 }
 
-function reasonOf(error: unknown): string {
+function deliveryFailure(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'it did not answer in time';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'REDIRECT_REFUSED') return 'its name leads to a private address';
-  return (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').slice(0, 300);
+  return messageOf(error).replaceAll('\0', '').slice(0, 300);
 }
 
 /** How it is done in a process that serves. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { missingOfCatalogue, type Shipped, takeOverCatalogue } from '#lib/catalogue/take-over';
 import type { ControlHost } from '#lib/control/run';
+import { messageOf } from '#lib/errors';
 
 export interface CatalogueStart {
   readonly host: ControlHost;
@@ -61,7 +62,7 @@ async function meet(
       'the database differs from the catalogue that comes with this version: take it over with the command, or leave it',
     );
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     log.warn({ reason, command }, 'the catalogue that comes with this version could not be compared');
   }
 }

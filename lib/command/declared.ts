@@ -13,6 +13,7 @@ import { ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
 import { fieldLines, tableLines } from '#lib/control/text';
 import { publicUrl } from '#lib/env';
+import { messageOf } from '#lib/errors';
 import { readDocument } from '#lib/schemas/document';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { readLimitUse } from '#lib/snapshot/limit-use';
@@ -96,7 +97,7 @@ function readValue(field: Field, text: string): unknown {
   if (field.kind === 'document') return readFileOf(field, text);
   if (field.kind !== 'files') return field.fromText(text);
   return readTexts(text, field.leaveOut).catch((error: unknown) => {
-    throw new CommandRefused(error instanceof Error ? error.message : String(error));
+    throw new CommandRefused(messageOf(error));
   });
 }
 

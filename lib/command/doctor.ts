@@ -43,7 +43,7 @@ async function examine(context: Context): Promise<Check[]> {
   try {
     env = context.env();
   } catch (error) {
-    const problems = error instanceof EnvError ? error.problems : [messageOf(error)];
+    const problems = error instanceof EnvError ? error.problems : [messageOrCode(error)];
     return problems.map((detail) => ({ name: 'settings', state: 'missing', detail }));
   }
   return [
@@ -84,7 +84,7 @@ async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
     };
     return [database, catalogue, ...providerChecks(offers)];
   } catch (error) {
-    return [{ name: 'database', state: 'failed', detail: `${where}: ${messageOf(error)}` }];
+    return [{ name: 'database', state: 'failed', detail: `${where}: ${messageOrCode(error)}` }];
   }
 }
 
@@ -144,7 +144,7 @@ async function pingRest(url: string, token: string): Promise<string | null> {
     const answer = await fetch(new URL('/ping', url), { headers, signal: AbortSignal.timeout(2_000) });
     return answer.ok ? null : `answers ${answer.status}`;
   } catch (error) {
-    return messageOf(error);
+    return messageOrCode(error);
   }
 }
 
@@ -152,7 +152,7 @@ function optional(name: string, on: boolean, used: string, how: string): Check {
   return on ? { name, state: 'ok', detail: used } : { name, state: 'off', detail: how };
 }
 
-function messageOf(error: unknown): string {
+function messageOrCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || ('code' in error ? String(error.code) : error.name);
 }

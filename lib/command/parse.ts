@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Command, type Input, UsageError, usageLine } from '#lib/command/command';
+import { messageOf } from '#lib/errors';
 
 export interface Parsed {
   readonly command: Command;
@@ -52,7 +53,7 @@ function read(args: readonly string[], command: Command, usage: string) {
       strict: true,
     });
   } catch (error) {
-    throw new UsageError(unshield(error instanceof Error ? error.message : String(error)), usage);
+    throw new UsageError(unshield(messageOf(error)), usage);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorBody, type Refusal, reasonOf, refusal, shouldRetry, statusOf } from '#lib/errors';
+import { errorBody, type Refusal, reasonPhrase, refusal, shouldRetry, statusOf } from '#lib/errors';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /** How long a connection that was refused may go on sending before it is cut. */
@@ -96,7 +96,7 @@ function answer(runtime: Runtime, socket: Duplex, refused: Refusal): void {
   const status = statusOf(refused);
   const retry = shouldRetry(refused);
   const head = [
-    `HTTP/1.1 ${status} ${reasonOf(refused)}`,
+    `HTTP/1.1 ${status} ${reasonPhrase(refused)}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${id}`,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '#lib/clock';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
+import { messageOf } from '#lib/errors';
 import { createFleet } from '#lib/limits/fleet';
 import { processName } from '#lib/limits/free-slots';
 import { openLimitStore } from '#lib/limits/open';
@@ -23,7 +24,7 @@ interface Parts {
 export function openSharedLimits(parts: Parts): SharedLimits | null {
   const { env, db, ownerId, clock, log } = parts;
   const report = (error: unknown) => parts.report(error, null);
-  const quiet = (error: unknown) => log.debug({ reason: reasonOf(error) }, 'limit store');
+  const quiet = (error: unknown) => log.debug({ reason: messageOf(error) }, 'limit store');
   const store = openLimitStore(env, db.pool.options.connectionString ?? null, quiet);
   if (!store) return null;
   const fleet = createFleet(db.pool, ownerId, report);
@@ -33,12 +34,8 @@ export function openSharedLimits(parts: Parts): SharedLimits | null {
     onLost: (error) => {
       const { processes } = fleet.now();
       const text = 'the store of limits is away: this process admits its share of each limit';
-      log.warn({ store: store.name, reason: reasonOf(error), processes }, text);
+      log.warn({ store: store.name, reason: messageOf(error), processes }, text);
     },
     onBack: () => log.warn({ store: store.name }, 'the store of limits answers again'),
   });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

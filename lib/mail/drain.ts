@@ -1,4 +1,5 @@
 import type { Db } from '#lib/data/db';
+import { messageOf } from '#lib/errors';
 import type { Letter } from '#lib/mail/letter';
 import type { Transport } from '#lib/mail/transport';
 
@@ -110,7 +111,7 @@ async function sendOne(host: OutboxHost, mail: Mail & { tries: number }): Promis
       [mail.id],
     );
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     host.report(new Error(`mail ${mail.id} (${mail.kind}) was not sent: ${reason}; it is tried again`));
     const pause = pauses[Math.min(mail.tries, pauses.length) - 1] ?? 5;
     await host.db.pool.query(

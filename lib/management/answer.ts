@@ -1,5 +1,5 @@
 import { ControlRefused, controlCodes } from '#lib/control/refusal';
-import { errorTable, type Refusal, reasonOf } from '#lib/errors';
+import { errorTable, type Refusal, reasonPhrase } from '#lib/errors';
 
 /** What goes back: status, headers in lower case, the body. */
 export interface Answer {
@@ -49,5 +49,5 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
 }
 
 function errorOf(status: number, code: string, message: string, headers = {}): Answer {
-  return { ...json(status, { error: { message, code } }, headers), reason: reasonOf({ message }) };
+  return { ...json(status, { error: { message, code } }, headers), reason: reasonPhrase({ message }) };
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '#lib/clock';
 import { clientAddress } from '#lib/console/forwarded';
 import type { ControlHost } from '#lib/control/run';
+import { stackOf } from '#lib/errors';
 import { createIds } from '#lib/ids';
 import { requestsPerMinute } from '#lib/management/limits';
 import { manageOnNode } from '#lib/management/node';
@@ -18,11 +19,7 @@ export function openManagement(
     control,
     pace: createPace(requestsPerMinute),
     ids: createIds(systemClock),
-    report: (error, id) =>
-      log.error(
-        { id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-        'fault',
-      ),
+    report: (error, id) => log.error({ id, reason: stackOf(error) }, 'fault'),
   };
   return (request, response) => {
     manageOnNode(host, request, response, clientAddress(request)).catch((error: unknown) => {

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '#lib/clock';
 import { takeOwnDirectory } from '#lib/data/directory/own-directory';
 import { keepPartitions } from '#lib/data/partitions';
 import type { Env } from '#lib/env';
+import { stackOf } from '#lib/errors';
 import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import { createDrains } from '#lib/gateway/relay/drains';
@@ -61,10 +62,7 @@ export async function assemble(
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
   const report = (error: unknown, callId: string | null) =>
-    log.error(
-      { callId, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-      'fault',
-    );
+    log.error({ callId, reason: stackOf(error) }, 'fault');
 
   // Before old weeks go: their rows tell which calls of an old journal were posted.
   const shared = limitsInMemory ? null : openSharedLimits({ env, db, ownerId, clock, log, report });

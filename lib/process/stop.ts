@@ -1,3 +1,4 @@
+import { messageOf } from '#lib/errors';
 import { isOwnFault } from '#lib/process/own-fault';
 
 /** How long running answers may go on after the first signal, ms. */
@@ -50,7 +51,7 @@ export function onStop(stop: Stop, host = thisProcess): (error: unknown) => void
     run(stop, patienceMs, host).then(
       () => host.exit(code),
       (error: unknown) => {
-        say(`the stop failed: ${error instanceof Error ? error.message : String(error)}`);
+        say(`the stop failed: ${messageOf(error)}`);
         host.exit(1);
       },
     );

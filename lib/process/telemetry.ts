@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
+import { messageOf } from '#lib/errors';
 import { getRuntime } from '#lib/gateway/runtime';
 import { ownVersion } from '#lib/process/books/own-version';
 import type { CloseEntry } from '#lib/settlement/entry';
@@ -32,8 +33,7 @@ export function openTelemetry(
 ): Telemetry {
   if (telemetry === null) return { onInterrupted: undefined, start: () => null };
   const say = (level: 'warn' | 'error' | 'info', message: string) => log[level](message);
-  const fail = (what: string, error: unknown) =>
-    say('error', `telemetry: ${what}: ${error instanceof Error ? error.message : String(error)}`);
+  const fail = (what: string, error: unknown) => say('error', `telemetry: ${what}: ${messageOf(error)}`);
   return {
     async onInterrupted(ownerId, ended) {
       try {

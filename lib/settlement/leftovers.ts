@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '#lib/errors';
 import type { DrainedEntry, Entry, Place } from '#lib/settlement/entry';
 import { appendWhole } from '#lib/settlement/journal-files';
 import { encodeEntry } from '#lib/settlement/record/encode';
@@ -64,7 +65,7 @@ export class Leftovers {
         if (number !== null) this.sizes.set(number, size);
       } catch (error) {
         this.#unread.add(path);
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         report(new Error(`the journal file ${path} cannot be read and stays where it is: ${why}`));
       }
     }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '#lib/errors';
 import { type Batch, Batches } from '#lib/telemetry/batches';
 import { type ExportFile, ExportFiles } from '#lib/telemetry/export-files';
 import type { ExportCounts, ExportTask, FromExporter, ToExporter } from '#lib/telemetry/messages';
@@ -226,7 +227,7 @@ export class ExportLoop {
   }
 
   #logFault(error: unknown): void {
-    this.#log('error', `telemetry cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    this.#log('error', `telemetry cannot be read: ${messageOf(error)}`);
   }
 
   #log(level: 'warn' | 'error' | 'info', message: string): void {

@@ -1,6 +1,7 @@
 import { linkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '#lib/errors';
 import type { CallRecord } from '#lib/settlement/entry';
 import type { JournalFile } from '#lib/settlement/journal-files';
 import { makeExportFolder, type OwnFile, readPositions } from '#lib/telemetry/export-files';
@@ -166,7 +167,7 @@ export function startExporter(parts: ExporterParts): Exporter {
         linkSync(file.path, join(dir, name));
         own.push({ name, file });
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         log('error', `telemetry: the calls of one journal file will be missing, it cannot be linked: ${why}`);
       }
     },

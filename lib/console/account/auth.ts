@@ -48,7 +48,7 @@ export function authOptions(): AuthOptions {
     logger: {
       // A cookie that is not ours is no fault of ours, and anybody can send one.
       error: (code, said) => {
-        if (code !== 'JWT_SESSION_ERROR') host.report(new Error(`next-auth: ${code}${reasonOf(said)}`));
+        if (code !== 'JWT_SESSION_ERROR') host.report(new Error(`next-auth: ${code}${messageIn(said)}`));
       },
       warn: () => undefined,
       debug: () => undefined,
@@ -140,7 +140,7 @@ function ownActor(userId: string, address: string | null) {
 }
 
 /** next-auth hands on errors, or objects that hold one. */
-function reasonOf(said: unknown): string {
+function messageIn(said: unknown): string {
   const error = typeof said === 'object' && said !== null && 'error' in said ? said.error : said;
   return error instanceof Error ? ` (${error.message})` : '';
 }

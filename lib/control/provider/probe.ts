@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { readAsk } from '#lib/control/route/ask';
+import { messageOf } from '#lib/errors';
 import type { Family } from '#lib/families/family';
 import { families } from '#lib/families/index';
 import { price } from '#lib/metering/price';
@@ -110,7 +111,7 @@ export async function probe({ family, offer, url, credential }: Probe): Promise<
     };
   } catch (error) {
     const durationMs = Math.round(performance.now() - began);
-    const message = maskCredential(reasonOf(error), credential);
+    const message = maskCredential(probeFailure(error), credential);
     return { ...none, ok: false, status: null, durationMs, message };
   }
 }
@@ -151,9 +152,9 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-function reasonOf(error: unknown): string {
+function probeFailure(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `it did not answer within ${limitMs / 1000} s`;
   const code = error instanceof Error && 'code' in error ? `${String(error.code)}: ` : '';
-  return `${code}${error instanceof Error ? error.message : String(error)}`.slice(0, 300);
+  return `${code}${messageOf(error)}`.slice(0, 300);
 }

@@ -20,10 +20,10 @@ export type CallEnd =
  */
 export function endCall(call: Call, end: CallEnd): void {
   if (end.by === 'refusal' && call.endReason !== null && call.endReason !== 'completed') return;
-  call.endReason = reasonOf(end, call.gone);
+  call.endReason = endReasonOf(end, call.gone);
 }
 
-function reasonOf(end: CallEnd, gone: boolean): EndReason {
+function endReasonOf(end: CallEnd, gone: boolean): EndReason {
   switch (end.by) {
     case 'refusal':
       return 'refused';

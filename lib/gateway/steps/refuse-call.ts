@@ -2,7 +2,7 @@ import {
   errorBody,
   type Refusal,
   Refused,
-  reasonOf,
+  reasonPhrase,
   refusal,
   shouldRetry,
   statusOf,
@@ -43,7 +43,7 @@ function send(call: Call, refused: Refusal, reply: Reply): void {
   const text = errorBody(refused);
   const length = String(Buffer.byteLength(text));
   const headers = [...call.headers, ...refusalHeaders(refused), 'content-length', length];
-  reply.start(statusOf(refused), headers, reasonOf(refused));
+  reply.start(statusOf(refused), headers, reasonPhrase(refused));
   reply.end(call.arrival.method === 'HEAD' ? undefined : text);
 }
 

@@ -5,6 +5,7 @@ import { findPayments } from '#lib/billing/payments/find';
 import { standInSettings } from '#lib/billing/payments/stand-in';
 import { meetCatalogue } from '#lib/catalogue/at-start';
 import { type Env, publicUrl } from '#lib/env';
+import { messageOf, stackOf } from '#lib/errors';
 import { openOutboxOf } from '#lib/mail/open';
 import { openManagement } from '#lib/management/open';
 import { assemble } from '#lib/process/assemble';
@@ -26,23 +27,23 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const openBooks = env.settlement === 'database' ? openDatabaseBooks : openJournalBooks;
   const running = await assemble(env, { ...context, openBooks }, log);
   const metrics = await openMetrics(env, db.pool, running, worker?.number ?? null);
-  const throttle = openThrottle(env, (error) => log.warn({ reason: reasonOf(error) }, 'throttle'));
+  const throttle = openThrottle(env, (error) => log.warn({ reason: messageOf(error) }, 'throttle'));
   const outbox = openOutboxOf(env, operationsDb, {
     publicUrl: publicUrl(env, env.port),
-    report: (error) => log.error({ reason: reasonOf(error) }, 'mail'),
+    report: (error) => log.error({ reason: messageOf(error) }, 'mail'),
     print: (fields, message) => log.warn(fields, message),
   });
   const stripe = env.stripe ?? standInSettings((name) => context.upstreams.envSecret(name));
   const payments = await findPayments(stripe, publicUrl(env, env.port));
   const control = controlOf(env, { db: operationsDb, running, outbox, payments });
   const duties = await openPaymentDuties(payments, control, (error) =>
-    log.error({ reason: reasonOf(error) }, 'payments'),
+    log.error({ reason: messageOf(error) }, 'payments'),
   );
   const alerts = startAlerts({
     pool: operationsDb.pool,
     sealingKey: control.sealingKey ?? null,
     limitUse: async (id) => (await control.limitUse?.(id)) ?? [],
-    report: (error) => log.error({ reason: reasonOf(error) }, 'alerts'),
+    report: (error) => log.error({ reason: messageOf(error) }, 'alerts'),
   });
   const management = openManagement(control, log);
   const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
@@ -79,7 +80,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         await context.close();
       },
       report: (error, fatal) => {
-        const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        const reason = stackOf(error);
         if (fatal) log.fatal({ reason }, 'an error that nobody caught: the gateway stops, start it again');
         else log.error({ reason }, 'a rejection that nobody handled');
       },
@@ -98,8 +99,4 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
       log,
     });
   });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/db';
 import { trustForwarded } from '#lib/console/forwarded';
 import { type Env, exportForNextAuth } from '#lib/env';
+import { messageOf } from '#lib/errors';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -31,8 +32,7 @@ export async function openConsole(
   setConsoleHost({
     ...parts,
     env: consoleEnvOf(env, env.port),
-    report: (error) =>
-      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'console'),
+    report: (error) => log.error({ reason: messageOf(error) }, 'console'),
   });
   // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
   const { default: next } = await import('next');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { systemClock } from '#lib/clock';
 import type { Env } from '#lib/env';
+import { stackOf } from '#lib/errors';
 import { createIds } from '#lib/ids';
 import { freeSlots } from '#lib/limits/free-slots';
 import { openLimitStore } from '#lib/limits/open';
@@ -37,7 +38,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
       await telemetry.onInterrupted?.(dead, ended);
       const calls = ended.map(({ call }) => call);
       if (limits)
-        await freeSlots(limits, dead, calls).catch((error) => log.warn({ reason: reasonOf(error) }, 'slots'));
+        await freeSlots(limits, dead, calls).catch((error) => log.warn({ reason: stackOf(error) }, 'slots'));
     },
     log,
   });
@@ -76,16 +77,12 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
       if (!pool.endedWell()) throw new Error('a worker did not end in order; what it left is settled');
     },
     report: (error, fatal) => {
-      if (fatal) log.fatal({ reason: reasonOf(error) }, 'the gateway stops, start it again');
-      else log.error({ reason: reasonOf(error) }, 'a rejection that nobody handled');
+      if (fatal) log.fatal({ reason: stackOf(error) }, 'the gateway stops, start it again');
+      else log.error({ reason: stackOf(error) }, 'a rejection that nobody handled');
     },
   });
   listener.on('error', fail);
   // Before a worker serves, so that no limit and no balance is counted without what was left.
   await takeOver.run();
   pool.start();
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

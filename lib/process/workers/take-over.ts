@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import { messageOf } from '#lib/errors';
 import { forgetOwner } from '#lib/process/workers/owner-locks';
 import { type RecoverOptions, recover } from '#lib/settlement/recover';
 
@@ -49,7 +50,7 @@ export function createTakeOver(parts: TakeOverParts): TakeOver {
         await settle();
         return;
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         parts.log.error({ reason }, 'what a dead worker left cannot be settled yet: trying again');
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pauseMs);

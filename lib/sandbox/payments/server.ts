@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { messageOf } from '#lib/errors';
 import { Account } from '#lib/sandbox/payments/account';
 import { keepIn } from '#lib/sandbox/payments/kept';
 import { type Page, page } from '#lib/sandbox/payments/pages';
@@ -128,7 +129,7 @@ function attempt(act: () => Answered | null): Answered | null {
   try {
     return act();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const body = { error: { type: 'invalid_request_error', code: 'resource_missing', message } };
     return { status: 400, body };
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { messageOf } from '#lib/errors';
 import { type DrainedEntry, type Entry, isDrained, writtenOf } from '#lib/settlement/entry';
 import { decodeEntry } from '#lib/settlement/record/decode';
 import { headOf, layoutVersion, marker } from '#lib/settlement/record/encode';
@@ -47,7 +48,7 @@ function pieceOf(bytes: Buffer, start: number, end: number): Piece {
       end,
     };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return { kind: 'unreadable', why, bytes: bytes.subarray(start, end), start, end };
   }
 }
