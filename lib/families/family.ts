@@ -35,7 +35,7 @@ export interface Operation {
   /** It generates text, up to an output budget that the request may name (contract: admission/output-budget). */
   readonly budgeted?: true;
   /** What a stored operation does to its resource beyond reading it. */
-  readonly ends?: 'delete' | 'cancel';
+  readonly resourceEffect?: 'delete' | 'cancel';
   /**
    * Its answer is a file: ranges and `if-*` go up, and only the pause between bytes is limited.
    * `redirected`: the provider may send the gateway elsewhere for it (contract: jobs/downloads).

@@ -56,8 +56,8 @@ function findIn(table: RouteTable, method: string, path: string): Matched | Refu
   if (!Array.isArray(segments)) return segments.code === 'not_found' ? noPath(table, method, path) : segments;
   const hit = routeOf(table, segments) ?? verbRouteOf(table, segments);
   if (hit === null) return noPath(table, method, path);
-  const end = hit.route.methods.get(method);
-  if (end === undefined) {
+  const served = hit.route.methods.get(method);
+  if (served === undefined) {
     const last = hit.values.at(-1) ?? '';
     const missing = path.endsWith(`/${last}`) || last.includes(':');
     return (
@@ -66,10 +66,10 @@ function findIn(table: RouteTable, method: string, path: string): Matched | Refu
     );
   }
   const params: Record<string, string> = {};
-  end.names.forEach((name, index) => {
+  served.names.forEach((name, index) => {
     params[name] = hit.values[index] ?? '';
   });
-  return { operation: end.operation, params };
+  return { operation: served.operation, params };
 }
 
 const table = buildTable(operations);

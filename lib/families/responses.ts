@@ -47,10 +47,16 @@ const operations: readonly Operation[] = [
     name: 'responses.delete',
     method: 'DELETE',
     path: 'responses/{id}',
-    ends: 'delete',
+    resourceEffect: 'delete',
     shows: false,
   },
-  { ...stored, name: 'responses.cancel', method: 'POST', path: 'responses/{id}/cancel', ends: 'cancel' },
+  {
+    ...stored,
+    name: 'responses.cancel',
+    method: 'POST',
+    path: 'responses/{id}/cancel',
+    resourceEffect: 'cancel',
+  },
   {
     ...stored,
     name: 'responses.input_items',

@@ -39,7 +39,7 @@ const operations: readonly Operation[] = [
     method: 'DELETE',
     path: 'videos/{id}',
     resource: video,
-    ends: 'delete',
+    resourceEffect: 'delete',
   },
   {
     ...stored,

@@ -85,7 +85,7 @@ async function serveStored(
   client: GoneWatch,
   reply: Reply,
 ): Promise<SendLastByte> {
-  const { resource, ends } = call.operation;
+  const { resource, resourceEffect } = call.operation;
   if (!resource) {
     await claimRate(runtime, call, 'rate');
     return answerJobList(runtime, call);
@@ -93,7 +93,7 @@ async function serveStored(
   const asked = askOfStored(await ownResource(runtime, call, resource));
   const planned = planStoredCall(runtime, asked);
   const claimed = await claimCall(runtime, planned);
-  if (ends) await readJob(runtime, planned);
+  if (resourceEffect) await readJob(runtime, planned);
   return relayAnswer(runtime, claimed, await attemptTargets(runtime, claimed, client), reply);
 }
 

@@ -33,12 +33,12 @@ export class NotKept extends Refused {
   }
 }
 
-/** @returns null for an answer that neither shows nor ends anything: it is relayed as it comes. */
+/** @returns null for an answer that neither shows, deletes nor cancels anything: it is relayed as it comes. */
 export function createRecorder(runtime: Runtime, call: AnsweredCall, meter: Meter | null): Recorder | null {
   const { operation, family, ask, resource } = call;
   if (!meter || operation.download) return null;
   const shows = family.shown !== undefined && operation.shows !== false && ask.shows !== false;
-  if (!shows && !ask.job && !operation.ends && !resource?.job) return null;
+  if (!shows && !ask.job && !operation.resourceEffect && !resource?.job) return null;
   return new AnswerRecorder(runtime, call, meter);
 }
 
@@ -102,9 +102,9 @@ class AnswerRecorder implements Recorder {
       this.#runtime.report(new Error('an answer that should show a job shows none: nobody follows it'), id);
     }
     try {
-      if (resource && operation.ends) {
+      if (resource && operation.resourceEffect) {
         if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);
-        if (operation.ends === 'delete') await resources?.forget(resource);
+        if (operation.resourceEffect === 'delete') await resources?.forget(resource);
       } else if (answer !== undefined && answer !== null) {
         const seen = this.#storedSettled;
         if (resource?.job && operation.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);

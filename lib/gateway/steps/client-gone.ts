@@ -76,7 +76,7 @@ class ClientWatch implements GoneWatch {
     const { ask, operation, resource, snapshot } = this.#call;
     // The usage stands at the end of a stored response, whose text the client may have read already.
     const tells = operation?.steps === 'stored' && ask?.stream === true && resource?.kind === 'response';
-    const must = ask?.job !== undefined || operation?.ends !== undefined || tells;
+    const must = ask?.job !== undefined || operation?.resourceEffect !== undefined || tells;
     // Token counts and reads cost nothing, so there is no usage to wait for.
     const worth = this.#policy === 'drain' && operation?.steps === 'generate';
     if (!snapshot || !(must || worth)) return null;

@@ -12,7 +12,7 @@ interface Parts {
   readonly steps?: string;
   readonly stream?: boolean;
   readonly job?: object;
-  readonly ends?: string;
+  readonly resourceEffect?: string;
   readonly sentWhole?: boolean;
   readonly policy?: 'abort' | 'drain';
   readonly concurrency?: number | null;
@@ -20,7 +20,7 @@ interface Parts {
 
 /** A call whose exchange is under way; only what the watch reads of each is there. */
 function callUnderWay(parts: Parts = {}, drains = createDrains()) {
-  const { steps = 'generate', stream = true, job, ends, concurrency = null } = parts;
+  const { steps = 'generate', stream = true, job, resourceEffect, concurrency = null } = parts;
   const listeners: (() => void)[] = [];
   const claim = { callId: 'call' };
   const call = {
@@ -28,7 +28,7 @@ function callUnderWay(parts: Parts = {}, drains = createDrains()) {
     claim,
     gone: false,
     ask: { stream, ...(job ? { job } : {}) },
-    operation: { steps, ...(ends ? { ends } : {}) },
+    operation: { steps, ...(resourceEffect ? { resourceEffect } : {}) },
     snapshot: { key: { id: 'key', limits: { concurrency } } },
   };
   const coordinator = { leave: vi.fn() };
@@ -89,7 +89,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
 
   it.each<[string, Parts]>([
     ['begins a job', { job: {}, policy: 'abort', stream: false }],
-    ['ends what is kept', { steps: 'stored', ends: 'delete', policy: 'abort', stream: false }],
+    ['ends what is kept', { steps: 'stored', resourceEffect: 'delete', policy: 'abort', stream: false }],
   ])('is heard out where it %s, however many drains there are', (_, parts) => {
     const one = callUnderWay(parts, createDrains(0));
     one.begin();
