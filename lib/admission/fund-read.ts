@@ -1,13 +1,13 @@
 import type { QueryResult } from 'pg';
 import type { CapRoom, LockedFunds } from '#lib/admission/funds/apportion';
 import { moment, text, uuid } from '#lib/admission/funds/literals';
-import { endingSeconds, type FundAsk } from '#lib/admission/money-store';
+import { endingSeconds, type FundRequest } from '#lib/admission/money-store';
 
 /** Locks workspace, then capped keys, and reads what they hold; rows are always locked in this order. */
-export function lockAndRead(ask: FundAsk, ownerId: string, epoch: number): string {
+export function lockAndRead(request: FundRequest, ownerId: string, epoch: number): string {
   const me = uuid(ownerId);
-  const workspace = uuid(ask.workspaceId);
-  const keys = ask.keys.map((key) => uuid(key.subjectId)).join(', ');
+  const workspace = uuid(request.workspaceId);
+  const keys = request.keys.map((key) => uuid(key.subjectId)).join(', ');
   const lockKeys = keys ? `SELECT 1 FROM api_key WHERE id IN (${keys}) ORDER BY id FOR NO KEY UPDATE;` : '';
   return `BEGIN;
     SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s';
@@ -21,7 +21,7 @@ export function lockAndRead(ask: FundAsk, ownerId: string, epoch: number): strin
       (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
       EXISTS (SELECT 1 FROM owner WHERE id = ${me} AND epoch = ${epoch} AND expires_at > now()) AS alive
     FROM workspace w WHERE w.id = ${workspace};
-    ${keys ? readKeys(keys, ask, me) : ''}`;
+    ${keys ? readKeys(keys, request, me) : ''}`;
 }
 
 /** What is left of promo credits that have expired, or will so many seconds from now; most workspaces have none. */
@@ -40,9 +40,9 @@ function leased(kind: string, subject: string, me: string): string {
  * Sliding windows keep a whole minute until all of it is out, so they never count short. A day starts
  * at local midnight; where the clock is turned back across midnight there are two, and the first counts.
  */
-function readKeys(keys: string, ask: FundAsk, me: string): string {
-  const at = moment(ask.atMs);
-  const zone = text(ask.timeZone);
+function readKeys(keys: string, request: FundRequest, me: string): string {
+  const at = moment(request.atMs);
+  const zone = text(request.timeZone);
   const since = (hours: number): string => `${at} - interval '${hours} hours' - interval '1 minute'`;
   return `WITH midnight AS (
       SELECT local, local AT TIME ZONE ${zone} AS start, (local + interval '1 day') AT TIME ZONE ${zone} AS next
@@ -86,7 +86,7 @@ function resultsOf(answer: unknown): readonly QueryResult<Row>[] {
 }
 
 /** Reads the answer of `lockAndRead`; a workspace that is gone owns nothing. */
-export function readFunds(answer: unknown, ask: FundAsk): Read {
+export function readFunds(answer: unknown, request: FundRequest): Read {
   const rows = resultsOf(answer).flatMap((result) => result.rows);
   const row = rows.find((one) => one.funds === 'workspace');
   const keys = rows.filter((one) => one.funds === 'key').map(keyFunds);
@@ -95,7 +95,7 @@ export function readFunds(answer: unknown, ask: FundAsk): Read {
     owners: Number(row?.owners ?? 1),
     workspace: {
       kind: 'workspace',
-      subjectId: ask.workspaceId,
+      subjectId: request.workspaceId,
       ownNano: amount(row?.own),
       othersNano: amount(row?.others),
       settledNano: amount(row?.settled),

@@ -1,7 +1,7 @@
 import { lockAndRead, readFunds } from '#lib/admission/fund-read';
 import { writeHolds, writeLease, writeRecalls } from '#lib/admission/fund-write';
 import { apportion } from '#lib/admission/funds/apportion';
-import type { FundAnswer, FundAsk, LeaseRef } from '#lib/admission/money-store';
+import type { FundAnswer, FundRequest, LeaseRef } from '#lib/admission/money-store';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 
@@ -12,27 +12,32 @@ const QUERY_MS = 4_000;
  * One transaction for all wants of a workspace: lock, read, share out, write. Two round trips.
  * @throws when it failed; a COMMIT whose answer was lost may have happened.
  */
-export async function fundOnce(db: Db, ask: FundAsk, ownerId: string, epoch: number): Promise<FundAnswer> {
+export async function fundOnce(
+  db: Db,
+  request: FundRequest,
+  ownerId: string,
+  epoch: number,
+): Promise<FundAnswer> {
   const client = await db.pool.connect();
   try {
-    const read = readFunds(await client.query(timed(lockAndRead(ask, ownerId, epoch))), ask);
+    const read = readFunds(await client.query(timed(lockAndRead(request, ownerId, epoch))), request);
     if (!read.alive) {
       await client.query('ROLLBACK');
       client.release();
       return { alive: false, verdicts: [], grants: [] };
     }
-    const parts = apportion(ask, read.workspace, read.keys, read.owners);
+    const parts = apportion(request, read.workspace, read.keys, read.owners);
     const writes: string[] = [];
-    for (const state of [ask.workspace, ...ask.keys]) {
-      const funds = state === ask.workspace ? read.workspace : read.keys.get(state.subjectId);
+    for (const state of [request.workspace, ...request.keys]) {
+      const funds = state === request.workspace ? read.workspace : read.keys.get(state.subjectId);
       if (!funds) continue;
       const grant = parts.grants.get(funds) ?? 0n;
       const keep = state.reclaim ? state.keepNano : null;
       if (grant > 0n || keep !== null) writes.push(writeLease(funds, ownerId, keep, grant));
     }
-    const rows = ask.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
-    writes.push(writeHolds(rows, ask.workspaceId, ownerId));
-    const recalls = ask.recall ? parts.recalls : [];
+    const rows = request.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
+    writes.push(writeHolds(rows, request.workspaceId, ownerId));
+    const recalls = request.recall ? parts.recalls : [];
     if (recalls.length > 0) {
       await client.query(timed(writes.join('') + writeRecalls(recalls, ownerId)));
       await publish(

@@ -63,10 +63,10 @@ export function createMoneyStore(db: Db, ownerId: string, version: string | null
       return result.rows.map((row) => ({ kind: row.kind, subjectId: row.subject_id }));
     },
 
-    async fund(ask) {
+    async fund(request) {
       for (let tries = 1; ; tries++) {
         try {
-          return await fundOnce(db, ask, ownerId, epoch);
+          return await fundOnce(db, request, ownerId, epoch);
         } catch (error) {
           if (tries >= TRIES || !RETRYABLE.has(codeOf(error))) throw error;
         }

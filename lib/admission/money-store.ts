@@ -10,7 +10,7 @@ export interface MoneyStore {
   /** Reports what is held. @returns the leases that another process asks back. */
   reportHeld(leases: readonly HeldLease[]): Promise<readonly LeaseRef[]>;
   /** One transaction for all wants of a workspace, in their order. */
-  fund(ask: FundAsk): Promise<FundAnswer>;
+  fund(request: FundRequest): Promise<FundAnswer>;
   /** Whether leases of other owners that were asked back have not been answered yet. */
   awaiting(refs: readonly LeaseRef[]): Promise<boolean>;
   /** Lowers leases to what is kept, deletes those that keep nothing, and answers a recall. */
@@ -71,7 +71,7 @@ export interface Want {
   readonly open?: Uint8Array;
 }
 
-export interface FundAsk {
+export interface FundRequest {
   readonly workspaceId: string;
   /** IANA zone of the daily caps. */
   readonly timeZone: string;

@@ -43,7 +43,7 @@ export interface ControlHost {
 }
 
 /** One request for an operation. */
-export interface Ask {
+export interface OperationRequest {
   readonly actor: Actor;
   /** Slug or id of the workspace that it is about; left out where the operation needs none. */
   readonly workspace?: string | undefined;
@@ -68,22 +68,22 @@ export interface Ran<Out> {
 async function run<F extends Fields, Out, R extends Reach>(
   host: ControlHost,
   operation: Read<F, Out, R> | Mutation<F, Out, R>,
-  ask: Ask,
+  request: OperationRequest,
 ): Promise<Ran<Out>> {
   if (operation.kind === 'read') {
     const store = storeOf(host.db);
-    const { reached, input } = await admit(store, operation, ask);
-    const output = await operation.run({ ...contextOf<R>(host, store, ask, reached), store }, input);
+    const { reached, input } = await admit(store, operation, request);
+    const output = await operation.run({ ...contextOf<R>(host, store, request, reached), store }, input);
     return { output, etag: operation.state ? etagOf(operation.state(output)) : null };
   }
-  const work = (inside: Store) => mutate(host, inside, operation, ask);
+  const work = (inside: Store) => mutate(host, inside, operation, request);
   const ran = await transact(host.db, work, operation.transaction);
   // It is committed: its answer, perhaps a key that is shown once, stands whatever becomes of the announcement.
   await Promise.resolve(host.changed()).catch(() => undefined);
   if (!operation.follow) return ran;
   const store = storeOf(host.db);
-  const { reached } = await admit(store, operation, ask);
-  return { ...ran, output: await operation.follow(contextOf<R>(host, store, ask, reached), ran.output) };
+  const { reached } = await admit(store, operation, request);
+  return { ...ran, output: await operation.follow(contextOf<R>(host, store, request, reached), ran.output) };
 }
 
 /**
@@ -93,7 +93,7 @@ async function run<F extends Fields, Out, R extends Reach>(
 async function admit<F extends Fields>(
   store: Store,
   operation: Pick<Operation, 'reach' | 'permission' | 'kind'> & { fields: F },
-  { actor, workspace, input: given }: Ask,
+  { actor, workspace, input: given }: OperationRequest,
   lock?: 'shared' | 'alone',
 ): Promise<{ reached: Reached; input: ValuesOf<F> }> {
   const { reach, fields } = operation;
@@ -109,30 +109,30 @@ async function admit<F extends Fields>(
 export async function ask<F extends Fields, Out, R extends Reach>(
   host: ControlHost,
   operation: Read<F, Out, R> | Mutation<F, Out, R>,
-  asked: Ask,
+  request: OperationRequest,
 ): Promise<Out> {
-  return (await run(host, operation, asked)).output;
+  return (await run(host, operation, request)).output;
 }
 
 async function mutate<F extends Fields, Out, R extends Reach>(
   host: ControlHost,
   store: Store,
   operation: Mutation<F, Out, R>,
-  ask: Ask,
+  request: OperationRequest,
 ): Promise<Ran<Out>> {
-  const { reached, input } = await admit(store, operation, ask, operation.alone ? 'alone' : 'shared');
-  const { once } = ask;
-  const request = { operation: operation.name, workspace: ask.workspace, input: ask.input };
-  const before = once ? await claim(store, once, request) : null;
+  const { reached, input } = await admit(store, operation, request, operation.alone ? 'alone' : 'shared');
+  const { once } = request;
+  const asked = { operation: operation.name, workspace: request.workspace, input: request.input };
+  const before = once ? await claim(store, once, asked) : null;
   // What `keep` wrote below.
   if (before !== null) return before as Ran<Out>;
   if (operation.transaction?.table) await lockTable(store, operation.transaction.table);
-  const context = contextOf<R>(host, store, ask, reached);
+  const context = contextOf<R>(host, store, request, reached);
   const done = await operation.run(context, input);
-  if (ask.ifMatch !== undefined && !context.compared()) {
+  if (request.ifMatch !== undefined && !context.compared()) {
     throw badInput(null, 'If-Match means nothing here; send the request without it');
   }
-  await audit(store, ask.actor, operation.name, done);
+  await audit(store, request.actor, operation.name, done);
   const ran = { output: done.result, etag: done.after === null ? null : etagOf(done.after) };
   if (once) await keep(store, once, ran);
   await publish({ query: (text, values) => store.execute(text, values) }, done.changes);
@@ -142,7 +142,7 @@ async function mutate<F extends Fields, Out, R extends Reach>(
 function contextOf<R extends Reach>(
   host: ControlHost,
   store: Store,
-  { actor, ifMatch }: Ask,
+  { actor, ifMatch }: OperationRequest,
   { scope, role }: Reached,
 ): Context<R> & { compared(): boolean } {
   let compared = false;
@@ -173,6 +173,10 @@ function contextOf<R extends Reach>(
 }
 
 /** Any operation, for adapters that take them as they come. */
-export function runAny(host: ControlHost, operation: Operation, asked: Ask): Promise<Ran<unknown>> {
-  return run(host, operation, asked);
+export function runAny(
+  host: ControlHost,
+  operation: Operation,
+  request: OperationRequest,
+): Promise<Ran<unknown>> {
+  return run(host, operation, request);
 }

@@ -1,4 +1,4 @@
-import type { FundAsk, LeaseRef, LeaseState, Shortage, Verdict, Want } from '#lib/admission/money-store';
+import type { FundRequest, LeaseRef, LeaseState, Shortage, Verdict, Want } from '#lib/admission/money-store';
 
 /** What a lease may leave free at least: this many of the largest holds (contract: money/lease-floor). */
 const FLOOR_HOLDS = 20n;
@@ -58,20 +58,20 @@ interface Open {
  * @param owners live owners, at least 1.
  */
 export function apportion(
-  ask: FundAsk,
+  request: FundRequest,
   workspace: LockedFunds,
   keys: ReadonlyMap<string, LockedFunds>,
   owners: number,
 ): Apportioned {
-  const funds = open(workspace, ask.workspace, owners, ask.wants);
+  const funds = open(workspace, request.workspace, owners, request.wants);
   const caps = new Map<string, Open>();
-  for (const state of ask.keys) {
+  for (const state of request.keys) {
     const funds = keys.get(state.subjectId);
-    const wants = ask.wants.filter((want) => want.keyId === state.subjectId);
+    const wants = request.wants.filter((want) => want.keyId === state.subjectId);
     if (funds) caps.set(state.subjectId, open(funds, state, owners, wants));
   }
   const recalls = new Map<string, LeaseRef>();
-  const verdicts = ask.wants.map((want): Verdict => {
+  const verdicts = request.wants.map((want): Verdict => {
     const cap = want.capped ? caps.get(want.keyId) : undefined;
     const payers = cap ? [funds, cap] : [funds];
     const verdict = want.mode === 'grow-lease' ? enlarge(want, payers) : admit(want, payers);

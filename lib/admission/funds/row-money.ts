@@ -1,6 +1,6 @@
 import { fundOnce } from '#lib/admission/fund';
 import { createMoneyStore } from '#lib/admission/lease';
-import type { FundAsk, LeaseState, MoneyStore } from '#lib/admission/money-store';
+import type { FundRequest, LeaseState, MoneyStore } from '#lib/admission/money-store';
 import type { Db } from '#lib/data/db';
 import { queryWithin } from '#lib/data/query-within';
 
@@ -29,11 +29,11 @@ export function createRowMoney(db: Db): MoneyStore {
       );
     },
     beat: async () => true,
-    async fund(ask) {
-      const rows: FundAsk = {
-        ...ask,
-        workspace: unleased(ask.workspace),
-        keys: ask.keys.map(unleased),
+    async fund(request) {
+      const rows: FundRequest = {
+        ...request,
+        workspace: unleased(request.workspace),
+        keys: request.keys.map(unleased),
       };
       for (let tries = 1; ; tries++) {
         try {

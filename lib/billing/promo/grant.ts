@@ -2,7 +2,7 @@ import { postLine } from '#lib/billing/ledger';
 import type { Change, SqlRunner } from '#lib/data/change';
 
 /** Money that usage spends before any other, until it expires. */
-export interface Grant {
+interface PromoCredit {
   readonly workspaceId: string;
   /** One credit for each, however often it is granted; its expiry has the same. */
   readonly ref: string;
@@ -33,8 +33,8 @@ export const noteNextExpiry = `
  * @returns what must be published as its last statement; null: it was granted before, and nothing was changed.
  * @throws Error of the database.
  */
-export async function grantPromo(tx: SqlRunner, grant: Grant): Promise<readonly Change[] | null> {
-  const { workspaceId, ref, amountNano, reason, expiresAt } = grant;
+export async function grantPromo(tx: SqlRunner, credit: PromoCredit): Promise<readonly Change[] | null> {
+  const { workspaceId, ref, amountNano, reason, expiresAt } = credit;
   if (expiresAt !== null) {
     await tx.query(lock, [workspaceId]);
     await tx.query(countUse, [workspaceId]);

@@ -28,7 +28,7 @@ const mostRead = 25_000;
 /** Ids may be ahead of the clock, or behind it, by as much as it was ever changed. */
 const slackMs = 60_000;
 
-interface Ask {
+interface CallUsageQuery {
   readonly range: Range;
   readonly split: CallSplit;
   readonly startsMs: readonly number[];
@@ -85,7 +85,7 @@ const figuresSql = ({ conditions, starts, workspace }: Narrowed) => `
 export async function readCallUsage(
   store: ReadStore,
   scope: WorkspaceScope,
-  asked: Ask,
+  asked: CallUsageQuery,
 ): Promise<SplitSums[]> {
   return store.snapshot(async (query) => {
     const { range, filters, split } = asked;
@@ -116,7 +116,7 @@ const withDurations = `
 async function readParts(
   query: Query,
   scope: WorkspaceScope,
-  { range, split, startsMs, filters, durations = true }: Ask,
+  { range, split, startsMs, filters, durations = true }: CallUsageQuery,
 ): Promise<SplitSums[]> {
   const values: unknown[] = [
     idFloor(range.fromMs - slackMs),

@@ -5,7 +5,7 @@ import type { WorkspaceScope } from '#lib/control/scope';
 import type { ReadStore } from '#lib/control/store';
 import { figuresOf, usageFigures } from '#lib/control/usage/figures';
 import { keyNames, merged } from '#lib/control/usage/report';
-import { iso, readTimed, seriesSplits, type TimedAsk } from '#lib/control/usage/series';
+import { iso, readTimed, seriesSplits, type TimedQuery } from '#lib/control/usage/series';
 
 /** The most rows of one answer. */
 const mostRows = 100_000;
@@ -36,7 +36,7 @@ export const usageRows = z.object({
 export async function readRows(
   store: ReadStore,
   scope: WorkspaceScope,
-  asked: TimedAsk,
+  asked: TimedQuery,
 ): Promise<z.output<typeof usageRows>> {
   const { range, zone, startsMs, parts } = await readTimed(store, scope, asked);
   const found = merged(parts, ({ bucket, value }) => `${String(bucket).padStart(6, '0')} ${value}`);

@@ -89,7 +89,7 @@ export const usageSeries = z.object({
 export type UsageSeries = z.output<typeof usageSeries>;
 
 /** What a reading over time is narrowed to and split by. */
-export interface TimedAsk {
+export interface TimedQuery {
   /** Widened already. */
   readonly range: Range;
   readonly step: Step;
@@ -99,7 +99,7 @@ export interface TimedAsk {
   readonly durations?: boolean;
 }
 
-export interface SeriesAsk extends TimedAsk {
+export interface SeriesQuery extends TimedQuery {
   /** Which groups stand alone: those with the most of it. */
   readonly rank: Rank;
   /** Compared with this; null: the period of the same length before. */
@@ -119,7 +119,7 @@ export interface TimedParts {
 export async function readTimed(
   store: ReadStore,
   scope: WorkspaceScope,
-  { range: asked, step, by, filters, durations }: TimedAsk,
+  { range: asked, step, by, filters, durations }: TimedQuery,
 ): Promise<TimedParts> {
   const zone = knownZone(scope.timeZone);
   const range = await wholeDays(store, scope, asked);
@@ -147,7 +147,7 @@ function isCallSplit(by: SeriesSplit | null): by is CallSplit {
 export async function readSeries(
   store: ReadStore,
   scope: WorkspaceScope,
-  { before, rank, nowMs, ...asked }: SeriesAsk,
+  { before, rank, nowMs, ...asked }: SeriesQuery,
 ): Promise<UsageSeries> {
   const { step, by } = asked;
   const period = widened(before ?? rangeBefore(asked.range, scope.timeZone), scope.timeZone, nowMs);
@@ -178,7 +178,7 @@ export async function readSeries(
 async function readWithTotal(
   store: ReadStore,
   scope: WorkspaceScope,
-  asked: TimedAsk,
+  asked: TimedQuery,
 ): Promise<TimedParts & { readonly sums: Sums }> {
   const timed = await readTimed(store, scope, asked);
   const sums = totalOf(timed.parts);
@@ -197,7 +197,7 @@ async function groupsOf(
     rank,
     parts,
     length,
-  }: Pick<SeriesAsk, 'by' | 'rank'> & {
+  }: Pick<SeriesQuery, 'by' | 'rank'> & {
     readonly parts: readonly SplitSums[];
     readonly length: number;
   },

@@ -42,7 +42,7 @@ export interface SplitSums {
   readonly sums: Sums;
 }
 
-export interface Ask {
+export interface UsageQuery {
   /** Widened to what is stored (`range`). */
   readonly range: Range;
   readonly split?: Split | undefined;
@@ -66,7 +66,7 @@ const amountNames = sumNames.filter((name) => !durationNames.has(name));
 export async function readUsage(
   store: Pick<Store, 'query'>,
   scope: WorkspaceScope,
-  { range, split, startsMs, filters = {}, durations = true }: Ask,
+  { range, split, startsMs, filters = {}, durations = true }: UsageQuery,
 ): Promise<SplitSums[]> {
   const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
   const own = within(scope, 'workspace_id', values);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apportion, type LockedFunds } from '#lib/admission/funds/apportion';
-import type { FundAsk, LeaseState, Want } from '#lib/admission/money-store';
+import type { FundRequest, LeaseState, Want } from '#lib/admission/money-store';
 
 const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds => ({
   kind: 'workspace',
@@ -33,7 +33,7 @@ const want = (amountNano: bigint, part: Partial<Want> = {}): Want => ({
   atMs: 0,
   ...part,
 });
-const ask = (wants: readonly Want[], part: Partial<FundAsk> = {}): FundAsk => ({
+const ask = (wants: readonly Want[], part: Partial<FundRequest> = {}): FundRequest => ({
   workspaceId: 'w',
   timeZone: 'UTC',
   atMs: 0,

@@ -3,7 +3,7 @@ import { applyCatalogue } from '#lib/control/catalogue/apply';
 import { setCredential } from '#lib/control/provider/credential';
 import { listProviders } from '#lib/control/provider/list';
 import { testProvider } from '#lib/control/provider/test';
-import { type Ask, ask } from '#lib/control/run';
+import { ask, type OperationRequest } from '#lib/control/run';
 import { type Sandbox, startSandbox } from '#lib/sandbox/server';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
@@ -11,7 +11,7 @@ import { controlHost, sealingKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
-const actor: Ask['actor'] = { kind: 'operator', name: 'test', address: '192.0.2.7' };
+const actor: OperationRequest['actor'] = { kind: 'operator', name: 'test', address: '192.0.2.7' };
 const secret = 'sk-the-real-one-0123456789abcdef';
 let sandbox: Sandbox;
 
