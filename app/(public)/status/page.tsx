@@ -66,7 +66,7 @@ export default async function StatusPage() {
         )}
       </Section>
       <p className="max-w-3xl text-muted text-xs leading-5">
-        {measured === null ? 'Nothing was measured yet. ' : `Measured ${measured}. `}
+        {measured === null ? 'The days are being counted for the first time. ' : `Measured ${measured}. `}
         From the calls that reached this gateway, by day in UTC: the share that did not fail by its own or the
         provider’s fault. A call that another provider took over counts for the one that answered. Of fewer
         than 20 calls a day, and of fewer than 100 in all, nothing is said.

@@ -3,36 +3,24 @@ import type { Context } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
 import { type Place, placeText } from '#lib/control/field/paging';
 import { type ShownKey, stateOfRow } from '#lib/control/key/settings';
+import { type KeySpend, readSpend } from '#lib/control/key/spend';
 import { notFound, quoted } from '#lib/control/refusal';
 import { inScope, type Scope, within } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
-import { inZone } from '#lib/control/time-zone';
 import { formatUsd } from '#lib/money';
 
 interface Facts {
   id: string;
   owner_removed: boolean;
   maker: string | null;
-  day: string | null;
-  d7: string | null;
-  d30: string | null;
 }
 
-/** Spend counts in the minute of its admission, so a window starts with the minute that holds its edge. */
 const factsOf = `
   SELECT k.id::text AS id, k.created_by IS NOT NULL AND NOT EXISTS (
       SELECT 1 FROM member m WHERE m.workspace_id = k.workspace_id AND m.user_id = k.created_by
     ) AS owner_removed,
-    (SELECT coalesce(u.name, u.email) FROM "user" u WHERE u.id = k.created_by) AS maker, s.day::text AS day, s.d7::text AS d7, s.d30::text AS d30
-  FROM api_key k JOIN workspace w ON w.id = k.workspace_id
-  CROSS JOIN LATERAL (SELECT coalesce($2, w.time_zone) AS zone) z
-  LEFT JOIN LATERAL (
-    SELECT sum(spent_nano) FILTER (WHERE minute >=
-        date_trunc('day', now() AT TIME ZONE z.zone) AT TIME ZONE z.zone) AS day,
-      sum(spent_nano) FILTER (WHERE minute > now() - interval '168 hours') AS d7,
-      sum(spent_nano) AS d30
-    FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours'
-  ) s ON true
+    (SELECT coalesce(u.name, u.email) FROM "user" u WHERE u.id = k.created_by) AS maker
+  FROM api_key k
   WHERE k.id = ANY($1::uuid[])`;
 
 /** Those of a playground are no keys to look after: they end with its session. */
@@ -41,32 +29,29 @@ export const madeByPeople = { sessionId: null };
 /** Keys of the scope by their ids, in the order of the ids; those that are not there are left out. */
 async function readKeys(store: Store, scope: Scope, ids: readonly string[]): Promise<ShownKey[]> {
   if (ids.length === 0) return [];
-  const [rows, facts] = await Promise.all([
+  const [rows, facts, spendOf] = await Promise.all([
     store.prisma.apiKey.findMany({
       where: { ...inScope(scope), ...madeByPeople, id: { in: [...ids] } },
       include: { workspace: { select: { slug: true } } },
     }),
-    readFacts(store, ids),
+    store.query<Facts>(factsOf, [ids]),
+    readSpend(store, ids),
   ]);
   const factsById = new Map(facts.map((one) => [one.id, one]));
-  const shown = rows.map((row) => showKey(row, row.workspace.slug, factsById.get(row.id)));
+  const shown = rows.map((row) => showKey(row, row.workspace.slug, factsById.get(row.id), spendOf(row.id)));
   const byId = new Map(shown.map((key) => [key.id, key]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-function readFacts(store: Store, ids: readonly string[]): Promise<Facts[]> {
-  return inZone(null, (zone) => store.query<Facts>(factsOf, [ids, zone]));
-}
-
-function showKey(row: ApiKey, workspace: string, facts: Facts | undefined): ShownKey {
+function showKey(row: ApiKey, workspace: string, facts: Facts | undefined, spend: KeySpend): ShownKey {
   return {
     id: row.id,
     workspace,
     ...stateOfRow(row),
     spent: {
-      day: usd(facts?.day),
-      d7: usd(facts?.d7),
-      d30: usd(facts?.d30),
+      day: formatUsd(spend.dayNano),
+      d7: formatUsd(spend.d7Nano),
+      d30: formatUsd(spend.d30Nano),
       total: formatUsd(row.spentNano),
     },
     createdBy: row.createdBy === null ? null : { id: row.createdBy, name: facts?.maker ?? 'a former user' },
@@ -74,10 +59,6 @@ function showKey(row: ApiKey, workspace: string, facts: Facts | undefined): Show
     createdAt: row.createdAt.toISOString(),
     ownerRemoved: facts?.owner_removed ?? false,
   };
-}
-
-function usd(nano: string | null | undefined): string {
-  return formatUsd(BigInt(nano ?? 0));
 }
 
 /** One key of the scope. @throws ControlRefused not_found. */

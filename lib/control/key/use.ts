@@ -4,11 +4,13 @@ import { read } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
 import { noKey } from '#lib/control/key/find';
 import { keyId, keysPath } from '#lib/control/key/settings';
+import { readSpend } from '#lib/control/key/spend';
 import { within } from '#lib/control/scope';
 import { inZone } from '#lib/control/time-zone';
 import { formatUsd } from '#lib/money';
 
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const dayMinutes = 24 * 60;
 const moment = z.iso.datetime().nullable();
 
 const rate = z.object({
@@ -48,39 +50,26 @@ interface Row {
   d30_cap_nano: string | null;
   quota_nano: string | null;
   spent_nano: string;
-  day: string;
-  d7: string;
-  d30: string;
-  d7_frees_at: Date | null;
-  d30_frees_at: Date | null;
   day_ends_at: Date;
   held: string;
 }
 
-/** A minute of spend counts until all of it is out of its window; what fills a cap frees it when it leaves. */
-const statement = (inside: string) => `
+const limits = (inside: string) => `
   SELECT k.rpm, k.tpm, k.concurrency, k.daily_cap_nano::text, k.d7_cap_nano::text, k.d30_cap_nano::text,
-    k.quota_nano::text, k.spent_nano::text, coalesce(s.day, 0)::text AS day, coalesce(s.d7, 0)::text AS d7,
-    coalesce(s.d30, 0)::text AS d30, s.d7_full + interval '10081 minutes' AS d7_frees_at,
-    s.d30_full + interval '43201 minutes' AS d30_frees_at,
+    k.quota_nano::text, k.spent_nano::text,
     (date_trunc('day', now() AT TIME ZONE z.zone) + interval '1 day') AT TIME ZONE z.zone AS day_ends_at,
     ((SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE key_id = k.id)
       + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'key' AND subject_id = k.id))::text AS held
   FROM api_key k JOIN workspace w ON w.id = k.workspace_id
   CROSS JOIN LATERAL (SELECT coalesce($2, w.time_zone) AS zone) z
-  LEFT JOIN LATERAL (
-    SELECT sum(spent_nano) FILTER (WHERE minute >=
-        date_trunc('day', now() AT TIME ZONE z.zone) AT TIME ZONE z.zone) AS day,
-      sum(spent_nano) FILTER (WHERE minute > now() - interval '168 hours') AS d7,
-      sum(spent_nano) AS d30,
-      max(minute) FILTER (WHERE newer >= k.d7_cap_nano AND minute > now() - interval '168 hours') AS d7_full,
-      max(minute) FILTER (WHERE newer >= k.d30_cap_nano) AS d30_full
-    FROM (
-      SELECT minute, spent_nano, sum(spent_nano) OVER (ORDER BY minute DESC) AS newer
-      FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours'
-    ) AS minutes
-  ) s ON true
   WHERE k.id = $1::uuid AND ${inside}`;
+
+/** A minute of spend counts until all of it is out of its window; what fills a cap frees it when it leaves. */
+const freeing = `
+  SELECT max(minute) + ($2::int + 1) * interval '1 minute' AS at FROM (
+    SELECT minute, sum(spent_nano) OVER (ORDER BY minute DESC) AS newer
+    FROM spend_minute WHERE key_id = $1::uuid AND minute > now() - $2::int * interval '1 minute'
+  ) AS minutes WHERE newer >= $3::bigint`;
 
 export const showKeyUse = read({
   name: 'key.use',
@@ -92,22 +81,29 @@ export const showKeyUse = read({
   http: [{ method: 'GET', path: `${keysPath}/{id}/use` }],
   line: { arguments: ['id'] },
   run: async ({ store, scope, limitUse }, { id }) => {
-    const [row] = isUuid(id)
-      ? await inZone(null, (zone) => {
-          const values: unknown[] = [id, zone];
-          return store.query<Row>(statement(within(scope, 'k.workspace_id', values)), values);
-        })
-      : [];
+    if (!isUuid(id)) throw noKey(id);
+    const [[row], spendOf] = await Promise.all([
+      inZone(null, (zone) => {
+        const values: unknown[] = [id, zone];
+        return store.query<Row>(limits(within(scope, 'k.workspace_id', values)), values);
+      }),
+      readSpend(store, [id]),
+    ]);
     if (!row) throw noKey(id);
     const live = await limitUse(id);
     const sum = (figure: keyof LimitUse) => live.reduce((total, one) => total + one[figure], 0);
+    const spend = spendOf(id);
     const held = BigInt(row.held);
-    const cap = (spent: string, bound: string | null, freesAt: Date | null) => ({
-      spent: formatUsd(BigInt(spent)),
+    const cap = (spentNano: bigint, bound: string | null, freesAt: Date | null) => ({
+      spent: formatUsd(spentNano),
       cap: bound === null ? null : formatUsd(BigInt(bound)),
-      freesAt:
-        bound !== null && BigInt(spent) + held >= BigInt(bound) ? (freesAt?.toISOString() ?? null) : null,
+      freesAt: isReached(spentNano + held, bound) ? (freesAt?.toISOString() ?? null) : null,
     });
+    const freesAt = async (spentNano: bigint, bound: string | null, minutes: number) => {
+      if (!isReached(spentNano + held, bound)) return null;
+      const [found] = await store.query<{ at: Date | null }>(freeing, [id, minutes, bound]);
+      return found?.at ?? null;
+    };
     return {
       id,
       processes: live.length,
@@ -115,11 +111,19 @@ export const showKeyUse = read({
       tokens: { used: sum('tokens'), limit: row.tpm },
       atOnce: { used: sum('atOnce'), limit: row.concurrency },
       held: formatUsd(held),
-      day: cap(row.day, row.daily_cap_nano, row.day_ends_at),
-      d7: cap(row.d7, row.d7_cap_nano, row.d7_frees_at),
-      d30: cap(row.d30, row.d30_cap_nano, row.d30_frees_at),
-      quota: cap(row.spent_nano, row.quota_nano, null),
+      day: cap(spend.dayNano, row.daily_cap_nano, row.day_ends_at),
+      d7: cap(spend.d7Nano, row.d7_cap_nano, await freesAt(spend.d7Nano, row.d7_cap_nano, 7 * dayMinutes)),
+      d30: cap(
+        spend.d30Nano,
+        row.d30_cap_nano,
+        await freesAt(spend.d30Nano, row.d30_cap_nano, 30 * dayMinutes),
+      ),
+      quota: cap(BigInt(row.spent_nano), row.quota_nano, null),
       dayEndsAt: row.day_ends_at.toISOString(),
     };
   },
 });
+
+function isReached(usedNano: bigint, bound: string | null): boolean {
+  return bound !== null && usedNano >= BigInt(bound);
+}

@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { z } from 'zod';
 import { read } from '#lib/control/declare';
 import { incident, recentIncidents } from '#lib/control/incident/find';
@@ -9,7 +8,7 @@ import {
   figuresOf,
   type Quantiles,
 } from '#lib/control/status/figures';
-import { dayOf, keepStatusFresh, statusDays } from '#lib/control/status/refresh';
+import { dayOf, refreshStatus, statusDays } from '#lib/control/status/refresh';
 import type { Store } from '#lib/control/store';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
@@ -68,7 +67,7 @@ export const showStatus = read({
       ...incidents.map(({ title, state, startedAt }) => `${startedAt}  ${state}: ${title}`),
     ].join('\n'),
   run: async ({ store, pool, nowMs, catalogue }) => {
-    await refresh(pool, nowMs);
+    refreshStatus(pool, nowMs);
     const today = dayOf(nowMs);
     const starts = Array.from({ length: statusDays }, (_, at) => today - (statusDays - 1 - at) * dayMs);
     const [days, hour, incidents, names] = [
@@ -104,11 +103,6 @@ function lineOf({ name, state, availability, latencyMs }: StatusComponent): stri
 }
 
 export const statusOperations = [showStatus];
-
-/** What was measured before is shown with its time when the database cannot count it just then. */
-async function refresh(pool: Pool, nowMs: number): Promise<void> {
-  await keepStatusFresh(pool, nowMs).catch(() => false);
-}
 
 /** Providers that calls can go to, by name. */
 function namesOf({ models, providers }: Catalogue): ReadonlyMap<string, string> {

@@ -21,6 +21,7 @@ import {
   setKey,
 } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { spendAgo } from '#tests/support/spend';
 
 const pepper = 'pepper';
 let database: TestDatabase;
@@ -315,11 +316,7 @@ describe('rotating a key (contract: authentication/rotation)', () => {
 describe('showing keys', () => {
   it('sums spend of the day in the time zone of the workspace, of 168 and of 720 hours', async () => {
     const { id, workspace } = await newKey();
-    const spend = (hoursAgo: number, nano: bigint) =>
-      db.pool.query(
-        `INSERT INTO spend_minute VALUES ($1, date_trunc('minute', now()) - $2 * interval '1 hour', $3)`,
-        [id, hoursAgo, nano],
-      );
+    const spend = (hoursAgo: number, nano: bigint) => spendAgo(db.pool, id, hoursAgo * 60, nano);
     await spend(0, 1n);
     await spend(26, 10n);
     await spend(169, 100n);
@@ -333,11 +330,7 @@ describe('showing keys', () => {
 
   it('say when a cap that is reached admits calls again (contract: operations/key-use)', async () => {
     const { id } = await newKey({ dailyCap: '1', d7Cap: '0.000000010', d30Cap: '0.000000050', quota: '0.5' });
-    const spend = (minutesAgo: number, nano: bigint) =>
-      db.pool.query(
-        `INSERT INTO spend_minute VALUES ($1, date_trunc('minute', now()) - $2 * interval '1 minute', $3)`,
-        [id, minutesAgo, nano],
-      );
+    const spend = (minutesAgo: number, nano: bigint) => spendAgo(db.pool, id, minutesAgo, nano);
     const minute = 60_000;
     const thisMinute = Math.floor(Date.now() / minute) * minute;
     await spend(60 * 24 * 2, 3n);

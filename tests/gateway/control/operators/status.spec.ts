@@ -16,6 +16,7 @@ import { type Db, openDb } from '#lib/data/db';
 import { InProcessThrottle } from '#lib/throttle/in-process';
 import { controlHost, createWorkspace, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { eventually } from '#tests/support/eventually';
 import { applySet } from '#tests/support/provider/apply-set';
 
 const catalogue = `
@@ -58,7 +59,9 @@ beforeEach(async () => {
 });
 
 const due = () =>
-  db.pool.query(`UPDATE fleet_duty SET done_at = NULL, taken_until = NULL WHERE name = 'status'`);
+  db.pool.query(
+    `UPDATE fleet_duty SET done_at = NULL, taken_until = NULL, result = NULL WHERE name = 'status'`,
+  );
 
 interface Counted {
   provider?: string;
@@ -84,8 +87,14 @@ async function count(
   );
 }
 
+/** After a count, where one is due. */
+const show = async () => {
+  await keepStatusFresh(db.pool, Date.now());
+  return look();
+};
+
 /** As any stranger asks, with credentials for two of the providers. */
-const show = () => {
+const look = () => {
   const host = controlHost(db);
   const withKeys = async () => {
     const { loadCatalogue } = await import('#lib/snapshot/catalogue');
@@ -194,11 +203,40 @@ describe('the status page (contract: operations/status-page)', () => {
     expect(providerOf(await show(), 'one')?.availability).toBe(0.9);
   });
 
-  it('goes on when the process that counted was killed', async () => {
+  it('shows what is counted and counts beside it: no reader waits', async () => {
+    await count(0, { provider: 'one', calls: 500 });
+    const settling = await db.pool.connect();
+    await settling.query('BEGIN; LOCK TABLE usage_quarter IN ACCESS EXCLUSIVE MODE');
+    const status = await look();
+    expect(status.measuredAt).toBeNull();
+    expect(providerOf(status, 'one')).toMatchObject({ state: 'no data', availability: null });
+    await settling.query('COMMIT');
+    settling.release();
+    await eventually(async () => providerOf(await look(), 'one')?.availability, 1);
+    await eventually(async () => (await look()).measuredAt !== null, true);
+  });
+
+  it('goes on with the day at which the process that counted was killed', async () => {
+    await count(80 * dayMs, { provider: 'one', calls: 100, provider_errors: 100 });
+    await count(3 * dayMs, { provider: 'one', calls: 100 });
+    const killed = openDb(database.url, { max: 1 });
+    await killed.pool.query(
+      `CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         IF (NEW.result->>'next')::timestamptz > now() - interval '10 days' THEN RAISE 'killed'; END IF; RETURN NEW;
+       END $$;
+       CREATE TRIGGER die BEFORE UPDATE ON fleet_duty FOR EACH ROW EXECUTE FUNCTION die()`,
+    );
+    await expect(keepStatusFresh(killed.pool, Date.now())).rejects.toThrow('killed');
+    await killed.pool.query('DROP FUNCTION die CASCADE');
+    await killed.close();
+    expect(providerOf(await look(), 'one'), 'what was counted').toMatchObject({ availability: 0 });
+    await count(80 * dayMs, { provider: 'one', calls: 900 });
+    expect(await keepStatusFresh(db.pool, Date.now()), 'while its turn lasts').toBe(false);
     await db.pool.query(
       `UPDATE fleet_duty SET taken_until = now() - interval '1 second' WHERE name = 'status'`,
     );
     expect(await keepStatusFresh(db.pool, Date.now())).toBe(true);
+    expect(providerOf(await look(), 'one'), 'counted once').toMatchObject({ availability: 0.5 });
   });
 });
 

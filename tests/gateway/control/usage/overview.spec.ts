@@ -4,6 +4,7 @@ import { settle } from '#lib/settlement/settle';
 import { createKey, createWorkspace, operate } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
+import { spendAgo } from '#tests/support/spend';
 
 const db = await openOwnDatabase();
 
@@ -35,10 +36,7 @@ describe('the overview of a workspace', () => {
     const { id, slug } = await createWorkspace(db, { name: 'Caps' });
     const key = (given: Record<string, unknown>) => createKey(db, { workspace: slug, name: 'k', ...given });
     const spend = (keyId: string, dollars: number) =>
-      db.pool.query(
-        `INSERT INTO spend_minute (key_id, minute, spent_nano) VALUES ($1, date_trunc('minute', now()), $2)`,
-        [keyId, dollars * 1_000_000_000],
-      );
+      spendAgo(db.pool, keyId, 0, BigInt(dollars * 1_000_000_000));
     const near = await key({ name: 'near', dailyCap: '10', d30Cap: '100' });
     await spend(near.id, 8);
     const full = await key({ name: 'full', quota: '2' });

@@ -1,0 +1,28 @@
+import type { Pool } from 'pg';
+import { addSums } from '#lib/settlement/settle';
+import { newQuarter, quarterMs, startOf } from '#lib/settlement/usage/quarter';
+
+/** What settlement adds to the sums of minutes and quarters for a call of a key that cost so much. */
+export async function spendAt(pool: Pool, keyId: string, atMs: number, nano: bigint): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>('SELECT workspace_id AS id FROM api_key WHERE id = $1', [
+    keyId,
+  ]);
+  const workspaceId = rows[0]?.id;
+  if (workspaceId === undefined) throw new Error(`no key ${keyId}`);
+  const place = { workspaceId, keyId, quarterMs: startOf(atMs, quarterMs), model: 'a/b', provider: 'one' };
+  const client = await pool.connect();
+  try {
+    await addSums(client, {
+      minutes: [{ keyId, minuteMs: startOf(atMs, 60_000), spentNano: nano }],
+      quarters: [{ ...newQuarter(place), calls: 1, costNano: nano }],
+    });
+  } finally {
+    client.release();
+  }
+}
+
+/** The same, so many minutes before the database's clock. */
+export async function spendAgo(pool: Pool, keyId: string, minutesAgo: number, nano: bigint): Promise<void> {
+  const { rows } = await pool.query<{ now: Date }>('SELECT now() AS now');
+  await spendAt(pool, keyId, (rows[0]?.now.getTime() ?? Number.NaN) - minutesAgo * 60_000, nano);
+}
