@@ -20,8 +20,8 @@ import {
   rotateKey,
   setKey,
 } from '#tests/support/control/operate';
+import { spendAgo } from '#tests/support/control/spend';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
-import { spendAgo } from '#tests/support/spend';
 
 const pepper = 'pepper';
 let database: TestDatabase;

@@ -4,9 +4,9 @@ import { readSpend } from '#lib/control/key/spend';
 import { storeOf } from '#lib/control/store';
 import { type Db, openDb } from '#lib/data/db';
 import { foldUsage } from '#lib/settlement/usage/fold';
+import { spendAt } from '#tests/support/control/spend';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { createCustomer, newId } from '#tests/support/settlement';
-import { spendAt } from '#tests/support/spend';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

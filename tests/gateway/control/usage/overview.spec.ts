@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { showOverview } from '#lib/control/overview/operations';
 import { settle } from '#lib/settlement/settle';
 import { createKey, createWorkspace, operate } from '#tests/support/control/operate';
+import { spendAgo } from '#tests/support/control/spend';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
-import { spendAgo } from '#tests/support/spend';
 
 const db = await openOwnDatabase();
 
