@@ -1,9 +1,8 @@
-import { GeistMono } from 'geist/font/mono';
-import { GeistSans } from 'geist/font/sans';
 import type { Metadata, Viewport } from 'next';
 import { headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { Providers } from '#components/providers';
+import { mono, sans } from './fonts';
 import './globals.css';
 
 export const metadata: Metadata = {
@@ -23,7 +22,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   // Reading the nonce also makes every page dynamic, which a nonce needs.
   const nonce = (await headers()).get('x-nonce') ?? undefined;
   return (
-    <html lang="en" className={`${GeistSans.variable} ${GeistMono.variable}`} suppressHydrationWarning>
+    <html lang="en" className={`${sans.variable} ${mono.variable}`} suppressHydrationWarning>
       <body className="min-h-dvh font-sans text-sm antialiased">
         <Providers nonce={nonce}>{children}</Providers>
       </body>

@@ -1,9 +1,8 @@
 import Link from 'next/link';
-import { Fragment } from 'react';
-import { AnsweringModel } from '#components/logs/answering-model';
-import { describeStatus, StatusCode } from '#components/logs/call-status';
-import { CopyButton } from '#components/ui/copy-button';
+import { columnLooks } from '#components/logs/columns/call-columns';
+import { classNames } from '#components/ui/class-names';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { type CallColumn, narrowColumns, usualColumns } from '#lib/console/log/columns';
 
 /** One call of the list; times and money are ready to read. */
 export interface CallRow {
@@ -19,59 +18,67 @@ export interface CallRow {
   readonly answering: string | null;
   readonly provider: string | null;
   readonly attempts: number;
+  readonly operation: string;
+  readonly streamed: boolean;
   /** null: nothing was used. */
   readonly tokens: { readonly in: string; readonly out: string } | null;
+  /** Tokens of the answer a second; null: it was not streamed, or too short to tell. */
+  readonly speed: string | null;
   readonly cost: string;
   readonly exactCost: string;
   readonly latency: string;
   readonly firstByte: string | null;
   readonly keyName: string;
+  readonly clientRequestId: string | null;
 }
 
 interface CallTableProps {
   calls: readonly CallRow[];
   /** Ids of those that came while the page was open. */
   fresh?: ReadonlySet<string>;
+  /** Those that somebody chose; without it the usual ones, on a phone fewer of them. */
+  columns?: readonly CallColumn[] | null;
 }
 
-export function CallTable({ calls, fresh }: CallTableProps) {
+interface ShownColumn {
+  readonly column: CallColumn;
+  /** Class names for a screen that has no room for it. */
+  readonly narrow: string;
+}
+
+export function CallTable({ calls, fresh, columns }: CallTableProps) {
+  const shown = (columns ?? usualColumns).map((column) => ({
+    column,
+    narrow: columns || narrowColumns.includes(column) ? '' : 'max-sm:hidden',
+  }));
   return (
     <Table label="Calls">
       <thead>
         <tr>
           <HeadCell>Time</HeadCell>
-          <HeadCell>Status</HeadCell>
-          <HeadCell>Model and provider</HeadCell>
-          <HeadCell className="text-right">Tokens</HeadCell>
-          <HeadCell className="text-right">Cost</HeadCell>
-          <HeadCell className="text-right">Latency</HeadCell>
-          <HeadCell>Key and request id</HeadCell>
+          {shown.map(({ column, narrow }) => (
+            <HeadCell key={column} className={classNames(columnLooks[column].headClass, narrow)}>
+              {columnLooks[column].head}
+            </HeadCell>
+          ))}
         </tr>
       </thead>
       <tbody>
         {calls.map((call) => (
-          <CallTableRow key={call.id} call={call} fresh={fresh?.has(call.id) ?? false} />
+          <CallTableRow key={call.id} call={call} fresh={fresh?.has(call.id) ?? false} shown={shown} />
         ))}
       </tbody>
     </Table>
   );
 }
 
-/** A code in words joined by underscores, which may end a line after each of them. */
-function Breakable({ text }: { text: string }) {
-  const words = text.split('_');
-  return words.map((word, index) =>
-    index === words.length - 1 ? (
-      word
-    ) : (
-      <Fragment key={words.slice(0, index + 1).join('_')}>
-        {word}_<wbr />
-      </Fragment>
-    ),
-  );
+interface CallTableRowProps {
+  call: CallRow;
+  fresh: boolean;
+  shown: readonly ShownColumn[];
 }
 
-function CallTableRow({ call, fresh }: { call: CallRow; fresh: boolean }) {
+function CallTableRow({ call, fresh, shown }: CallTableRowProps) {
   return (
     <Row className="relative">
       <Cell className="whitespace-nowrap">
@@ -91,47 +98,14 @@ function CallTableRow({ call, fresh }: { call: CallRow; fresh: boolean }) {
           {call.ago}
         </time>
       </Cell>
-      <Cell>
-        <StatusCode {...call} />
-        <span className="mt-0.5 block max-w-36 pl-0.5 text-muted text-xs leading-4 max-sm:sr-only">
-          <Breakable text={describeStatus(call).text} />
-        </span>
-      </Cell>
-      <Cell className="min-w-40 sm:min-w-48">
-        <AnsweringModel {...call} />
-      </Cell>
-      <Cell className="whitespace-nowrap text-right tabular-nums">
-        {call.tokens ? (
-          <>
-            {call.tokens.in} <span className="text-muted text-xs">in</span>
-            <span className="block text-muted text-xs">{call.tokens.out} out</span>
-          </>
-        ) : (
-          <span className="text-muted">none</span>
-        )}
-      </Cell>
-      <Cell className="whitespace-nowrap text-right tabular-nums" title={`$${call.exactCost}`}>
-        {call.cost}
-      </Cell>
-      <Cell className="whitespace-nowrap text-right tabular-nums">
-        {call.latency}
-        {call.firstByte ? (
-          <span className="block text-muted text-xs">{call.firstByte} first byte</span>
-        ) : null}
-      </Cell>
-      <Cell className="whitespace-nowrap">
-        <span className="block max-w-40 truncate" title={call.keyName}>
-          {call.keyName}
-        </span>
-        <span className="flex items-center gap-1">
-          <code className="font-mono text-muted text-xs" title={call.id}>
-            {call.id.slice(0, 8)}…{call.id.slice(-6)}
-          </code>
-          <span className="relative z-10 -my-1">
-            <CopyButton value={call.id} what="request id" />
-          </span>
-        </span>
-      </Cell>
+      {shown.map(({ column, narrow }) => {
+        const { cellClass, title, show } = columnLooks[column];
+        return (
+          <Cell key={column} className={classNames(cellClass, narrow)} title={title?.(call)}>
+            {show(call)}
+          </Cell>
+        );
+      })}
     </Row>
   );
 }

@@ -66,6 +66,31 @@ export function MenuItem({ children, onSelect, link, danger, disabled }: MenuIte
   );
 }
 
+interface MenuCheckProps {
+  children: ReactNode;
+  checked: boolean;
+  disabled?: boolean;
+  onChange?(checked: boolean): void;
+}
+
+/** One of which several may be chosen; the menu stays open. */
+export function MenuCheck({ children, checked, disabled = false, onChange }: MenuCheckProps) {
+  return (
+    <BaseMenu.CheckboxItem
+      className={itemStyle}
+      checked={checked}
+      disabled={disabled}
+      closeOnClick={false}
+      {...(onChange ? { onCheckedChange: (next: boolean) => onChange(next) } : {})}
+    >
+      <span className="flex-1">{children}</span>
+      <BaseMenu.CheckboxItemIndicator>
+        <Check />
+      </BaseMenu.CheckboxItemIndicator>
+    </BaseMenu.CheckboxItem>
+  );
+}
+
 interface MenuChoiceProps<Value extends string> {
   label: string;
   value: Value;

@@ -4,7 +4,8 @@ import { ArrowUp } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { ConnectionNote } from '#components/live/connection-note';
 import { usePoll } from '#components/live/use-poll';
-import { type CallRow, CallTable } from '#components/logs/call-table';
+import type { CallRow } from '#components/logs/call-table';
+import { ChosenCallTable } from '#components/logs/columns/chosen-columns';
 import { useLive } from '#components/logs/live/live-switch';
 import { useReading } from '#components/logs/live/use-reading';
 import { Button } from '#components/ui/button';
@@ -81,7 +82,7 @@ export function LiveCalls({ calls, readAt, address }: LiveCallsProps) {
         </div>
       ) : null}
       {shown.length > 0 ? (
-        <CallTable calls={shown} fresh={fresh} />
+        <ChosenCallTable calls={shown} fresh={fresh} />
       ) : (
         <p className="rounded-lg border border-dashed px-4 py-14 text-center text-muted">
           {live

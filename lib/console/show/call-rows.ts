@@ -16,6 +16,13 @@ function tokensIn({ usage }: CallDetail): number {
   return usage.input + usage.cachedInput + usage.cacheWrite5m + usage.cacheWrite1h;
 }
 
+/** Tokens of the answer a second behind its first byte; null where it was not streamed, or too short to tell. */
+function showSpeed({ streamed, latencyMs, firstByteMs, usage }: CallDetail): string | null {
+  const outputMs = latencyMs - (firstByteMs ?? 0);
+  const perSecond = streamed && outputMs > 0 ? (usage.output * 1000) / outputMs : 0;
+  return perSecond >= 1 ? showCount(perSecond) : null;
+}
+
 /** A call as the list shows it: everything ready to read. */
 export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: CallPlace) {
   const atMs = Date.parse(call.at);
@@ -32,15 +39,19 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     answering: call.answeringModel,
     provider: call.provider,
     attempts: call.attempts.length,
+    operation: call.operation,
+    streamed: call.streamed,
     tokens:
       tokensIn(call) + call.usage.output > 0
         ? { in: showCount(tokensIn(call)), out: showCount(call.usage.output) }
         : null,
+    speed: showSpeed(call),
     cost: showMoney(call.cost),
     exactCost: call.cost,
     latency: showSpan(call.latencyMs),
     firstByte: call.firstByteMs === null ? null : showSpan(call.firstByteMs),
     keyName: call.keyName ?? 'deleted key',
+    clientRequestId: call.clientRequestId,
   };
 }
 
@@ -103,8 +114,7 @@ export function jobRowOf({ job }: CallDetail, { timeZone, nowMs }: Pick<CallPlac
 
 /** The numbers of a call that stand at its head. */
 export function figuresOf(call: CallDetail) {
-  const outputMs = call.latencyMs - (call.firstByteMs ?? 0);
-  const perSecond = call.streamed && outputMs > 0 ? (call.usage.output * 1000) / outputMs : 0;
+  const speed = showSpeed(call);
   return [
     { name: 'Cost', value: showMoney(call.cost), exact: `$${call.cost}` },
     { name: 'Latency', value: showSpan(call.latencyMs), note: `${showSpan(call.overheadMs)} in the gateway` },
@@ -117,7 +127,7 @@ export function figuresOf(call: CallDetail) {
     {
       name: 'Tokens out',
       value: showCount(call.usage.output),
-      note: perSecond >= 1 ? `${showCount(perSecond)} a second` : undefined,
+      note: speed === null ? undefined : `${speed} a second`,
     },
     { name: 'Attempts', value: showCount(call.attempts.length) },
   ];

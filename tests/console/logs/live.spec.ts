@@ -97,3 +97,30 @@ test('a pasted request id leads to its call, a foreign one nowhere, by the keybo
   const foreign = await page.request.get(`/${others.slug}/find?id=${id}`);
   expect(foreign.status()).toBe(404);
 });
+
+test('columns are chosen by the keyboard alone, and the browser has them in the first answer of the next visit', async ({
+  page,
+  home,
+  db,
+}) => {
+  await callGateway(await makeKey(db, home, 'columns'));
+  const address = `/${home.slug}/logs`;
+  await expect(async () => {
+    await page.goto(address);
+    await expect(page.getByRole('table').getByRole('row')).toHaveCount(2, { timeout: 2_000 });
+  }).toPass({ timeout: 60_000 });
+  const heads = page.getByRole('columnheader');
+  await page.getByRole('button', { name: 'Columns' }).press('Enter');
+  await page.getByRole('menuitemcheckbox', { name: 'Latency' }).press('Space');
+  await expect(heads.filter({ hasText: 'Latency' })).toHaveCount(0);
+  await page.getByRole('menuitemcheckbox', { name: 'Operation' }).press('Space');
+  await expect(heads).toHaveText([
+    ...['Time', 'Status', 'Model and provider', 'Operation', 'Tokens', 'Cost'],
+    'Key and request id',
+  ]);
+  const first = async () => (await page.request.get(address)).text();
+  await expect.poll(first).toContain('Operation</th>');
+  expect(await first()).not.toContain('Latency</th>');
+  // The file has what it always has.
+  expect(await (await page.request.get(`${address}/export`)).text()).toMatch(/^[^\r]*latency/);
+});

@@ -1,4 +1,4 @@
-import { CallTable } from '#components/logs/call-table';
+import { ChosenCallTable } from '#components/logs/columns/chosen-columns';
 import { LiveCalls } from '#components/logs/live/live-calls';
 import { NoCalls } from '#components/logs/no-calls';
 import { PagesNav } from '#components/pages-nav';
@@ -48,7 +48,7 @@ export async function CallList({ live, workspace, filters: { texts, input, fault
         />
       ) : (
         <>
-          {rows.length > 0 ? <CallTable calls={rows} /> : null}
+          {rows.length > 0 ? <ChosenCallTable calls={rows} /> : null}
           {rows.length === 0 ? (
             <p className="px-4 py-3 text-muted">
               None of the calls that were compared fits. Older ones follow.

@@ -1,6 +1,9 @@
 import { Download } from 'lucide-react';
 import type { Metadata } from 'next';
+import { cookies } from 'next/headers';
 import { Suspense } from 'react';
+import { ChosenColumns } from '#components/logs/columns/chosen-columns';
+import { ColumnMenu } from '#components/logs/columns/column-menu';
 import { LiveSwitch } from '#components/logs/live/live-switch';
 import { LogFilterBar } from '#components/logs/log-filter-bar';
 import { PageHead } from '#components/page-head';
@@ -9,12 +12,14 @@ import { TableSkeleton } from '#components/ui/skeleton';
 import { formOf } from '#lib/console/form';
 import { listAddress } from '#lib/console/list-address';
 import { readLogAddress } from '#lib/console/log/address';
+import { columnsCookie, readColumns } from '#lib/console/log/columns';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { logFields } from '#lib/control/call/operations';
 import { listModelNames } from '#lib/control/catalogue/operations';
 import { listKeyNames } from '#lib/control/key/operations';
 import { errorTable } from '#lib/errors';
+import { chooseColumnsAction } from './actions';
 import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
@@ -54,13 +59,15 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
     readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.texts.key }),
     readForPage(listModelNames, workspace.slug, {}),
   ]);
+  const remembered = readColumns((await cookies()).get(columnsCookie)?.value);
   return (
-    <>
+    <ChosenColumns remembered={remembered} remember={chooseColumnsAction}>
       <PageHead
         title="Logs"
         action={
           <div className="flex gap-2">
             {filters.texts.after === undefined ? <LiveSwitch /> : null}
+            <ColumnMenu />
             <a
               className={buttonStyle()}
               href={listAddress(`/${workspace.slug}/logs/export`, { ...filters.texts, after: null })}
@@ -93,6 +100,6 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
       <Suspense fallback={<TableSkeleton label="Loading calls" rows={10} />}>
         <CallList live={query.live === 'true'} workspace={workspace} filters={filters} />
       </Suspense>
-    </>
+    </ChosenColumns>
   );
 }

@@ -1,0 +1,127 @@
+import { Fragment, type ReactNode } from 'react';
+import { AnsweringModel } from '#components/logs/answering-model';
+import { describeStatus, StatusCode } from '#components/logs/call-status';
+import type { CallRow } from '#components/logs/call-table';
+import { CopyButton } from '#components/ui/copy-button';
+import type { CallColumn } from '#lib/console/log/columns';
+
+interface CallColumnLook {
+  readonly head: string;
+  readonly headClass?: string;
+  readonly cellClass?: string;
+  title?(call: CallRow): string;
+  show(call: CallRow): ReactNode;
+}
+
+const aNumber = { headClass: 'text-right', cellClass: 'whitespace-nowrap text-right tabular-nums' };
+const nothing = <span className="text-muted">none</span>;
+
+/** What stands in each column of a call behind its time. */
+export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
+  status: {
+    head: 'Status',
+    show: (call) => (
+      <>
+        <StatusCode {...call} />
+        <span className="mt-0.5 block max-w-36 pl-0.5 text-muted text-xs leading-4 max-sm:sr-only">
+          <Breakable text={describeStatus(call).text} />
+        </span>
+      </>
+    ),
+  },
+  model: {
+    head: 'Model and provider',
+    cellClass: 'min-w-40 sm:min-w-48',
+    show: (call) => <AnsweringModel {...call} />,
+  },
+  operation: {
+    head: 'Operation',
+    cellClass: 'whitespace-nowrap',
+    show: (call) => (
+      <>
+        {call.operation}
+        <span className="block text-muted text-xs">{call.streamed ? 'streamed' : 'in one piece'}</span>
+      </>
+    ),
+  },
+  tokens: {
+    head: 'Tokens',
+    ...aNumber,
+    show: ({ tokens }) =>
+      tokens ? (
+        <>
+          {tokens.in} <span className="text-muted text-xs">in</span>
+          <span className="block text-muted text-xs">{tokens.out} out</span>
+        </>
+      ) : (
+        nothing
+      ),
+  },
+  speed: {
+    head: 'Output speed',
+    ...aNumber,
+    show: ({ speed }) =>
+      speed ? (
+        <>
+          {speed} <span className="text-muted text-xs">tokens/s</span>
+        </>
+      ) : (
+        nothing
+      ),
+  },
+  cost: { head: 'Cost', ...aNumber, title: (call) => `$${call.exactCost}`, show: (call) => call.cost },
+  latency: {
+    head: 'Latency',
+    ...aNumber,
+    show: ({ latency, firstByte }) => (
+      <>
+        {latency}
+        {firstByte ? <span className="block text-muted text-xs">{firstByte} first byte</span> : null}
+      </>
+    ),
+  },
+  key: {
+    head: 'Key and request id',
+    cellClass: 'whitespace-nowrap',
+    show: ({ keyName, id }) => (
+      <>
+        <span className="block max-w-40 truncate" title={keyName}>
+          {keyName}
+        </span>
+        <span className="flex items-center gap-1">
+          <code className="font-mono text-muted text-xs" title={id}>
+            {id.slice(0, 8)}…{id.slice(-6)}
+          </code>
+          <span className="relative z-10 -my-1">
+            <CopyButton value={id} what="request id" />
+          </span>
+        </span>
+      </>
+    ),
+  },
+  clientId: {
+    head: 'Client’s request id',
+    show: ({ clientRequestId }) =>
+      clientRequestId ? (
+        <code className="block max-w-48 truncate font-mono text-xs" title={clientRequestId}>
+          {clientRequestId}
+        </code>
+      ) : (
+        nothing
+      ),
+  },
+};
+
+/** A code in words joined by underscores, which may end a line after each of them. */
+function Breakable({ text }: { text: string }) {
+  const words = text.split('_');
+  return words.map((word, index) =>
+    index === words.length - 1 ? (
+      word
+    ) : (
+      <Fragment key={words.slice(0, index + 1).join('_')}>
+        {word}_<wbr />
+      </Fragment>
+    ),
+  );
+}

@@ -1,0 +1,42 @@
+'use client';
+
+import { createContext, type ReactNode, startTransition, useContext, useState } from 'react';
+import { type CallRow, CallTable } from '#components/logs/call-table';
+import type { CallColumn } from '#lib/console/log/columns';
+
+/** null: the usual ones. */
+type Choice = readonly CallColumn[] | null;
+
+interface ColumnChoice {
+  readonly chosen: Choice;
+  choose(columns: Choice): void;
+}
+
+const Columns = createContext<ColumnChoice>({ chosen: null, choose: () => undefined });
+
+export const useColumns = () => useContext(Columns);
+
+interface ChosenColumnsProps {
+  /** What this browser remembers; the server reads it, so that the table first appears with these columns. */
+  remembered: Choice;
+  remember(columns: Choice): Promise<void>;
+  children: ReactNode;
+}
+
+/** Holds which columns of the log are shown, for the menu and the table. */
+export function ChosenColumns({ remembered, remember, children }: ChosenColumnsProps) {
+  const [chosen, setChosen] = useState(remembered);
+
+  function choose(columns: Choice) {
+    setChosen(columns);
+    // Without an answer the choice holds as long as the page does.
+    startTransition(() => remember(columns).catch(() => undefined));
+  }
+
+  return <Columns value={{ chosen, choose }}>{children}</Columns>;
+}
+
+/** Calls with the columns that somebody chose. */
+export function ChosenCallTable(props: { calls: readonly CallRow[]; fresh?: ReadonlySet<string> }) {
+  return <CallTable columns={useColumns().chosen} {...props} />;
+}

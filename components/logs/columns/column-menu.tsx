@@ -1,0 +1,15 @@
+'use client';
+
+import { ColumnsButton } from '#components/logs/columns/columns-button';
+import { later, OnDemand } from '#components/ui/on-demand';
+
+const OpenColumnMenu = later(() =>
+  import('#components/logs/columns/open-column-menu').then((all) => all.OpenColumnMenu),
+);
+
+/** Which columns the log shows, loaded when it is asked for. */
+export function ColumnMenu() {
+  return (
+    <OnDemand popup="menu" button={(button) => <ColumnsButton {...button} />} opened={<OpenColumnMenu />} />
+  );
+}

@@ -1,0 +1,13 @@
+import { Columns3 } from 'lucide-react';
+import type { ComponentProps } from 'react';
+import { Button } from '#components/ui/button';
+
+/** Opens the menu of the columns. */
+export function ColumnsButton(props: ComponentProps<'button'>) {
+  return (
+    <Button {...props}>
+      <Columns3 className="text-muted" />
+      <span className="max-sm:sr-only">Columns</span>
+    </Button>
+  );
+}
