@@ -32,9 +32,12 @@ export function SignInForm({ target, error }: SignInFormProps) {
   const [pending, setPending] = useState(false);
   const form = useRef<HTMLFormElement>(null);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const data = new FormData(event.currentTarget);
+    void enter(new FormData(event.currentTarget));
+  }
+
+  async function enter(data: FormData) {
     setPending(true);
     setMessage(null);
     const result = await signIn('credentials', {
@@ -52,7 +55,8 @@ export function SignInForm({ target, error }: SignInFormProps) {
   }
 
   return (
-    <form ref={form} method="post" onSubmit={submit} className="grid gap-4">
+    // What is sent before the scripts are there, React keeps for the action; afterwards `submit` comes first.
+    <form ref={form} action={enter} onSubmit={submit} className="grid gap-4">
       {message ? <Alert tone="bad">{message}</Alert> : null}
       <Field
         label="E-mail"
