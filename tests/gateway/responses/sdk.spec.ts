@@ -93,7 +93,11 @@ describe('the responses family’s official client', () => {
       polled = await client.responses.retrieve(queued.id);
     }
     expect(polled).toMatchObject({ status: 'completed', usage: { output_tokens: 9 } });
-    const other = await client.responses.create({ model, input, background: true });
+    const other = await client.responses.create({
+      model,
+      input: say('echo?job_ms=600000'),
+      background: true,
+    });
     expect((await client.responses.cancel(other.id)).status).toBe('cancelled');
   });
 
