@@ -24,7 +24,7 @@ it('a second server on one DATA_DIR refuses, names the first, and leaves its run
   const second = spawn(process.execPath, ['server.ts'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 30_000,
+    timeout: 200_000,
     env: { ...stack.environment, NODE_ENV: 'production', PORT: String(await freePort()) },
   });
   const [said] = await Promise.all([text(second.stderr), once(second, 'exit')]);

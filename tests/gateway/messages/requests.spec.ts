@@ -215,8 +215,9 @@ describe('a request of the messages family', () => {
       const slow = { say: `slow ${randomUUID()}`, directive: 'fault/slow-first-byte?ms=100000' };
       const another = async () => (await askMessages(stack.url, key, {}, count)).answer;
       const meanwhile = stack.sandbox.begun(slow.say).then(another);
-      await askMessages(stack.url, key, slow, { ...count, leaveAfter: meanwhile });
+      const left = await askMessages(stack.url, key, slow, { ...count, leaveAfter: meanwhile });
       const next = await meanwhile;
+      expect(left.answer, 'nobody answers the call that holds the slot').toMatchObject({ status: 0 });
       expect([next.status, codeOf(next)]).toEqual([429, 'api_key_concurrency_exceeded']);
       await eventually(async () => (await another()).status, 200);
     });

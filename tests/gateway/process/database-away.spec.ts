@@ -17,7 +17,7 @@ async function refusedStart(databaseUrl: string): Promise<string> {
   const server = spawn(process.execPath, ['server.ts'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 30_000,
+    timeout: 200_000,
     env: {
       ...secrets,
       ...inherited(),

@@ -14,7 +14,7 @@ async function refusedStart(settings: Record<string, string>): Promise<string> {
   const server = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'server.ts'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 30_000,
+    timeout: 200_000,
     env: {
       ...inherited(),
       NODE_ENV: 'production',
