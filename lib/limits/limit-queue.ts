@@ -35,7 +35,10 @@ const RETRY_MS = 25;
 const MOST_RETRIES = 50;
 /** Asking in advance waits so long after the last ask, ms. */
 const ADVANCE_MS = 100;
-/** What nobody asked for so long has left every window, and the store may have dropped it. */
+/**
+ * What nobody asked for so long has left every window, and the store may have dropped it. A call that has its permits
+ * and waits for an ask or its funds has decided long before.
+ */
 const FORGET_MS = 60_000;
 /** A store that is tried after it failed may take so long, ms: no call waits for it. */
 const PROBE_MS = 1_000;
@@ -66,13 +69,14 @@ export class LimitQueue {
   }
 
   /** The permits of the workspace or of one of its keys, with its limits of now. */
-  permitsOf(id: string, limits: StoredLimits): Permits {
+  permitsOf(id: string, limits: StoredLimits, nowMono: number): Permits {
     let permits = this.#permits.get(id);
     if (!permits) {
       permits = new Permits(id, limits, () => `${this.#parts.process}.u${this.#parts.next()}`);
       this.#permits.set(id, permits);
     }
     permits.limits = limits;
+    permits.wantedMono = nowMono;
     return permits;
   }
 
@@ -120,7 +124,7 @@ export class LimitQueue {
       const told = this.#toldMono.get(permits) ?? Number.NEGATIVE_INFINITY;
       if (permits.slots.used > 0 && nowMono - told >= CONFIRM_MS) due = true;
       else if (permits.hasNews(nowMono)) due ||= nowMono - this.#askedMono >= NEWS_MS;
-      else if (permits.idle(nowMono) && nowMono - told >= FORGET_MS) {
+      else if (permits.idle(nowMono) && nowMono - Math.max(told, permits.wantedMono) >= FORGET_MS) {
         this.#permits.delete(id);
         this.#toldMono.delete(permits);
       }

@@ -83,8 +83,8 @@ export class SharedLimits {
     const queue = this.#queueOf(workspace.id);
     const pass: Pass = {
       ...{ queue, take, verdict: { kind: 'alone' } },
-      key: queue.permitsOf(key.id, key.limits),
-      workspace: queue.permitsOf(workspace.id, workspace.limits),
+      key: queue.permitsOf(key.id, key.limits, nowMono),
+      workspace: queue.permitsOf(workspace.id, workspace.limits, nowMono),
     };
     for (const permits of [pass.key, pass.workspace]) permits.demand.note(take.tokens ?? 0, nowMono);
     if (queue.mode(nowMono) === 'alone') return pass;

@@ -33,6 +33,8 @@ const FULL_MS = 50;
 export class Permits {
   readonly id: string;
   limits: StoredLimits;
+  /** When a call last asked for them: it may still wait for its verdict or its funds. */
+  wantedMono = Number.NEGATIVE_INFINITY;
   readonly demand = new Demand();
   readonly slots = new Slots();
   readonly #grants: GrantBook;

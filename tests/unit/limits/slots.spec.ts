@@ -82,6 +82,28 @@ describe('calls at once, over processes (contract: limits/concurrency)', () => {
     },
   );
 
+  it('a call that waits for the answer to another one’s ask is counted, however often it is looked at meanwhile', async () => {
+    const simulation = new Simulation();
+    const clock = { now: () => simulation.nowMs, mono: () => simulation.nowMs };
+    const store = simulation.seen(new MemoryStore(() => simulation.nowMs), 60);
+    const member = startMember(store, { processes: 1, rank: 0 }, simulation, clock, 5);
+    const workspaceId = snapshotOf({}).workspace.id;
+    const of = (concurrency: number) => snapshotOf({ workspaceId, limits: { concurrency } });
+    const [busy, single] = [of(5), of(1)];
+    const answers: unknown[] = [];
+    const claim = (snapshot: typeof busy) =>
+      void member.claim(snapshot).then((answer) => answers.push(admitted(answer)));
+    // Its ask is under way when the first call of the other key comes.
+    claim(busy);
+    await simulation.run(simulation.nowMs + 10);
+    claim(single);
+    await simulation.run(simulation.nowMs + 500);
+    expect(answers).toEqual([true, true]);
+    claim(single);
+    await simulation.run(simulation.nowMs + 500);
+    expect(answers).toEqual([true, true, false]);
+  });
+
   it('slots of a process that died are free within 30 s, those of one that lives stay for ever', async () => {
     const { simulation, members, snapshot } = startFleet(3, { concurrency: 4 });
     const claims: Claim[] = [];
