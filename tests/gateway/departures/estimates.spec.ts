@@ -40,7 +40,8 @@ const within = (holds: readonly Departure[]) => holds.filter((one) => one.charge
 describe('clients that leave a model which reasons out of sight (contract: money/hidden-reasoning)', () => {
   it('pay, where the provider then stops, what it would bill, on average within a quarter', async () => {
     const { key } = await own();
-    await observe(stack, key, 'test/thinks-aborted', paced);
+    // As many at once as will leave: a busy machine slows the provider, whose speed tells what it has made by then.
+    await inTurns(20, 20, () => observe(stack, key, 'test/thinks-aborted', paced));
     const left = await inTurns(40, 20, (index) =>
       depart(stack, key, ways[index % ways.length] as Way, {
         model: 'test/thinks-aborted',
@@ -49,10 +50,13 @@ describe('clients that leave a model which reasons out of sight (contract: money
         afterMs: 100 + ((index * 997) % 40) * ((lastsMs - 400) / 40),
       }),
     );
-    expect(left.filter((one) => one.source !== 'estimated')).toEqual([]);
-    expect(within(left)).toEqual([]);
-    expect(chargedShare(left)).toBeGreaterThan(0.75);
-    expect(chargedShare(left)).toBeLessThan(1.25);
+    // A client that the machine was too busy to let leave in time got its whole answer.
+    const gone = left.filter((one) => one.endReason === 'client_gone');
+    expect(gone.length).toBeGreaterThanOrEqual(20);
+    expect(gone.filter((one) => one.source !== 'estimated')).toEqual([]);
+    expect(within(gone)).toEqual([]);
+    expect(chargedShare(gone)).toBeGreaterThan(0.75);
+    expect(chargedShare(gone)).toBeLessThan(1.25);
   });
 
   it('pay, where the provider continues, exactly what it reports', async () => {

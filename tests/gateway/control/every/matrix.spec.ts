@@ -45,6 +45,7 @@ let other: Place;
 let suspended: Place;
 let operatorToken: string;
 let inferenceKey: string;
+let revokedToken: string;
 let operatorUser: SessionUser;
 
 const host = () => ({ ...controlHost(db), ...stripe });
@@ -101,6 +102,9 @@ beforeAll(async () => {
   [own, other, suspended] = [await place(), await place(), await place()];
   await db.prisma.workspace.update({ where: { id: suspended.id }, data: { suspendedAt: new Date() } });
   operatorToken = (await operate(db, createManagementKey, { name: 'ops', operator: true })).key;
+  const revoked = await operate(db, createManagementKey, { workspace: own.slug, name: 'was', role: 'owner' });
+  await db.prisma.managementKey.update({ where: { id: revoked.id }, data: { revokedAt: new Date() } });
+  revokedToken = revoked.key;
   inferenceKey = (await createKey(db, { workspace: own.slug, name: 'web' })).key;
   operatorUser = await user(true);
   setConsoleHost({
@@ -175,7 +179,10 @@ describe.each(operations)('$name', (operation) => {
     const before = await trail();
     expect(await ask(null, own)).toBe('no credential');
     expect(await ask(inferenceKey, own)).toBe('bad credential');
-    if (named) expect(await ask(other.tokens.owner, own)).toBe(promised(operation, null));
+    expect(await ask(revokedToken, own)).toBe('bad credential');
+    for (const role of named ? roles : []) {
+      expect(await ask(other.tokens[role], own), `${role} of another`).toBe(promised(operation, null));
+    }
     for (const role of roles.filter((one) => promised(operation, one) === 'denied')) {
       await ask(own.tokens[role], own);
     }
@@ -201,7 +208,9 @@ describe.each(operations)('$name', (operation) => {
       const stopped = await ask(suspended.users[role], suspended);
       expect(stopped, `${role}, suspended`).toBe(promised(operation, role, true));
     }
-    expect(await ask(other.users.owner, own)).toBe(promised(operation, null));
+    for (const role of roles) {
+      expect(await ask(other.users[role], own), `${role} of another`).toBe(promised(operation, null));
+    }
     expect(await ask(operatorUser, own)).toBe(promised(operation, 'operator'));
   });
 
