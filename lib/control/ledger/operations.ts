@@ -9,6 +9,7 @@ import { ledgerLine, lineKinds, pageOfLedger } from '#lib/control/ledger/list';
 import { monthField } from '#lib/control/ledger/month';
 import { monthsOf, readStatement, statement } from '#lib/control/ledger/statement';
 import { may } from '#lib/control/role';
+import { quarantinedPayment } from '#lib/control/top-up/quarantined';
 import { formatUsd } from '#lib/money';
 import { listSetAside, type SetAside } from '#lib/settlement/set-aside';
 
@@ -86,15 +87,7 @@ const verification = z.object({
     )
     .meta({ description: 'Records of the journal of this machine that are not in the ledger.' }),
   quarantined: z
-    .array(
-      z.object({
-        event: z.string(),
-        why: z.string(),
-        payment: z.string().nullable(),
-        topUp: z.string().nullable(),
-        at: z.iso.datetime(),
-      }),
-    )
+    .array(quarantinedPayment)
     .meta({ description: 'Payments by card that are not what was ordered, and were not credited.' }),
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listLostUsage } from '#lib/billing/reconcile/lost-usage';
 import { listQuarantined } from '#lib/billing/reconcile/quarantined';
 import { read } from '#lib/control/declare';
+import { quarantinedPayment } from '#lib/control/top-up/quarantined';
 import { formatUsd } from '#lib/money';
 
 const found = z.object({
@@ -21,15 +22,7 @@ const state = z.object({
       description: 'Usage that Stripe was told of and this database has not; noticed in the last 30 days.',
     }),
   quarantined: z
-    .array(
-      z.object({
-        event: z.string(),
-        why: z.string(),
-        payment: z.string().nullable(),
-        topUp: z.string().nullable(),
-        at: z.iso.datetime(),
-      }),
-    )
+    .array(quarantinedPayment)
     .meta({ description: 'Payments that are not what was ordered, and were not credited; at most 100.' }),
 });
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkKey } from '#lib/admission/decide';
 import { openPlayground } from '#lib/control/playground/operations';
 import { endAllSessions, endSession } from '#lib/control/user/sessions';
-import { type Db, openDb } from '#lib/data/db';
 import { hashKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
 import { asks, enter } from '#tests/gateway/control/accounts/people';
@@ -18,18 +17,9 @@ import {
   revokeKey,
   setMember,
 } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 async function newPlayer(role = 'developer') {
   const { id, slug } = await createWorkspace(db, { name: 'Playground', credit: '10' });

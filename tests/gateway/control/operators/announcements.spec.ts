@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createAnnouncement,
   currentAnnouncements,
@@ -6,20 +6,10 @@ import {
   listAnnouncements,
 } from '#lib/control/announcement/operations';
 import { ask } from '#lib/control/run';
-import { type Db, openDb } from '#lib/data/db';
 import { controlHost, operate } from '#tests/support/control/operate';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createDatabase();
-  db = openDb(database.url);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const db = await openOwnDatabase();
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 /** What anybody who is signed in is shown. */
