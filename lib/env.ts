@@ -31,6 +31,8 @@ export interface Env {
   readonly databaseUrl: string | null;
   readonly redis: { kind: 'tcp'; url: string } | { kind: 'rest'; url: string; token: string } | null;
   readonly workers: number;
+  /** How long a stopping process still admits calls on its open connections, ms; it accepts no new ones then. */
+  readonly shutdownDelayMs: number;
   readonly lane: 'node' | 'web';
   /** null: chosen by the process itself (contract: durability/settlement-modes). */
   readonly settlement: 'journal' | 'database' | null;
@@ -100,6 +102,7 @@ export function readEnv(source: Source): Env {
     databaseUrl: settings.DATABASE_URL ?? null,
     redis: redisOf(settings),
     workers: settings.WORKERS,
+    shutdownDelayMs: settings.SHUTDOWN_DELAY_SECONDS * 1000,
     lane: settings.LANE,
     settlement: settings.SETTLEMENT ?? null,
     nextAuthSecret: secret('NEXTAUTH_SECRET'),

@@ -74,6 +74,7 @@ export const settingsSchema = z.object({
   UPSTASH_REDIS_REST_URL: url(['https', 'http']),
   UPSTASH_REDIS_REST_TOKEN: text,
   WORKERS: integer(1, 64, 1),
+  SHUTDOWN_DELAY_SECONDS: integer(0, 600, 0),
   LANE: oneOf(['node', 'web']).default('node'),
   SETTLEMENT: oneOf(['journal', 'database']).optional(),
   NEXTAUTH_SECRET: text,

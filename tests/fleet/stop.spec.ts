@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { expectBalancedBooks } from '#tests/support/books';
 import { readBooked, readLeft, readProvided } from '#tests/support/fleet/accounts';
@@ -36,6 +38,24 @@ async function startCalls(key: string, count: number, wish: Wish): Promise<Promi
   });
   await Promise.all(headed);
   return told;
+}
+
+function statusOf(url: string, agent: Agent): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode));
+    });
+    request.once('error', reject);
+  });
+}
+
+/** Whether a new connection is refused. */
+function isRefused(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => resolve(!socket.destroy()));
+    socket.once('error', () => resolve(true));
+  });
 }
 
 it('on SIGTERM no stream is cut, all settle, the leases go back, and the process ends with 0', async () => {
@@ -90,6 +110,36 @@ it('on SIGTERM no stream is cut, all settle, the leases go back, and the process
   }
   expect(told.filter((one) => one.whole && one.text.includes('data: [DONE]'))).toHaveLength(50);
   await expectBalancedBooks(stack);
+});
+
+it('with a shutdown delay it accepts no connections, answers on those that are open, and ends when they are closed', async () => {
+  const proxied = await startStack({ env: { SHUTDOWN_DELAY_SECONDS: '600' } });
+  const ahead = new Client(proxied.url);
+  const { slug } = await proxied.workspace(wide);
+  const { key } = await proxied.key(slug);
+  const head = Promise.withResolvers<void>();
+  const streamed = ahead.call(key, long, head.resolve);
+  await head.promise;
+  // Four connections that are open and idle from then on, and one for health.
+  await Promise.all(Array.from({ length: 4 }, () => ahead.call(key)));
+  const health = new Agent({ keepAlive: true, maxSockets: 1 });
+  expect(await statusOf(`${proxied.url}/api/health`, health)).toBe(200);
+
+  const child = proxied.gateway();
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await expect.poll(() => isRefused(proxied.url), { interval: 5 }).toBe(true);
+  const late = await Promise.all(Array.from({ length: 4 }, () => ahead.call(key)));
+  expect(late.map((one) => one.status)).toEqual([200, 200, 200, 200]);
+  expect(await statusOf(`${proxied.url}/api/health`, health)).toBe(503);
+  expect((await streamed).whole).toBe(true);
+  // Its head said nothing of a close: the client closes this one.
+  ahead.close();
+  expect(await exited).toEqual([0, null]);
+  expect(await readLeft(proxied)).toEqual({ holds: 0, leases: 0, owners: 0 });
+  await expectBalancedBooks(proxied);
+  health.destroy();
+  await proxied.close();
 });
 
 it('a second signal ends it at once, and the next start settles what it left', async () => {

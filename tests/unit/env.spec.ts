@@ -151,6 +151,7 @@ describe('a wrong setting stops the start', () => {
     [{ LANE: 'fast' }, /^LANE: .*node, web/],
     [{ SANDBOX: 'maybe' }, /^SANDBOX: .*on or off/],
     [{ WORKERS: '0' }, /^WORKERS: /],
+    [{ SHUTDOWN_DELAY_SECONDS: '601' }, /^SHUTDOWN_DELAY_SECONDS: .*from 0 to 600/],
     [{ MAX_BODY_BYTES: '-1' }, /^MAX_BODY_BYTES: /],
     [{ CALL_RETENTION_DAYS: '34' }, /^CALL_RETENTION_DAYS: .*from 35 to 36500/],
     [{ SIGN_UP_CREDIT_USD: '-5' }, /^SIGN_UP_CREDIT_USD: .*from 0 to 1000000/],

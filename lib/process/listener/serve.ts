@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { startAlerts } from '#lib/alerts/worker';
 import { openPaymentDuties } from '#lib/billing/payments/duties';
@@ -50,6 +51,8 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const listener = createListener({ env, running, metrics, management, pages, dev });
   /** Other processes of this machine take the connections that this one no longer does. */
   let othersServe = worker !== null;
+  /** Aborted by an error that nobody caught: nothing is admitted from then on. */
+  const fault = new AbortController();
 
   const signals =
     worker === null
@@ -60,9 +63,15 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const fail = onStop(
     {
       finish: async (patienceMs) => {
-        const untilMs = performance.now() + patienceMs;
         listener.stopping();
-        if (othersServe) context.shut();
+        if (othersServe || env.shutdownDelayMs > 0) context.shut();
+        if (env.shutdownDelayMs > 0) {
+          const delay = pause(env.shutdownDelayMs, undefined, { signal: fault.signal }).catch(
+            () => undefined,
+          );
+          await Promise.race([delay, listener.gone()]);
+        }
+        const untilMs = performance.now() + patienceMs;
         // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
         await running.finishCalls(patienceMs);
         context.shut();
@@ -81,6 +90,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
       },
       report: (error, fatal) => {
         const reason = stackOf(error);
+        if (fatal) fault.abort();
         if (fatal) log.fatal({ reason }, 'an error that nobody caught: the gateway stops, start it again');
         else log.error({ reason }, 'a rejection that nobody handled');
       },

@@ -27,6 +27,8 @@ export interface Listener {
   readonly server: Server;
   /** From now on health says so, and each answer closes its connection. */
   stopping(): void;
+  /** Resolves once no connection is open. */
+  gone(): Promise<void>;
   /** Running answers end by themselves; idle connections are closed; after `patienceMs` the rest is cut. */
   drain(patienceMs: number): Promise<void>;
 }
@@ -101,6 +103,7 @@ export function createListener(parts: ListenerParts): Listener {
     stopping: () => {
       stopping = true;
     },
+    gone: () => connections.gone(),
     async drain(patienceMs) {
       const idle = setInterval(() => {
         server.closeIdleConnections();

@@ -66,7 +66,8 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const fail = onStop({
     finish: async (patienceMs) => {
       dispatcher.end();
-      await pool.stop(patienceMs + CLOSE_MS);
+      if (env.shutdownDelayMs > 0) listener.close();
+      await pool.stop(env.shutdownDelayMs + patienceMs + CLOSE_MS);
     },
     close: async () => {
       listener.close();

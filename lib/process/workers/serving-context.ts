@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Logger } from 'pino';
 import { type Env, envSecret } from '#lib/env';
 import { orExplain } from '#lib/process/explain';
@@ -23,7 +24,7 @@ export interface ServingContext extends Connections {
   readonly first: boolean;
   /** Has the server accept connections from now on. @param ready called when it does. */
   open(server: Server, ready: () => void): void;
-  /** Takes no new connections. Those of other processes go on, if there are any. */
+  /** Accepts no new connections; open ones stay. Other processes of the machine go on accepting, if there are any. */
   shut(): void;
   close(): Promise<void>;
 }
@@ -66,16 +67,20 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
 /** The place of a process that serves alone on its machine. */
 export async function alone(env: Env, log: Logger, dev: boolean): Promise<ServingContext> {
   const machine = await openMachine(env, log, dev);
+  let shut = () => {};
   return {
     ...machine,
     worker: null,
     first: true,
-    open: (server, ready) =>
-      void server.listen(env.port, env.host, () => {
+    open: (server, ready) => {
+      // That of `node:http` would close idle connections too, and a request may be on its way on one.
+      shut = () => void NetServer.prototype.close.call(server);
+      server.listen(env.port, env.host, () => {
         machine.welcome();
         ready();
-      }),
-    shut: () => {},
+      });
+    },
+    shut: () => shut(),
   };
 }
 
