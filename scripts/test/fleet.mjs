@@ -1,4 +1,4 @@
-// `npm run fleet -- [--seed N] [--minutes M] [--faults N] [--database embedded] [word…]`: the tests of kills and outages
+// `npm run fleet -- [--seed N] [--minutes M] [--faults N] [--database embedded] [--between N] [word…]`: the tests of kills and outages
 // round after round, each with the next seed, until the minutes have passed or one fails. The words choose spec files
 // by their path. The figures of all rounds are added up at the end.
 // A soak of 30 minutes: `npm run fleet -- --minutes 1 --faults 90 --every 20 --rate 60 faults/faults`.
@@ -20,6 +20,8 @@ const { values, positionals } = parseArgs({
     /** How long the database is away where a test takes it away, s. */
     away: { type: 'string', default: '60' },
     database: { type: 'string', default: 'server' },
+    /** Calls that are answered between two kills at named points. */
+    between: { type: 'string', default: '200' },
     /** From one random fault to the next, s, and the calls a second meanwhile. */
     every: { type: 'string', default: '3' },
     rate: { type: 'string', default: '20' },
@@ -58,6 +60,7 @@ let rounds = 0;
 process.env.FLEET_FAULTS = values.faults;
 process.env.FLEET_AWAY_S = values.away;
 process.env.FLEET_DATABASE = values.database;
+process.env.FLEET_CALLS_BETWEEN = values.between;
 process.env.FLEET_EVERY_S = values.every;
 process.env.FLEET_CALLS_A_SECOND = values.rate;
 process.env.FLEET_FIGURES = figures;

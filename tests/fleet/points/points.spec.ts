@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Moment, points, pointsWithoutDatabase } from '#tests/fleet/points/points';
 import { film, filmNano, shapes } from '#tests/fleet/points/shapes';
@@ -12,6 +15,8 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 
 const database = process.env.FLEET_DATABASE === 'embedded' ? 'embedded' : 'server';
 const kills = faultsOf(6);
+/** Calls that are answered between two kills, beside the steady load. */
+const between = Number(process.env.FLEET_CALLS_BETWEEN ?? 0);
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
 const wishes: readonly Wish[] = [
   {},
@@ -33,13 +38,16 @@ const watchDatabase = () => (bytes: Buffer) => {
     for (const resolve of resolves) resolve();
   }
 };
+/** The provider's memory holds a few minutes of calls alone. */
+const folder = mkdtempSync(join(tmpdir(), 'gateway-points-'));
 beforeAll(async () => {
-  stack = await startStack({ database, watchDatabase });
+  stack = await startStack({ database, watchDatabase, providerLog: join(folder, 'provider.jsonl') });
   client = new Client(stack.url);
 }, 300_000);
 afterAll(async () => {
   client.close();
   await stack.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const sends = (text: string) =>
@@ -126,6 +134,11 @@ it(`kills at named points lose no call, charge none twice and leave no slot (${d
       return (await next).status;
     }, 200);
     freeMs = Math.max(freeMs, performance.now() - startMs);
+    for (let made = 0; made < between; made += 20) {
+      const calls = Array.from({ length: 20 }, (_, at) => client.call(keys[at % 2] ?? ''));
+      told.push(...calls);
+      await Promise.all(calls);
+    }
   }
   const all = [...(await load.stop()), ...(await Promise.all(told))];
   const ids = (await Promise.all(films)).filter((id) => id !== '');
