@@ -24,6 +24,11 @@ const CLOSE_MS = 12_000;
  */
 export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const machine = await openMachine(env, log, false);
+  if (machine.embedded) {
+    const text =
+      'the embedded database bounds what several workers serve: set DATABASE_URL to serve more calls';
+    log.warn({ workers: env.workers }, text);
+  }
   const ids = createIds(systemClock);
   const journalDir = join(env.dataDir, 'journal');
   const telemetry = openTelemetry(env, { db: machine.db, journalDir, log });
