@@ -1,8 +1,10 @@
 // `npm test`: everything (contract: operations/test). `npm test -- <word>…`: parts by their name, or the spec files
-// whose path contains a word.
+// whose path contains a word. `--database server` gives the browser's tests a PostgreSQL server instead of the embedded
+// database.
 // The last line is "N passed, N failed", and the skipped ones when there are any.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { prepare, root } from '../bootstrap.mjs';
 import { provideTools } from '../tools.mjs';
 import { checkDeadCode, checkStyle, checkTypes, runBrowserTests, runSpecs, sumUp } from './steps.mjs';
@@ -72,7 +74,15 @@ function giveUp(lines) {
 }
 
 try {
-  const steps = wanted(process.argv.slice(2));
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { database: { type: 'string', default: 'embedded' } },
+  });
+  if (!['embedded', 'server'].includes(values.database)) {
+    throw new Error(`--database is embedded or server, not "${values.database}".`);
+  }
+  process.env.CONSOLE_DATABASE = values.database;
+  const steps = wanted(positionals);
   const starts = steps.some(({ name }) => whole.includes(name));
   const missing = starts ? provideTools() : [];
   if (missing.length > 0) giveUp(missing);

@@ -1,12 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type BrowserContext, test as base, type Page } from '@playwright/test';
 import { encode } from 'next-auth/jwt';
 import { type Db, openDb } from '#lib/data/db';
-import { embeddedUrl } from '#lib/data/embedded-directory';
 import { inDatabase, started } from '#tests/console/visit';
 import { addMember, createKey, createWorkspace } from '#tests/support/control/operate';
+import { secrets } from '#tests/support/shared/attach';
 
 export interface Person {
   readonly id: string;
@@ -33,7 +31,7 @@ interface WorkerFixtures {
 export const test = base.extend<Fixtures, WorkerFixtures>({
   db: [
     async ({ browserName: _ }, use) => {
-      const db = openDb(embeddedUrl(started('DATA_DIR')), { max: 2 });
+      const db = openDb(started('DATABASE_URL'), { max: 2 });
       await use(db);
       await db.close();
     },
@@ -52,28 +50,25 @@ export async function makeHome(db: Db): Promise<Home> {
   return { id, slug, owner: await addPerson(db, slug, 'owner') };
 }
 
-/** Makes a user, with the password of the demo user, and a member of the workspace. */
+/** Makes a verified user, with the password of the demo user, and a member of the workspace. */
 export async function addPerson(db: Db, workspace: string, role: string): Promise<Person> {
   const person = { id: randomUUID(), email: `${role}@${workspace}.example` };
   // To hash a password costs more than all else that a test needs to begin.
   const known = await db.prisma.user.findUniqueOrThrow({ where: { email: started('EMAIL') } });
-  await db.prisma.user.create({ data: { ...person, passwordHash: known.passwordHash } });
+  const emailVerifiedAt = new Date();
+  await db.prisma.user.create({ data: { ...person, emailVerifiedAt, passwordHash: known.passwordHash } });
   await addMember(db, { workspace, email: person.email, role });
   return person;
 }
 
 /** The secret that signs the cookies of the gateway's sessions. */
 export function sessionSecret(): string {
-  return secretNamed('NEXTAUTH_SECRET');
-}
-
-function secretNamed(name: string): string {
-  return JSON.parse(readFileSync(join(started('DATA_DIR'), 'secrets.json'), 'utf8'))[name];
+  return secrets.NEXTAUTH_SECRET;
 }
 
 /** Makes a key without the console's form. @returns its secret. */
 export async function makeKey(db: Db, { slug }: Home, name: string): Promise<string> {
-  return (await createKey(db, { workspace: slug, name }, secretNamed('KEY_PEPPER'))).key;
+  return (await createKey(db, { workspace: slug, name }, secrets.KEY_PEPPER)).key;
 }
 
 /** Gives the browser the session that signing in would give it. */

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deliverTo } from '#lib/sandbox/payments/deliver';
 import { startStripe } from '#lib/sandbox/payments/server';
+import { makePlace, type SignIn } from '#tests/console/place';
 import { prepare } from '../../scripts/bootstrap.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,20 +14,20 @@ const webhookSecret = 'whsec_console';
 const longestStartMs = 90_000;
 
 /**
- * Builds the console when its sources changed and starts what `npm start` runs, on an embedded database
- * of its own. Leaves CONSOLE_URL, CONSOLE_EMAIL, CONSOLE_PASSWORD and CONSOLE_DATA_DIR in the environment.
+ * Builds the console when its sources changed and starts what `npm start` runs, on a database of its own. Leaves
+ * CONSOLE_URL, CONSOLE_EMAIL, CONSOLE_PASSWORD, CONSOLE_DATA_DIR and CONSOLE_DATABASE_URL in the environment.
  * @returns the teardown.
  */
 export default async function startGateway(): Promise<() => Promise<void>> {
   const node = await prepare({ build: true });
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-console-'));
+  const place = await makePlace();
   const port = await freePort();
   const stripe = await startStripe();
   deliverTo(stripe.account, `http://localhost:${port}/api/stripe/webhook`, webhookSecret);
   const env = {
     ...process.env,
+    ...place.env,
     NODE_ENV: 'production' as const,
-    DATA_DIR: dataDir,
     PORT: String(port),
     SIGN_UP_CREDIT_USD: '5',
     STRIPE_SECRET_KEY: 'sk_test_console',
@@ -36,7 +36,7 @@ export default async function startGateway(): Promise<() => Promise<void>> {
   };
   const server = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   // Links of mail are printed there.
-  const log = createWriteStream(join(dataDir, 'console.log'));
+  const log = createWriteStream(join(place.dataDir, 'console.log'));
   server.stderr?.pipe(log);
   const stop = async () => {
     if (server.exitCode === null && server.signalCode === null) {
@@ -44,15 +44,17 @@ export default async function startGateway(): Promise<() => Promise<void>> {
       await once(server, 'exit');
     }
     await stripe.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    await place.remove();
   };
   try {
-    const { email, password } = await signInOf(server);
+    const { email, password } = place.signIn ?? (await signInOf(server));
+    if (place.signIn) await said(server, /Base URL\s+(\S+)/);
     Object.assign(process.env, {
       CONSOLE_URL: `http://localhost:${port}`,
       CONSOLE_EMAIL: email,
       CONSOLE_PASSWORD: password,
-      CONSOLE_DATA_DIR: dataDir,
+      CONSOLE_DATA_DIR: place.dataDir,
+      CONSOLE_DATABASE_URL: place.databaseUrl,
     });
   } catch (error) {
     await stop();
@@ -62,25 +64,31 @@ export default async function startGateway(): Promise<() => Promise<void>> {
 }
 
 /** The demo user, as the first start prints it. */
-async function signInOf(server: ChildProcess): Promise<{ email: string; password: string }> {
-  let said = '';
+async function signInOf(server: ChildProcess): Promise<SignIn> {
+  const [, email = '', password = ''] = await said(server, /Sign in\s+(\S+) \/ (\S+)/);
+  return { email, password };
+}
+
+/** Waits for a line of the gateway's. */
+async function said(server: ChildProcess, line: RegExp): Promise<RegExpExecArray> {
+  let text = '';
   return new Promise((resolve, reject) => {
     const late = setTimeout(
-      () => reject(new Error(`the gateway did not start in time:\n${said}`)),
+      () => reject(new Error(`the gateway did not start in time:\n${text}`)),
       longestStartMs,
     );
     const read = (chunk: Buffer) => {
-      said += chunk.toString();
-      const found = /Sign in\s+(\S+) \/ (\S+)/.exec(said);
-      if (!found?.[1] || !found[2]) return;
+      text += chunk.toString();
+      const found = line.exec(text);
+      if (!found) return;
       clearTimeout(late);
-      resolve({ email: found[1], password: found[2] });
+      resolve(found);
     };
     server.stdout?.on('data', read);
     server.stderr?.on('data', read);
     server.once('exit', (code) => {
       clearTimeout(late);
-      reject(new Error(`the gateway ended with ${code} while starting:\n${said}`));
+      reject(new Error(`the gateway ended with ${code} while starting:\n${text}`));
     });
   });
 }

@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { Client } from 'pg';
-import { embeddedUrl } from '#lib/data/embedded-directory';
 
 /** Reads what start-gateway left. @throws Error when it did not run. */
-export function started(name: 'URL' | 'EMAIL' | 'PASSWORD' | 'DATA_DIR'): string {
+export function started(name: 'URL' | 'EMAIL' | 'PASSWORD' | 'DATA_DIR' | 'DATABASE_URL'): string {
   const value = process.env[`CONSOLE_${name}`];
   if (!value) throw new Error(`CONSOLE_${name} is missing: run the specs through playwright.config.ts`);
   return value;
+}
+
+/** Whether the database is a server's, where an address has to be verified before it gets credit. */
+export function onServer(): boolean {
+  return process.env.CONSOLE_DATABASE === 'server';
 }
 
 /** Fills in the sign-in form that the page shows; the owner of the workspace "demo" without other word. */
@@ -31,7 +35,7 @@ export async function signIn(page: Page): Promise<void> {
 
 /** Runs statements in the gateway's own database. */
 export async function inDatabase(...statements: string[]): Promise<void> {
-  const database = new Client({ connectionString: embeddedUrl(started('DATA_DIR')) });
+  const database = new Client({ connectionString: started('DATABASE_URL') });
   await database.connect();
   try {
     for (const statement of statements) await database.query(statement);

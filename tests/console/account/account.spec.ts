@@ -1,7 +1,7 @@
 import { test as base, expect } from '@playwright/test';
 import OpenAI from 'openai';
 import { enter, test } from '#tests/console/home';
-import { closeSecret, createKey, fillSignIn, linkInLog, started } from '#tests/console/visit';
+import { closeSecret, createKey, fillSignIn, linkInLog, onServer, started } from '#tests/console/visit';
 
 const password = 'three random words';
 
@@ -23,6 +23,13 @@ base(
     await page.keyboard.type(password);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/newcomer-\d+$/);
+    if (onServer()) {
+      await page.goto(await linkInLog(email));
+      await page.getByRole('button', { name: 'Verify my address' }).press('Enter');
+      await expect(page.getByText('Your workspace was given $5 to begin with.')).toBeVisible();
+      await page.getByRole('link', { name: 'Go to the console' }).press('Enter');
+      await page.waitForURL(/\/newcomer-\d+$/);
+    }
     await expect(page.getByText('$5.00 to spend.')).toBeVisible();
     const key = await createKey(page, 'first');
     await closeSecret(page);
