@@ -1,8 +1,9 @@
 'use client';
 
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
@@ -18,9 +19,8 @@ export function ForgotForm({ request, mails }: ForgotFormProps) {
   const [asked, setAsked] = useState('');
   const [pending, setPending] = useState(false);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const email = String(new FormData(event.currentTarget).get('email') ?? '').trim();
+  async function send(data: FormData) {
+    const email = String(data.get('email') ?? '').trim();
     setPending(true);
     const said = await request({ email }).catch(() => null);
     setPending(false);
@@ -39,7 +39,7 @@ export function ForgotForm({ request, mails }: ForgotFormProps) {
     );
   }
   return (
-    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+    <Form onSend={send} className="grid gap-4" noValidate>
       {answer && answer.field === null ? <Alert tone="bad">{answer.message}</Alert> : null}
       <Field
         label="E-mail"
@@ -54,6 +54,6 @@ export function ForgotForm({ request, mails }: ForgotFormProps) {
       <Button type="submit" tone="primary" disabled={pending}>
         {pending ? 'Asking…' : mails ? 'Send a link' : 'Make a link'}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -1,11 +1,12 @@
 'use client';
 
 import Link from 'next/link';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
 import { TextLink } from '#components/account/text-link';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button, buttonStyle } from '#components/ui/button';
 
 interface ResetFormProps {
@@ -18,9 +19,8 @@ export function ResetForm({ token, reset }: ResetFormProps) {
   const [answer, setAnswer] = useState<Answer<{ email: string; disabledKeys: number }> | null>(null);
   const [pending, setPending] = useState(false);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const password = String(new FormData(event.currentTarget).get('password') ?? '');
+  async function send(data: FormData) {
+    const password = String(data.get('password') ?? '');
     setPending(true);
     const said = await reset({ token, password }).catch(() => null);
     setPending(false);
@@ -47,7 +47,7 @@ export function ResetForm({ token, reset }: ResetFormProps) {
   }
   const dead = answer?.field === 'token';
   return (
-    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+    <Form onSend={send} className="grid gap-4" noValidate>
       {answer && answer.field !== 'password' ? (
         <Alert tone="bad">
           {answer.message} {dead ? <TextLink href="/forgot-password">Ask for a new link</TextLink> : null}
@@ -63,6 +63,6 @@ export function ResetForm({ token, reset }: ResetFormProps) {
       <Button type="submit" tone="primary" disabled={pending}>
         {pending ? 'Setting…' : 'Set the password'}
       </Button>
-    </form>
+    </Form>
   );
 }

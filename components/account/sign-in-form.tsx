@@ -1,9 +1,10 @@
 'use client';
 
 import { signIn } from 'next-auth/react';
-import { type FormEvent, useRef, useState } from 'react';
+import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
@@ -30,14 +31,8 @@ interface SignInFormProps {
 export function SignInForm({ target, error }: SignInFormProps) {
   const [message, setMessage] = useState<string | null>(error && (messages[error] ?? otherwise));
   const [pending, setPending] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    void enter(new FormData(event.currentTarget));
-  }
-
-  async function enter(data: FormData) {
+  async function enter(data: FormData, form: HTMLFormElement) {
     setPending(true);
     setMessage(null);
     const result = await signIn('credentials', {
@@ -51,12 +46,11 @@ export function SignInForm({ target, error }: SignInFormProps) {
     }
     setPending(false);
     setMessage(messages[result?.error ?? ''] ?? 'The gateway did not answer. Try again in a moment.');
-    form.current?.querySelector<HTMLInputElement>('[name=password]')?.select();
+    form.querySelector<HTMLInputElement>('[name=password]')?.select();
   }
 
   return (
-    // What is sent before the scripts are there, React keeps for the action; afterwards `submit` comes first.
-    <form ref={form} action={enter} onSubmit={submit} className="grid gap-4">
+    <Form onSend={enter} className="grid gap-4">
       {message ? <Alert tone="bad">{message}</Alert> : null}
       <Field
         label="E-mail"
@@ -71,6 +65,6 @@ export function SignInForm({ target, error }: SignInFormProps) {
       <Button type="submit" tone="primary" disabled={pending} className="mt-1">
         {pending ? 'Signing in…' : 'Sign in'}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -1,11 +1,12 @@
 'use client';
 
 import { signIn } from 'next-auth/react';
-import { type FormEvent, useRef, useState } from 'react';
+import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
 import { TextLink } from '#components/account/text-link';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
@@ -22,11 +23,8 @@ interface Fault {
 export function SignUpForm({ signUp }: SignUpFormProps) {
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, setPending] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget);
+  async function send(data: FormData, form: HTMLFormElement) {
     const email = String(data.get('email') ?? '').trim();
     const password = String(data.get('password') ?? '');
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
@@ -44,13 +42,13 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
     setPending(false);
     setFault(answer ?? { field: null, message: 'The gateway did not answer. Try again in a moment.' });
     const box = answer?.field === 'password' ? '[name=password]' : '[name=email]';
-    form.current?.querySelector<HTMLInputElement>(box)?.focus();
+    form.querySelector<HTMLInputElement>(box)?.focus();
   }
 
   const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
   const taken = fault?.field === 'email' && fault.message.includes('already');
   return (
-    <form ref={form} method="post" onSubmit={submit} className="grid gap-4" noValidate>
+    <Form onSend={send} className="grid gap-4" noValidate>
       {fault && !errorOf('email') && !errorOf('password') ? <Alert tone="bad">{fault.message}</Alert> : null}
       <Field
         label="E-mail"
@@ -81,6 +79,6 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
       <Button type="submit" tone="primary" disabled={pending} className="mt-1">
         {pending ? 'Creating your account…' : 'Create account'}
       </Button>
-    </form>
+    </Form>
   );
 }

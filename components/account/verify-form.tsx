@@ -4,6 +4,7 @@ import Link from 'next/link';
 import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button, buttonStyle } from '#components/ui/button';
 
 type Verified = Answer<{ email: string; credit: string | null }>;
@@ -48,9 +49,11 @@ export function VerifyForm({ token, verify }: VerifyFormProps) {
           Ask for a new link
         </Link>
       ) : (
-        <Button tone="primary" disabled={pending} onClick={() => void press()}>
-          {pending ? 'Verifying…' : 'Verify my address'}
-        </Button>
+        <Form onSend={press} className="grid">
+          <Button type="submit" tone="primary" disabled={pending}>
+            {pending ? 'Verifying…' : 'Verify my address'}
+          </Button>
+        </Form>
       )}
     </div>
   );

@@ -30,9 +30,11 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
     open(next);
   }
 
-  function submit(event: FormEvent) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    open(chosen);
+    // Also what was typed before the scripts were there.
+    const typed = [...new FormData(event.currentTarget)].map(([name, text]) => [name, String(text)]);
+    open({ ...chosen, ...Object.fromEntries(typed) });
   }
 
   const choices = (all: string, options: readonly { value: string; label: string }[]) => [
@@ -40,10 +42,15 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
     ...options,
   ];
   return (
-    <form method="get" action={path} onSubmit={submit} className="flex flex-wrap items-end gap-2">
+    <form
+      method="get"
+      action={path}
+      onSubmit={submit}
+      className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center"
+    >
       <NativeSelect
         label="Action"
-        className="w-52"
+        className="sm:w-48"
         value={chosen.action ?? ''}
         options={choices(
           'All actions',
@@ -53,7 +60,7 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
       />
       <NativeSelect
         label="Who"
-        className="w-52"
+        className="sm:w-48"
         value={chosen.actor ?? ''}
         options={choices(
           'Everybody',
@@ -68,21 +75,27 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
         placeholder="Subject, by its id"
         value={chosen.subject ?? ''}
         onChange={(event) => set('subject')(event.currentTarget.value)}
-        className={classNames(inputStyle, 'w-52')}
+        className={classNames(inputStyle, 'col-span-2 sm:w-48')}
       />
-      {(['from', 'to'] as const).map((name) => (
-        <label key={name} className="flex items-center gap-1.5 text-muted text-xs capitalize" title={zone}>
-          {name}
-          <input
-            type="datetime-local"
-            name={name}
-            value={chosen[name] ?? ''}
-            onChange={(event) => set(name)(event.currentTarget.value)}
-            className={classNames(inputStyle, 'w-48')}
-          />
-        </label>
-      ))}
-      <Button type="submit">Show</Button>
+      <div className="col-span-2 grid gap-2 sm:flex sm:flex-wrap sm:items-center">
+        {(['from', 'to'] as const).map((name) => (
+          <label
+            key={name}
+            className="grid grid-cols-[2.25rem_1fr] items-center gap-1.5 text-muted text-xs capitalize sm:flex"
+            title={zone}
+          >
+            {name}
+            <input
+              type="datetime-local"
+              name={name}
+              value={chosen[name] ?? ''}
+              onChange={(event) => set(name)(event.currentTarget.value)}
+              className={classNames(inputStyle, 'sm:w-48')}
+            />
+          </label>
+        ))}
+        <Button type="submit">Show</Button>
+      </div>
       {Object.keys(texts).length > 0 ? (
         <Button
           tone="quiet"

@@ -1,9 +1,10 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useState, useTransition } from 'react';
+import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import type { Send } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
 import { Field } from '#components/ui/field';
@@ -42,16 +43,14 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
     });
   }
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget);
+  function submit(data: FormData) {
     const texts = boxes.map(({ name }) => [name, String(data.get(name) ?? '').trim()]);
-    send(set, { ...Object.fromEntries(texts), enabled }, 'Automatic top-ups saved');
+    send(set, { ...Object.fromEntries(texts), enabled: data.has('enabled') }, 'Automatic top-ups saved');
   }
 
   const elsewhere = fault && !boxes.some(({ name }) => name === fault.field);
   return (
-    <form onSubmit={submit} noValidate className="grid gap-3">
+    <Form onSend={submit} noValidate className="grid gap-3">
       <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
         {boxes.map(({ name, label }) => (
           <Field
@@ -67,7 +66,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
         ))}
       </div>
       <div className="-ml-2">
-        <Checkbox checked={enabled} onChange={setEnabled}>
+        <Checkbox name="enabled" checked={enabled} onChange={setEnabled}>
           Charge the saved card by itself when usage takes the balance below the threshold
         </Checkbox>
       </div>
@@ -91,6 +90,6 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
           </Button>
         ) : null}
       </div>
-    </form>
+    </Form>
   );
 }

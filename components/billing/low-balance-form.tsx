@@ -1,9 +1,11 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useState, useTransition } from 'react';
+import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
+import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
@@ -17,15 +19,15 @@ interface LowBalanceFormProps {
 /** Below which balance people are told; an empty box means never. */
 export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormProps) {
   const router = useRouter();
-  const [text, setText] = useState(threshold ?? '');
+  const [text, setText, box] = useTyped<HTMLInputElement>(threshold ?? '');
   const [saved, setSaved] = useState(false);
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, startTransition] = useTransition();
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
+  function submit(data: FormData) {
+    const given = String(data.get('threshold') ?? '').trim();
     startTransition(async () => {
-      const answer = await send(workspace, { threshold: text.trim() });
+      const answer = await send(workspace, { threshold: given });
       setSaved(answer.ok);
       setFault(answer.ok ? null : answer);
       if (answer.ok) router.refresh();
@@ -33,9 +35,10 @@ export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormPro
   }
 
   return (
-    <form onSubmit={submit} noValidate className="grid max-w-md gap-3">
+    <Form onSend={submit} noValidate className="grid max-w-md gap-3">
       <Field
         label="Mail below"
+        ref={box}
         name="threshold"
         prefix="$"
         inputMode="decimal"
@@ -58,6 +61,6 @@ export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormPro
           {saved ? 'Saved.' : ''}
         </span>
       </div>
-    </form>
+    </Form>
   );
 }

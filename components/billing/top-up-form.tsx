@@ -1,8 +1,10 @@
 'use client';
 
-import { type FormEvent, useState, useTransition } from 'react';
+import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
+import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
 import { Field } from '#components/ui/field';
@@ -19,22 +21,22 @@ interface TopUpFormProps {
 
 /** An amount, and the way to the page where it is paid. */
 export function TopUpForm({ workspace, send }: TopUpFormProps) {
-  const [amount, setAmount] = useState('25');
+  const [amount, setAmount, box] = useTyped<HTMLInputElement>('25');
   const [saveCard, setSaveCard] = useState(false);
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, startTransition] = useTransition();
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
+  function submit(data: FormData) {
+    const given = String(data.get('amount') ?? '').trim();
     startTransition(async () => {
-      const answer = await send(workspace, { amount: amount.trim(), saveCard });
+      const answer = await send(workspace, { amount: given, saveCard: data.has('saveCard') });
       if (!answer.ok) setFault(answer);
       else if (answer.value.url) window.location.assign(answer.value.url);
     });
   }
 
   return (
-    <form onSubmit={submit} noValidate className="grid gap-4">
+    <Form onSend={submit} noValidate className="grid gap-4">
       <ToggleGroup
         label="Amounts"
         value={presets.find((preset) => preset === amount) ?? ''}
@@ -43,6 +45,7 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
       />
       <Field
         label="Amount"
+        ref={box}
         name="amount"
         prefix="$"
         inputMode="decimal"
@@ -53,7 +56,7 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
         error={fault?.message}
       />
       <div className="-ml-2">
-        <Checkbox checked={saveCard} onChange={setSaveCard}>
+        <Checkbox name="saveCard" checked={saveCard} onChange={setSaveCard}>
           Save the card, so that automatic top-ups can charge it
         </Checkbox>
       </div>
@@ -63,6 +66,6 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
           {pending ? 'Opening the payment page…' : 'Continue to payment'}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,9 +1,10 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useId, useRef, useState, useTransition } from 'react';
+import { useId, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { type Answer, noAnswer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
@@ -38,11 +39,8 @@ export function PlainForm(props: PlainFormProps) {
   const router = useRouter();
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, startTransition] = useTransition();
-  const form = useRef<HTMLFormElement>(null);
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget);
+  function submit(data: FormData, form: HTMLFormElement) {
     const given = fields.flatMap(({ name, kind }) => {
       const text = String(data.get(name) ?? '').trim();
       if (kind !== 'moment' || text === '') return [[name, text]];
@@ -57,14 +55,14 @@ export function PlainForm(props: PlainFormProps) {
       }
       setFault(null);
       toast.success(done);
-      form.current?.reset();
+      form.reset();
       router.refresh();
     });
   }
 
   const faulty = fields.find(({ name }) => name === fault?.field?.split('.')[0]);
   return (
-    <form ref={form} onSubmit={submit} noValidate className="@container p-4">
+    <Form onSend={submit} noValidate className="@container p-4">
       <div className="grid gap-3 @md:grid-cols-2">
         {fault && !faulty ? (
           <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5 @md:col-span-2">
@@ -87,7 +85,7 @@ export function PlainForm(props: PlainFormProps) {
           </Button>
         </div>
       </div>
-    </form>
+    </Form>
   );
 }
 

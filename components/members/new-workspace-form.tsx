@@ -1,8 +1,9 @@
 'use client';
 
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
@@ -15,9 +16,8 @@ export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, setPending] = useState(false);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+  async function send(data: FormData) {
+    const name = String(data.get('name') ?? '').trim();
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     setPending(true);
     const answer = await open({ name, timeZone }).catch(() => null);
@@ -31,7 +31,7 @@ export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
   }
 
   return (
-    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+    <Form onSend={send} className="grid gap-4" noValidate>
       <Field
         label="Name"
         name="name"
@@ -52,6 +52,6 @@ export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
       <Button type="submit" tone="primary" disabled={pending}>
         {pending ? 'Making it…' : 'Create workspace'}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -1,7 +1,9 @@
 'use client';
 
-import { type FormEvent, useId, useState, useTransition } from 'react';
+import { useId, useState, useTransition } from 'react';
 import { type Answer, noAnswer } from '#components/form/answer';
+import { Form } from '#components/form/form';
+import { useTyped } from '#components/form/use-typed';
 import { TriedPriceFigures } from '#components/operator/tried-price';
 import { Section } from '#components/section';
 import { Button } from '#components/ui/button';
@@ -18,22 +20,22 @@ interface PricePreviewProps {
 /** Tries another price on last week's calls. */
 export function PricePreview({ model, offers, preview }: PricePreviewProps) {
   const [provider, choose] = useState(offers[0]?.provider ?? '');
-  const [text, setText] = useState(offers[0]?.price ?? '');
+  const [text, setText, box] = useTyped<HTMLTextAreaElement>(offers[0]?.price ?? '');
   const [answer, setAnswer] = useState<Awaited<ReturnType<typeof preview>> | null>(null);
   const [pending, startTransition] = useTransition();
   const id = useId();
 
-  function submit(event: FormEvent) {
-    event.preventDefault();
+  function submit(data: FormData) {
+    const price = String(data.get('price') ?? '');
     startTransition(async () => {
       const none = { ok: false as const, message: noAnswer, field: null, signedOut: false };
-      setAnswer(await preview({ model, provider, price: text }).catch(() => none));
+      setAnswer(await preview({ model, provider, price }).catch(() => none));
     });
   }
 
   return (
     <Section title="Try another price" note="Changes nothing">
-      <form onSubmit={submit} className="grid gap-3 px-4 py-4">
+      <Form onSend={submit} className="grid gap-3 px-4 py-4">
         {offers.length > 1 ? (
           <NativeSelect
             label="Provider"
@@ -52,6 +54,8 @@ export function PricePreview({ model, offers, preview }: PricePreviewProps) {
         </label>
         <textarea
           id={id}
+          ref={box}
+          name="price"
           rows={Math.min(14, Math.max(5, text.split('\n').length))}
           spellCheck={false}
           value={text}
@@ -74,7 +78,7 @@ export function PricePreview({ model, offers, preview }: PricePreviewProps) {
             </p>
           )}
         </div>
-      </form>
+      </Form>
     </Section>
   );
 }

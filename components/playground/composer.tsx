@@ -2,6 +2,7 @@
 
 import { ArrowUp, Paperclip, SlidersHorizontal, Square, X } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { useTyped } from '#components/form/use-typed';
 import { readFiles } from '#components/playground/read-files';
 import { type Making, SettingsFields } from '#components/playground/settings-fields';
 import { Button } from '#components/ui/button';
@@ -26,7 +27,7 @@ interface ComposerProps {
 /** The box that asks: the prompt, what goes along with it, and what is set. */
 export function Composer(props: ComposerProps) {
   const { settings, makes, accepted, running, locked, onSettings, onAsk, onStop } = props;
-  const [text, setText] = useState('');
+  const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [fault, setFault] = useState<string | null>(null);
   const [shown, show] = useState(false);
@@ -74,6 +75,7 @@ export function Composer(props: ComposerProps) {
         <SettingsFields settings={settings} makes={makes} onChange={onSettings} />
       </div>
       <textarea
+        ref={box}
         aria-label="Message"
         value={text}
         rows={3}

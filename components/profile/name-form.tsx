@@ -1,10 +1,11 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { toast } from 'sonner';
 import { SignInAgain } from '#components/account/sign-in-again';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { Field, labelStyle } from '#components/ui/field';
@@ -22,9 +23,8 @@ export function NameForm({ email, name, verified, rename }: NameFormProps) {
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, setPending] = useState(false);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+  async function send(data: FormData) {
+    const text = String(data.get('name') ?? '').trim();
     setPending(true);
     const answer = await rename({ name: text || null }).catch(() => null);
     setPending(false);
@@ -38,7 +38,7 @@ export function NameForm({ email, name, verified, rename }: NameFormProps) {
   }
 
   return (
-    <form method="post" onSubmit={submit} className="grid gap-4 p-4" noValidate>
+    <Form onSend={send} className="grid gap-4 p-4" noValidate>
       <div className="grid gap-1">
         <span className={labelStyle}>E-mail</span>
         <p className="flex flex-wrap items-center gap-2 [overflow-wrap:anywhere]">
@@ -69,6 +69,6 @@ export function NameForm({ email, name, verified, rename }: NameFormProps) {
           {pending ? 'Saving…' : 'Save'}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

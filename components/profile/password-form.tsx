@@ -1,12 +1,13 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { toast } from 'sonner';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
 import { SignInAgain } from '#components/account/sign-in-again';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 
 interface PasswordFormProps {
@@ -26,10 +27,7 @@ export function PasswordForm({ hasPassword, change }: PasswordFormProps) {
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, setPending] = useState(false);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const data = new FormData(form);
+  async function send(data: FormData, form: HTMLFormElement) {
     const password = String(data.get('password') ?? '');
     const current = String(data.get('current') ?? '');
     setPending(true);
@@ -54,7 +52,7 @@ export function PasswordForm({ hasPassword, change }: PasswordFormProps) {
 
   const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
   return (
-    <form method="post" onSubmit={submit} className="grid gap-4 p-4" noValidate>
+    <Form onSend={send} className="grid gap-4 p-4" noValidate>
       {fault && fault.field === null ? (
         <Alert tone="bad">
           {fault.message}
@@ -83,6 +81,6 @@ export function PasswordForm({ hasPassword, change }: PasswordFormProps) {
           {pending ? 'Changing…' : hasPassword ? 'Change password' : 'Set a password'}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

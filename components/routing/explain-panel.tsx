@@ -1,6 +1,8 @@
 'use client';
 
-import { type FormEvent, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { Form } from '#components/form/form';
+import { useTyped } from '#components/form/use-typed';
 import type { Explained, RoutingActions } from '#components/routing/routing-actions';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -24,7 +26,7 @@ const waitMs = 350;
 
 /** Where a call would go, and why not elsewhere: for a model, or for any request that is pasted. */
 export function ExplainPanel({ workspace, place, draft, example, explain }: ExplainPanelProps) {
-  const [text, setText] = useState('');
+  const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
   const [asked, setAsked] = useState(example);
   const [by, setBy] = useState<'draft' | 'published'>('draft');
   const [found, setFound] = useState<Explained | null>(null);
@@ -60,9 +62,9 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
     };
   }, [asked, policy, place, workspace, explain]);
 
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    setAsked(text.trim() === '' ? example : text);
+  function submit(data: FormData) {
+    const pasted = String(data.get('request') ?? '');
+    setAsked(pasted.trim() === '' ? example : pasted);
   }
 
   return (
@@ -70,12 +72,14 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
       aria-label="Explain a request"
       className="min-w-0 rounded-lg border bg-surface xl:sticky xl:top-4"
     >
-      <form onSubmit={submit} className="grid gap-2.5 p-4">
+      <Form onSend={submit} className="grid gap-2.5 p-4">
         <label className={labelStyle} htmlFor="pasted-request">
           Where would a request go?
         </label>
         <textarea
           id="pasted-request"
+          ref={box}
+          name="request"
           aria-describedby="pasted-request-hint"
           rows={text.includes('\n') || text.length > 60 ? 7 : 3}
           spellCheck={false}
@@ -109,7 +113,7 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
             {pending ? 'Asking…' : 'Explain'}
           </Button>
         </div>
-      </form>
+      </Form>
       <div aria-live="polite">
         {fault ? <p className="border-t px-4 py-3 text-[0.8125rem] text-bad leading-5">{fault}</p> : null}
         {found ? <Explanation found={found} /> : null}

@@ -1,9 +1,10 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
+import { type ReactNode, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { type Answer, noAnswer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
@@ -32,9 +33,7 @@ export function SettingsForm(props: SettingsFormProps) {
   );
   const [pending, startTransition] = useTransition();
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget);
+  function submit(data: FormData) {
     const texts = fields.flatMap(({ name }) => {
       const text = data.get(name);
       return typeof text === 'string' ? [[name, text.trim()]] : [];
@@ -54,7 +53,7 @@ export function SettingsForm(props: SettingsFormProps) {
 
   const faulty = fields.find(({ name }) => name === fault?.field);
   return (
-    <form method="post" onSubmit={submit} noValidate className="grid gap-4 p-4">
+    <Form onSend={submit} noValidate className="grid gap-4 p-4">
       {fault && !faulty ? (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
           {fault.message}
@@ -81,6 +80,6 @@ export function SettingsForm(props: SettingsFormProps) {
         </Button>
         {locked ? <p className="text-muted text-xs leading-5">{locked}</p> : null}
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,4 +1,4 @@
-import Link from 'next/link';
+import Link, { useLinkStatus } from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useContext } from 'react';
 import type { DestinationGroup } from '#components/shell/navigation';
@@ -17,7 +17,7 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
   const pathname = usePathname();
   const close = useContext(CloseSheet);
   return (
-    <nav aria-label={label} className="grid gap-4">
+    <nav aria-label={label} className="-mx-3 grid min-h-40 flex-1 content-start gap-4 overflow-y-auto px-3">
       {groups
         .filter(({ pages }) => pages.length > 0)
         .map((group) => (
@@ -40,11 +40,26 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
                 >
                   {page.icon}
                   {page.label}
+                  <OnItsWay />
                 </Link>
               );
             })}
           </div>
         ))}
     </nav>
+  );
+}
+
+/** Shows beside a link that its page is awaited; one that comes within a tenth of a second shows nothing. */
+function OnItsWay() {
+  const { pending } = useLinkStatus();
+  return (
+    <span
+      aria-hidden
+      data-pending={pending || undefined}
+      className="ml-auto opacity-0 data-pending:opacity-60 data-pending:transition-opacity data-pending:delay-100"
+    >
+      <span className={classNames('block size-1.5 rounded-full bg-current', pending && 'animate-pulse')} />
+    </span>
   );
 }

@@ -1,22 +1,34 @@
 'use client';
 
 import { Check } from 'lucide-react';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 interface CheckboxProps {
+  /** In the data of its form. */
+  name?: string;
   checked: boolean;
   onChange(checked: boolean): void;
   children: ReactNode;
 }
 
 /** The browser's own box in our look: it stands on pages whose script must stay small. */
-export function Checkbox({ checked, onChange, children }: CheckboxProps) {
+export function Checkbox({ name, checked, onChange, children }: CheckboxProps) {
   const id = useId();
+  const box = useRef<HTMLInputElement>(null);
+  const first = useRef({ checked, onChange });
+  // A press before the scripts were there, of which React tells nobody.
+  useLayoutEffect(() => {
+    const { checked: given, onChange: tell } = first.current;
+    if (box.current && box.current.checked !== given) tell(box.current.checked);
+  }, []);
   return (
     <div className="flex min-w-0 items-center gap-2.5 rounded-md px-2 hover:bg-hover">
       <span className="relative grid size-4 shrink-0 place-items-center">
         <input
           id={id}
+          ref={box}
+          name={name}
+          autoComplete="off"
           type="checkbox"
           checked={checked}
           onChange={(event) => onChange(event.currentTarget.checked)}

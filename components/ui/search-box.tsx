@@ -1,4 +1,5 @@
 import { Search } from 'lucide-react';
+import { Form } from '#components/form/form';
 import { classNames } from '#components/ui/class-names';
 import { Input } from '#components/ui/input';
 
@@ -20,11 +21,10 @@ const longestSearch = 200;
 /** A field that searches on Enter. */
 export function SearchBox({ label, placeholder = label, value, onSearch, ...look }: SearchBoxProps) {
   return (
-    <form
+    <Form
       className={classNames('relative', look.className)}
-      onSubmit={(event) => {
-        event.preventDefault();
-        const text = String(new FormData(event.currentTarget).get('text') ?? '').trim();
+      onSend={(data) => {
+        const text = String(data.get('text') ?? '').trim();
         onSearch(text || null);
       }}
     >
@@ -44,6 +44,6 @@ export function SearchBox({ label, placeholder = label, value, onSearch, ...look
         spellCheck={false}
         className={classNames('pl-9', look.inputClassName)}
       />
-    </form>
+    </Form>
   );
 }

@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 
 interface AcceptFormProps {
@@ -28,12 +29,12 @@ export function AcceptForm({ token, email, accept }: AcceptFormProps) {
   }
 
   return (
-    <div className="grid gap-4">
+    <Form onSend={press} className="grid gap-4">
       {fault ? <Alert tone="bad">{fault}</Alert> : null}
       <p className="text-muted leading-5 [overflow-wrap:anywhere]">You are signed in as {email}.</p>
-      <Button tone="primary" disabled={pending} onClick={() => void press()}>
+      <Button type="submit" tone="primary" disabled={pending}>
         {pending ? 'Joining…' : 'Accept the invitation'}
       </Button>
-    </div>
+    </Form>
   );
 }

@@ -1,10 +1,11 @@
 'use client';
 
 import { signIn } from 'next-auth/react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
 import type { Answer } from '#components/form/answer';
+import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
@@ -19,9 +20,7 @@ export function JoinForm({ token, email, join }: JoinFormProps) {
   const [fault, setFault] = useState<{ field: string | null; message: string } | null>(null);
   const [pending, setPending] = useState(false);
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget);
+  async function send(data: FormData) {
     const password = String(data.get('password') ?? '');
     const name = String(data.get('name') ?? '').trim();
     setPending(true);
@@ -40,7 +39,7 @@ export function JoinForm({ token, email, join }: JoinFormProps) {
 
   const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
   return (
-    <form method="post" onSubmit={submit} className="grid gap-4" noValidate>
+    <Form onSend={send} className="grid gap-4" noValidate>
       {fault && !errorOf('password') && !errorOf('name') ? <Alert tone="bad">{fault.message}</Alert> : null}
       <Field label="E-mail" name="email" type="email" value={email} readOnly autoComplete="username" />
       <Field
@@ -61,6 +60,6 @@ export function JoinForm({ token, email, join }: JoinFormProps) {
       <Button type="submit" tone="primary" disabled={pending}>
         {pending ? 'Creating your account…' : 'Create account and join'}
       </Button>
-    </form>
+    </Form>
   );
 }

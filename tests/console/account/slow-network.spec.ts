@@ -1,0 +1,116 @@
+import { expect, type Page } from '@playwright/test';
+import { enter, test } from '#tests/console/home';
+
+/** A form that is filled in and pressed before its scripts are there. */
+interface EarlyPress {
+  readonly path: string;
+  readonly boxes: Readonly<Record<string, string>>;
+  /** Enter in the last box without it. */
+  readonly button?: string;
+  /** Said once the scripts are there. */
+  readonly said: string;
+}
+
+/** Opens a page, fills its form in and presses it, and only then lets the scripts of the page through. */
+async function pressEarly(page: Page, { path, boxes, button, said }: EarlyPress): Promise<void> {
+  const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
+  await page.route('**/_next/static/**/*.js', async (route) => {
+    await through;
+    await route.continue().catch(() => undefined);
+  });
+  await page.goto(path, { waitUntil: 'commit' });
+  for (const [name, text] of Object.entries(boxes)) {
+    await page.getByRole('textbox', { name }).or(page.getByRole('searchbox', { name })).first().fill(text);
+  }
+  if (button) await page.getByRole('button', { name: button, exact: true }).first().click();
+  else await page.keyboard.press('Enter');
+  letThrough();
+  await expect(page.getByText(said).first()).toBeVisible();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+}
+
+async function expectKept(page: Page, press: EarlyPress): Promise<void> {
+  await pressEarly(page, press);
+  for (const [name, text] of Object.entries(press.boxes)) {
+    await expect(page.getByRole('textbox', { name }).first()).toHaveValue(text);
+  }
+}
+
+const password = 'three random words';
+
+test('a form that is pressed before its scripts are there sends what it held, and keeps it when it is refused', async ({
+  page,
+  context,
+  home,
+}) => {
+  const email = home.owner.email;
+  const ofStrangers: EarlyPress[] = [
+    {
+      path: '/sign-up',
+      boxes: { 'E-mail': email, Password: password },
+      button: 'Create account',
+      said: 'This address has an account already.',
+    },
+    {
+      path: '/sign-in',
+      boxes: { 'E-mail': email, Password: 'not it' },
+      button: 'Sign in',
+      said: 'The e-mail or the password is not right.',
+    },
+    { path: '/reset?token=x', boxes: { 'New password': password }, said: 'Ask for a new link' },
+  ];
+  const ofMembers: EarlyPress[] = [
+    {
+      path: '/account',
+      boxes: { 'Current password': 'not it', 'New password': password },
+      said: 'his is not your password',
+    },
+    {
+      path: `/${home.slug}/billing`,
+      boxes: { Amount: '4' },
+      button: 'Continue to payment',
+      said: 'of 5 to 10000 dollars',
+    },
+  ];
+  await context.clearCookies();
+  for (const press of ofStrangers) await expectKept(page, press);
+  await enter(context, home.owner);
+  for (const press of ofMembers) await expectKept(page, press);
+});
+
+test('what is pressed before the scripts are there is done', async ({ page, home }) => {
+  const presses: EarlyPress[] = [
+    {
+      path: '/forgot-password',
+      boxes: { 'E-mail': home.owner.email },
+      button: 'Make a link',
+      said: `If ${home.owner.email} has an account`,
+    },
+    { path: '/account', boxes: { Name: 'Ada' }, button: 'Save', said: 'Your name is changed' },
+    {
+      path: `/${home.slug}/settings`,
+      boxes: { Name: 'Early' },
+      button: 'Save',
+      said: 'The settings are saved',
+    },
+    { path: `/${home.slug}/logs`, boxes: { 'Request id': 'ffff' }, said: 'No call matches' },
+    { path: '/new', boxes: { Name: 'Early bird' }, said: 'Waiting for your first call' },
+  ];
+  for (const press of presses) await pressEarly(page, press);
+});
+
+test('the sidebar shows which page is awaited', async ({ page, home }) => {
+  const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
+  await page.goto(`/${home.slug}/keys`, { waitUntil: 'networkidle' });
+  await page.route(`**/${home.slug}/members?_rsc=*`, async (route) => {
+    await through;
+    await route.continue().catch(() => undefined);
+  });
+  const link = page.getByRole('navigation', { name: 'Workspace' }).getByRole('link', { name: 'Members' });
+  const mark = link.locator('[data-pending]');
+  await link.click();
+  await expect(mark).toHaveCSS('opacity', '0.6');
+  letThrough();
+  await expect(page.getByRole('heading', { level: 1, name: 'Members' })).toBeVisible();
+  await expect(mark).toHaveCount(0);
+});
