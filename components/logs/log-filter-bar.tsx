@@ -47,9 +47,14 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
   );
   return (
     <search className="grid gap-2" aria-busy={pending}>
-      <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
+      <div className="relative grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
         {fields.filter(({ group }) => group === undefined).map(show)}
-        <div className="flex items-center justify-end gap-2 max-sm:col-span-2">
+        <div
+          className={classNames(
+            'flex items-center justify-end gap-2',
+            given.length > 0 ? 'max-sm:col-span-2' : 'max-sm:absolute max-sm:top-0 max-sm:right-0',
+          )}
+        >
           {given.length > 0 ? (
             <Button
               tone="quiet"

@@ -11,7 +11,7 @@ export function MemberTable({ members }: { members: readonly MemberRow[] }) {
         <tr>
           <HeadCell>Member</HeadCell>
           <HeadCell>Role</HeadCell>
-          <HeadCell>Since</HeadCell>
+          <HeadCell className="max-sm:hidden">Since</HeadCell>
           <ActionsHeadCell sticky />
         </tr>
       </thead>
@@ -32,7 +32,7 @@ export function MemberTable({ members }: { members: readonly MemberRow[] }) {
                 {row.role}
               </Badge>
             </Cell>
-            <Cell className="whitespace-nowrap" title={row.since.exact}>
+            <Cell className="whitespace-nowrap max-sm:hidden" title={row.since.exact}>
               {row.since.text}
             </Cell>
             <Cell className="right-0 w-12 border-line px-1.5 max-lg:sticky max-lg:bg-surface">

@@ -43,7 +43,7 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
       <NativeSelect
         key={name}
         label={label}
-        className="sm:max-w-48"
+        className="sm:max-w-36"
         value={value}
         {...(note ? { note } : {})}
         options={[
@@ -61,7 +61,7 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
     <search aria-busy={pending} className="grid gap-2">
       <div className={row}>
         <SearchBox
-          className="col-span-2 min-w-40 flex-1 basis-64"
+          className="col-span-2 min-w-40 flex-1 basis-48"
           label="Search models"
           placeholder="Name or slug"
           value={given.search ?? null}

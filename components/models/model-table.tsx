@@ -3,7 +3,6 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { CompareBox } from '#components/models/compare-box';
 import { Retirement } from '#components/models/retirement';
-import { Badge } from '#components/ui/badge';
 import { classNames } from '#components/ui/class-names';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { ModelRow } from '#lib/console/models/rows';
@@ -45,7 +44,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
             <Cell className="pr-0">
               <CompareBox id={row.id} name={row.name} most={mostCompared} />
             </Cell>
-            <Cell className="min-w-52 max-w-80">
+            <Cell className="min-w-64 max-w-80">
               <span className="flex flex-wrap items-center gap-x-2">
                 <Link
                   href={row.href}
@@ -57,11 +56,6 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
                 >
                   {row.name}
                 </Link>
-                {row.callable ? null : (
-                  <Badge tone="outline" title="No offer of it can be called on this gateway.">
-                    Not available
-                  </Badge>
-                )}
                 <Retirement day={row.retires} />
               </span>
               <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">{row.id}</code>
@@ -75,6 +69,14 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
             </Cell>
             <Cell className="min-w-28">
               <Providers names={row.providers} />
+              {row.callable ? null : (
+                <span
+                  className="block text-muted text-xs"
+                  title="No offer of it can be called on this gateway."
+                >
+                  Not available
+                </span>
+              )}
             </Cell>
             <Cell className="whitespace-nowrap text-muted tabular-nums">{row.released ?? '—'}</Cell>
           </Row>

@@ -3,7 +3,6 @@
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
 import { type Answer, noAnswer } from '#components/form/answer';
-import { labelStyle } from '#components/ui/field';
 import { NativeSelect } from '#components/ui/native-select';
 import { toast } from '#components/ui/toaster';
 
@@ -37,11 +36,10 @@ export function ZoneForm({ workspace, zone, zones, locked, send }: ZoneFormProps
   }
 
   return (
-    <div className="grid gap-1.5 px-4 pb-4 sm:max-w-[50%]">
-      <span className={labelStyle}>Time zone</span>
+    <div className="grid gap-1.5 p-4 sm:max-w-[50%]">
       <NativeSelect label="Time zone" value={chosen} options={zones} onChange={choose} />
       <p className="text-[0.8125rem] text-muted leading-5">
-        Days of caps, usage, the log and files begin in it. Chosen, it is in force at once.
+        Days of caps, usage, the log and files begin in it.
       </p>
     </div>
   );

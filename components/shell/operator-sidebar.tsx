@@ -15,7 +15,7 @@ import { Badge } from '#components/ui/badge';
 export function OperatorSidebar(user: UserMenuProps) {
   const close = useContext(CloseSheet);
   return (
-    <div className="flex h-full flex-col gap-5 p-3">
+    <div className="flex h-full flex-col gap-4 p-3">
       <Link
         href="/operator"
         className="flex items-center gap-2 rounded-md px-2 pt-2"
@@ -35,7 +35,7 @@ export function OperatorSidebar(user: UserMenuProps) {
         </Link>
       </div>
       <PageLinks label="Operator" groups={operatorDestinations} hrefOf={operatorHref} />
-      <div className="mt-auto grid gap-2">
+      <div className="-mx-3 grid gap-2 border-t px-3 pt-3">
         <UserMenu {...user} />
       </div>
     </div>

@@ -16,7 +16,7 @@ export function ShellFrame({ sidebar, children }: { sidebar: ReactNode; children
       </aside>
       <MobileBar sidebar={sidebar} />
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
-        <div className="mx-auto grid max-w-7xl gap-6 px-4 py-6 sm:px-8 sm:py-8 print:block print:max-w-none print:p-0">
+        <div className="mx-auto grid max-w-7xl gap-6 px-4 min-[110rem]:max-w-[88rem] min-[150rem]:max-w-[104rem] py-6 sm:px-8 sm:py-8 print:block print:max-w-none print:p-0">
           {children}
         </div>
       </main>

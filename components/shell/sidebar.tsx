@@ -20,7 +20,7 @@ export interface SidebarProps extends WorkspaceSwitcherProps, UserMenuProps {
 export function Sidebar({ current, workspaces, balance, ...user }: SidebarProps) {
   const close = useContext(CloseSheet);
   return (
-    <div className="flex h-full flex-col gap-5 p-3">
+    <div className="flex h-full flex-col gap-4 p-3">
       <Link
         href={destinationHref(current.slug, '')}
         className="rounded-md px-2 pt-2"
@@ -35,7 +35,7 @@ export function Sidebar({ current, workspaces, balance, ...user }: SidebarProps)
         groups={destinations}
         hrefOf={(path) => destinationHref(current.slug, path)}
       />
-      <div className="mt-auto grid gap-2">
+      <div className="-mx-3 grid gap-2 border-t px-3 pt-3">
         {balance}
         <UserMenu {...user} />
       </div>

@@ -17,7 +17,7 @@ export function KeyTrail({ rows }: { rows: readonly TrailRow[] }) {
   return (
     <Section title="Changes" note={rows.length > 0 ? 'the newest first' : null}>
       {rows.length === 0 ? (
-        <p className="px-4 py-3 text-muted">Nothing was changed since this is recorded.</p>
+        <p className="px-4 py-3 text-muted">No change is recorded yet.</p>
       ) : (
         <ol className="divide-y">
           {rows.map((row) => (

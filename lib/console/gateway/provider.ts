@@ -26,7 +26,8 @@ export function providerRowOf({ id, name, offers, families, credential }: ShownP
       address: address ?? '',
       why: reason,
     })),
-    credential: { text: places[kind], usable, why },
+    // That a variable is not set is said once, above the table.
+    credential: { text: places[kind], usable, why: kind === 'variable' ? null : why },
   };
 }
 

@@ -26,5 +26,5 @@ test('a webhook is added with a secret that is shown once, tried, and sent again
   await expect(page.getByText('It is sent again')).toBeVisible();
   await page.getByRole('checkbox', { name: /^Keys that expire/ }).press('Space');
   await page.getByRole('button', { name: 'Save' }).press('Enter');
-  await expect(page.getByText('What is told is saved')).toBeVisible();
+  await expect(page.getByText('The alerts are saved')).toBeVisible();
 });

@@ -53,16 +53,16 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
   const mayChange = may(role, 'workspace:write');
   const locked = mayChange
     ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('workspace:write')} to change what is told.`;
+    : `Your role is ${role}. Ask an ${rolesThatMay('workspace:write')} to change the alerts.`;
   const here = `/${slug}/alerts`;
   return (
     <>
       <PageHead title="Alerts">
-        What owners and admins are told by mail and your servers by webhook, once when it begins.
+        Owners and admins get a mail, and your servers a webhook, once when something begins.
       </PageHead>
-      <Section title="Told lately" note={`Times in ${showZone(timeZone, nowMs)}`}>
+      <Section title="Recent alerts" note={`Times in ${showZone(timeZone, nowMs)}`}>
         {alerts.data.length === 0 ? (
-          <p className="px-4 py-3 text-muted">Nothing had to be told yet.</p>
+          <p className="px-4 py-3 text-muted">No alert yet.</p>
         ) : (
           <ol className="divide-y">
             {alerts.data.map(({ id, title, text, page, raisedAt, endedAt }) => (
@@ -99,7 +99,7 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
           The newest first.
         </PagesNav>
       ) : null}
-      <Section title="What is told">
+      <Section title="What to alert about">
         <SettingsForm
           key={JSON.stringify(settings)}
           workspace={slug}
@@ -107,7 +107,7 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
           initial={settings}
           locked={locked}
           send={setAlertsAction}
-          saved="What is told is saved"
+          saved="The alerts are saved"
         />
       </Section>
       <section aria-labelledby="webhooks" className="grid min-w-0 gap-3">
@@ -139,7 +139,9 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
             set={setWebhookAction}
             remove={deleteWebhookAction}
           />
-        ) : null}
+        ) : (
+          <p className="rounded-lg border bg-surface px-4 py-3 text-muted">No webhook yet.</p>
+        )}
         {deliveries && chosen !== null ? (
           deliveries.data.length === 0 ? (
             <p className="text-muted">Nothing was sent there in the last 30 days. Send a test.</p>

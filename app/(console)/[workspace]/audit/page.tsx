@@ -1,4 +1,4 @@
-import { SearchX } from 'lucide-react';
+import { History, SearchX } from 'lucide-react';
 import type { Metadata } from 'next';
 import { AuditFilters } from '#components/audit/audit-filters';
 import { AuditTable } from '#components/audit/audit-table';
@@ -70,9 +70,13 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
         ))}
         {rows.length > 0 ? (
           <AuditTable rows={rows} />
-        ) : (
+        ) : Object.keys(texts).length > 0 ? (
           <EmptyState icon={<SearchX />} title="No line matches">
             Widen the range, or clear the filters.
+          </EmptyState>
+        ) : (
+          <EmptyState icon={<History />} title="Nothing was changed yet">
+            Each change of keys, routing, members and settings appears here as it is made.
           </EmptyState>
         )}
         <PagesNav

@@ -63,6 +63,8 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           initial={{ name: settings.name, retentionDays: textOf(settings.retentionDays) }}
           saved="The settings are saved"
         />
+      </Section>
+      <Section title="Time zone" note="In force as it is chosen">
         <ZoneForm
           workspace={slug}
           zone={timeZone}

@@ -18,13 +18,13 @@ export default async function OperatorCataloguePage() {
   return (
     <>
       <PageHead title="Catalogue files">
-        What catalogue files say otherwise than the gateway. Applying them makes it say the same, at once or
-        not at all; prices of calls before stay as they were.
+        Where catalogue files and the gateway differ. A file is applied whole or not at all; calls that were
+        made keep their prices.
       </PageHead>
-      <Section
-        title="Files of this version"
-        note={files ? files.map(({ name }) => name).join(', ') : undefined}
-      >
+      <Section title="Files of this version" note={files ? `${files.length} files` : undefined}>
+        {files ? (
+          <p className="px-4 pt-3 text-muted text-xs leading-5">{files.map(({ name }) => name).join(', ')}</p>
+        ) : null}
         {shipped === null ? (
           <p className="px-4 py-4 text-muted">This installation has no catalogue files beside it.</p>
         ) : shipped.ok ? (

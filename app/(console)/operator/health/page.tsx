@@ -38,7 +38,7 @@ export default async function HealthPage() {
       </PageHead>
       <Section
         title="Offers"
-        note={`${processes === 1 ? '1 process' : `${processes} processes`} of this machine, errors of the newest ${showCount(calls)} calls`}
+        note={`${processes === 1 ? '1 process' : `${processes} processes`} of this machine${calls > 0 ? `, errors of the newest ${showCount(calls)} calls` : ''}`}
       >
         <InnerTable
           label="Offers"

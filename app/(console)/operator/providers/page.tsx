@@ -24,8 +24,8 @@ export default async function ProvidersPage() {
   return (
     <>
       <PageHead title="Providers">
-        Where calls go, and whether the gateway has what it needs to send them. A credential is never shown
-        again.
+        Where calls go. No call goes to a provider whose credential is missing: set its variable in the
+        environment of the gateway, or store a credential here, which is never shown again.
       </PageHead>
       {data.length === 0 ? (
         <EmptyState icon={<Plug />} title="No provider yet">

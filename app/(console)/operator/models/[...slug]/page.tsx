@@ -1,3 +1,4 @@
+import { ChevronLeft } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { PriceHistory } from '#components/operator/price-history';
@@ -25,12 +26,13 @@ export default async function OperatorModelPage({ params }: OperatorModelPagePro
   return (
     <>
       <header className="grid gap-1.5">
-        <p className="text-muted text-xs">
-          <Link href="/operator/models" className="hover:underline">
-            Models and prices
-          </Link>{' '}
-          /
-        </p>
+        <Link
+          href="/operator/models"
+          className="flex w-fit items-center gap-1 rounded-md text-muted hover:text-ink"
+        >
+          <ChevronLeft aria-hidden className="size-4" />
+          Models and prices
+        </Link>
         <h1 className="font-mono font-semibold text-lg tracking-tight [overflow-wrap:anywhere]">{model}</h1>
         <p className="max-w-2xl text-muted leading-5">
           A call keeps the price that it was admitted under. Prices change by catalogue files; here you see

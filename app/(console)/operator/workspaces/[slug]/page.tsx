@@ -103,7 +103,7 @@ export default async function SupportPage({ params }: SupportPageProps) {
           ]}
         />
       </Section>
-      <div className="grid min-w-0 items-start gap-6 lg:grid-cols-3">
+      <div className="grid min-w-0 gap-6 lg:grid-cols-3">
         <Section title="Promo credit" note="Usage spends it first">
           <PlainForm
             workspace={slug}
