@@ -1,17 +1,18 @@
+'use client';
+
 import { Wallet } from 'lucide-react';
+import { useState } from 'react';
+import { usePoll } from '#components/live/use-poll';
+import type { ShownBalance } from '#lib/console/show/balance';
 
-interface BalanceChipProps {
-  /** What may still be spent, ready to read: "$10.00". */
-  available: string;
-  /** The exact decimal, for the tooltip. */
-  exact: string;
-  /** No call is admitted at or below zero. */
-  empty: boolean;
-  /** Below the threshold that the workspace has set. */
-  low: boolean;
-}
+const everyMs = 5_000;
 
-export function BalanceChip({ available, exact, empty, low }: BalanceChipProps) {
+/** What may still be spent, kept current while the page is seen. @param address where the balance of now is. */
+export function BalanceChip({ balance, address }: { balance: ShownBalance; address: string }) {
+  const [polled, setPolled] = useState({ from: balance, now: balance });
+  // What the server renders anew is newer than what was asked for before.
+  const { available, exact, empty, low } = polled.from === balance ? polled.now : balance;
+  usePoll<ShownBalance>(address, everyMs, (now) => setPolled({ from: balance, now }));
   return (
     <div className="rounded-lg border bg-surface px-3 py-2.5" title={`$${exact}`}>
       <p className="flex items-center gap-1.5 text-muted text-xs">

@@ -7,12 +7,11 @@ import { Shell } from '#components/shell/shell';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
-import { showMoney } from '#lib/console/show/money';
+import { showBalance } from '#lib/console/show/balance';
 import { readAnnouncements } from '#lib/console/team/announcements';
 import { isOperator } from '#lib/control/actor';
 import { ask } from '#lib/control/run';
 import { listOwnWorkspaces } from '#lib/control/user/own';
-import { parseUsd } from '#lib/money';
 import { requestVerificationAction } from '../../(account)/account/actions';
 import { removeDemoAction } from './demo/actions';
 import { putAwayAction } from './put-away-action';
@@ -41,10 +40,9 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
       operator={user.operator}
       balance={
         <BalanceChip
-          available={showMoney(workspace.available)}
-          exact={workspace.available}
-          empty={parseUsd(workspace.available) <= 0n}
-          low={workspace.low}
+          key={workspace.slug}
+          balance={showBalance(workspace)}
+          address={`/${workspace.slug}/balance`}
         />
       }
     >

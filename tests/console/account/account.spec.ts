@@ -6,7 +6,7 @@ import { closeSecret, createKey, fillSignIn, linkInLog, onServer, started } from
 const password = 'three random words';
 
 base(
-  'from signing up, by keyboard alone, to a first answered call that shows by itself',
+  'from signing up, by keyboard alone, to a first answered call that shows by itself, its cost and the balance',
   async ({ page }) => {
     const email = `newcomer.${Date.now()}@example.com`;
     await page.goto('/sign-in');
@@ -42,6 +42,15 @@ base(
     await expect(page.getByText('Your first call was answered')).toBeVisible();
     await page.getByRole('link', { name: 'Open it in the log' }).click();
     await expect(page.getByRole('region', { name: 'Attempts' }).getByRole('listitem')).toHaveCount(1);
+    const cost = await page.getByRole('region', { name: 'Cost' }).textContent();
+    const [, charged = 'no charge'] = /Charged\s*\$([\d.]+)/.exec(cost ?? '') ?? [];
+    await page
+      .getByRole('navigation', { name: 'Workspace' })
+      .getByRole('link', { name: 'Usage' })
+      .press('Enter');
+    const spend = page.getByRole('navigation', { name: 'Figures' }).getByRole('link', { name: /^Spend/ });
+    await expect(spend).toContainText(`$${charged}`);
+    await expect(page.getByTitle(`$${(5 - Number(charged)).toFixed(9).replace(/0+$/, '')}`)).toBeVisible();
   },
 );
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, type Page } from '@playwright/test';
 import { makeHome, makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
+import { setPolicy } from '#tests/support/control/operate';
 
 async function exported(page: Page): Promise<string[]> {
   const [download] = await Promise.all([
@@ -123,4 +124,29 @@ test('columns are chosen by the keyboard alone, and the browser has them in the 
   expect(await first()).not.toContain('Latency</th>');
   // The file has what it always has.
   expect(await (await page.request.get(`${address}/export`)).text()).toMatch(/^[^\r]*latency/);
+});
+
+test('a call that fell back says so in the list, and on its page why each try ended', async ({
+  page,
+  home,
+  db,
+}) => {
+  const policy = { fallbackModels: ['sandbox/echo'] };
+  await setPolicy(db, { workspace: home.slug, policy });
+  const answer = await callGateway(await makeKey(db, home, 'fallback'), 'sandbox/fault-status-500');
+  expect(answer.status).toBe(200);
+  const rows = page.getByRole('table').getByRole('row');
+  await expect(async () => {
+    await page.goto(`/${home.slug}/logs`);
+    await expect(rows).toHaveCount(2, { timeout: 2_000 });
+  }).toPass({ timeout: 60_000 });
+  const row = rows.nth(1);
+  for (const told of ['sandbox/fault-status-500', 'sandbox/echo', '2 tries'])
+    await expect(row).toContainText(told);
+  await row.getByRole('link').first().click();
+  const tries = page.getByRole('region', { name: 'Attempts' }).getByRole('listitem');
+  await expect(tries).toHaveCount(2);
+  await expect(tries.first()).toContainText('500');
+  for (const one of [tries.first(), tries.last()]) await expect(one).toContainText('provider’s id');
+  await expect(tries.last()).toContainText(answer.headers.get('x-upstream-request-id') ?? 'none');
 });

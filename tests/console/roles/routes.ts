@@ -28,6 +28,7 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/[workspace]/alerts': 'workspace:read',
   '/[workspace]/audit': 'workspace:read',
   '/[workspace]/audit/csv': 'workspace:read',
+  '/[workspace]/balance': 'workspace:read',
   '/[workspace]/billing': 'workspace:read',
   '/[workspace]/billing/ledger': 'workspace:read',
   '/[workspace]/billing/ledger/export': 'workspace:read',

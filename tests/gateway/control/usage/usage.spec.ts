@@ -79,6 +79,25 @@ describe('usage by day', () => {
     ]);
     expect(report).toMatchObject({ timeZone: zone, total: { calls: 6, outputTokens: 14 }, cost: '2' });
   });
+
+  it('moves with the zone of the workspace, and the sum of a range stays', async () => {
+    const one = await customer('UTC');
+    await use(
+      one,
+      { atMs: Date.parse('2026-03-10T18:14:59Z') },
+      { atMs: Date.parse('2026-03-10T18:15:00Z') },
+    );
+    const march = { from: '2026-02-28T18:15:00Z', to: '2026-03-31T18:15:00Z', by: 'day' };
+    const before = await show(one, march);
+    expect(before.rows).toMatchObject([{ day: '2026-03-10', calls: 2 }]);
+    await setWorkspace(db, { workspace: one.slug, timeZone: 'Asia/Kathmandu' });
+    const after = await show(one, march);
+    expect(after.rows).toMatchObject([
+      { day: '2026-03-10', calls: 1 },
+      { day: '2026-03-11', calls: 1 },
+    ]);
+    expect([after.cost, after.total.calls]).toEqual([before.cost, before.total.calls]);
+  });
 });
 
 describe('quantiles', () => {

@@ -1,0 +1,9 @@
+import { findRouteActor, readForRoute } from '#lib/console/live/route';
+import { showBalance } from '#lib/console/show/balance';
+import { visitWorkspace } from '#lib/control/user/own';
+
+/** What may be spent now, for the sidebar, which outlives the page that it came with. */
+export async function GET(_: Request, { params }: { params: Promise<{ workspace: string }> }) {
+  const told = await readForRoute(await findRouteActor(), visitWorkspace, (await params).workspace, {});
+  return 'refused' in told ? told.refused : Response.json(showBalance(told.value));
+}
