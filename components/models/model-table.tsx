@@ -44,7 +44,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
             <Cell className="pr-0">
               <CompareBox id={row.id} name={row.name} most={mostCompared} />
             </Cell>
-            <Cell className="min-w-64 max-w-80">
+            <Cell className="min-w-60 max-w-80">
               <span className="flex flex-wrap items-center gap-x-2">
                 <Link
                   href={row.href}
@@ -64,10 +64,10 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
             <Figure>{row.maxOutput}</Figure>
             <Figure>{row.input}</Figure>
             <Figure>{row.output}</Figure>
-            <Cell className="min-w-36 text-muted text-xs leading-4">
+            <Cell className="min-w-32 text-muted text-xs leading-4">
               {row.reads} → {row.writes}
             </Cell>
-            <Cell className="min-w-28">
+            <Cell className="min-w-24">
               <Providers names={row.providers} />
               {row.callable ? null : (
                 <span

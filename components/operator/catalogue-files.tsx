@@ -61,7 +61,7 @@ export function CatalogueFiles({ compare, apply }: CatalogueFilesProps) {
           multiple
           accept=".yaml,.yml,.json"
           onChange={choose}
-          className="max-w-full text-[0.8125rem] text-muted file:mr-3 file:h-8 file:cursor-pointer file:rounded-md file:border file:border-line-strong/60 file:bg-surface file:px-2.5 file:font-medium file:text-ink"
+          className="w-full min-w-0 text-[0.8125rem] text-muted file:mr-3 file:h-8 file:cursor-pointer file:rounded-md file:border file:border-line-strong/60 file:bg-surface file:px-2.5 file:font-medium file:text-ink"
         />
         <p aria-live="polite" className="text-muted text-xs empty:hidden">
           {pending ? 'Comparing…' : ''}

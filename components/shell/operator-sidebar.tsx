@@ -15,7 +15,7 @@ import { Badge } from '#components/ui/badge';
 export function OperatorSidebar(user: UserMenuProps) {
   const close = useContext(CloseSheet);
   return (
-    <div className="flex h-full flex-col gap-4 p-3">
+    <div className="flex h-full flex-col gap-3 p-3">
       <Link
         href="/operator"
         className="flex items-center gap-2 rounded-md px-2 pt-2"

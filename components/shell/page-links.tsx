@@ -17,7 +17,7 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
   const pathname = usePathname();
   const close = useContext(CloseSheet);
   return (
-    <nav aria-label={label} className="-mx-3 grid min-h-40 flex-1 content-start gap-4 overflow-y-auto px-3">
+    <nav aria-label={label} className="-mx-3 grid min-h-40 flex-1 content-start gap-3 overflow-y-auto px-3">
       {groups
         .filter(({ pages }) => pages.length > 0)
         .map((group) => (
@@ -31,9 +31,10 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
                   key={page.path}
                   href={href}
                   aria-current={here ? 'page' : undefined}
+                  ref={here ? bringIntoView : undefined}
                   {...(close ? { onClick: close } : {})}
                   className={classNames(
-                    'flex h-8 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink [&_svg]:size-4',
+                    'flex h-9 items-center gap-2.5 rounded-md px-2 text-muted lg:h-7 hover:bg-hover hover:text-ink [&_svg]:size-4',
                     here &&
                       'bg-accent-soft font-medium text-accent-ink hover:bg-accent-soft hover:text-accent-ink',
                   )}
@@ -48,6 +49,11 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
         ))}
     </nav>
   );
+}
+
+/** On a low screen the links scroll: the one whose page is open is seen. */
+function bringIntoView(link: HTMLAnchorElement | null) {
+  link?.scrollIntoView({ block: 'nearest' });
 }
 
 /** Shows beside a link that its page is awaited; one that comes within a tenth of a second shows nothing. */

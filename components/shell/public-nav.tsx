@@ -22,7 +22,7 @@ export function PublicNav({ status }: { status: boolean }) {
             href={href}
             aria-current={here ? 'page' : undefined}
             className={classNames(
-              'flex h-8 items-center rounded-md px-2.5 text-muted hover:bg-hover hover:text-ink',
+              'flex h-8 items-center rounded-md px-2 text-muted sm:px-2.5 hover:bg-hover hover:text-ink',
               here && 'font-medium text-ink',
             )}
           >

@@ -20,7 +20,7 @@ export interface SidebarProps extends WorkspaceSwitcherProps, UserMenuProps {
 export function Sidebar({ current, workspaces, balance, ...user }: SidebarProps) {
   const close = useContext(CloseSheet);
   return (
-    <div className="flex h-full flex-col gap-4 p-3">
+    <div className="flex h-full flex-col gap-3 p-3">
       <Link
         href={destinationHref(current.slug, '')}
         className="rounded-md px-2 pt-2"
