@@ -21,7 +21,7 @@ test('the ledger is narrowed by kind, taken as a file, and printed as a statemen
   const threshold = page.getByRole('textbox', { name: 'Mail below' });
   await threshold.fill('30');
   await threshold.press('Enter');
-  await expect(page.getByText('Saved.')).toBeVisible();
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible();
   await expect(page.getByText('The balance is low.').first()).toBeVisible();
   await expectAccessible(page);
 
