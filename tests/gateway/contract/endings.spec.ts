@@ -70,7 +70,9 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
           ]
         : []),
     ])('%s is 502 upstream_request_failed and costs nothing', async (directive, error, end) => {
-      const { key } = await own({ firstByteMs: 400, firstByteWholeMs: 400 });
+      // On a busy machine a failure may come later than a short limit.
+      const short = { firstByteMs: 400, firstByteWholeMs: 400 };
+      const { key } = await own(end === 'timeout' ? short : undefined);
       const asked = await askAs(speaker, stack.url, key, { directive });
       expect(asked.answer.status).toBe(502);
       expect(jsonOf(asked.answer)).toEqual({
