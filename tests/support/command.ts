@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '#lib/command/main';
 import { inherited } from '#tests/support/run/inherited';
 
+/** The environment of the tests themselves, which comes back after each command, also when several run at once. */
+const outside = process.env;
+
 const program = fileURLToPath(new URL('../../bin/gateway.ts', import.meta.url));
 
 /** What a command line left behind. */
@@ -65,7 +68,6 @@ export function commandLine(
     // An embedded database belongs to one process.
     if (databaseUrl === null) return spawned(...argv);
     const ran = { out: '', err: '' };
-    const before = process.env;
     process.env = environment();
     try {
       const exit = await runCommand(argv, {
@@ -78,7 +80,7 @@ export function commandLine(
       });
       return { exit, ...ran };
     } finally {
-      process.env = before;
+      process.env = outside;
     }
   };
   return {

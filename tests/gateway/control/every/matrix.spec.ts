@@ -22,8 +22,15 @@ import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
 import { startPayments } from '#tests/support/stripe/payments';
 
-// What a server action knows of its request: Next gives it only while it serves one.
-const session = vi.hoisted((): { user: SessionUser | null } => ({ user: null }));
+// What a server action knows of its request: Next gives it only while it serves one. Neither this file nor the next one
+// of this worker has modules of the other.
+const session = vi.hoisted((): { user: SessionUser | null } => {
+  vi.resetModules();
+  return { user: null };
+});
+afterAll(() => {
+  vi.resetModules();
+});
 vi.mock('next/headers', () => ({ headers: async () => new Headers() }));
 vi.mock('#lib/console/session', () => ({
   findUser: async () => session.user,
