@@ -33,6 +33,8 @@ export interface StackOptions {
   readonly fileKiB?: number;
   /** Where the provider keeps every line of its log. */
   readonly providerLog?: string;
+  /** The gateway's connections to its database lead there without a proxy: nobody means to cut them. */
+  readonly direct?: boolean;
   /** Told of each connection of the gateway to its database; gets what the gateway sends there. */
   readonly watchDatabase?: () => (bytes: Buffer) => void;
 }
@@ -65,12 +67,12 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     startSandboxProcess(options.providerLog),
   ]);
   const db = openDb(database.url, { onError: () => {} });
-  const direct = new URL(database.url);
+  const databaseUrl = new URL(database.url);
   const databaseProxy = await tcpProxy(
-    { host: direct.hostname, port: Number(direct.port) },
+    { host: databaseUrl.hostname, port: Number(databaseUrl.port) },
     options.watchDatabase,
   );
-  direct.port = String(databaseProxy.port);
+  if (!options.direct) databaseUrl.port = String(databaseProxy.port);
   if (!embedded) await fillCatalogue(db);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -81,7 +83,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     ...secrets,
     ...catalogueEnv,
     NODE_ENV: 'production' as const,
-    ...(embedded ? {} : { DATABASE_URL: direct.href }),
+    ...(embedded ? {} : { DATABASE_URL: databaseUrl.href }),
     DATA_DIR: dataDir,
     HOST: '127.0.0.1',
     PORT: String(port),

@@ -14,7 +14,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const get = (lane: 'node' | 'web') => {
     const known = stacks.get(lane);
     if (known) return known;
-    const started = startStack({ lane });
+    const started = startStack({ lane, direct: true });
     stacks.set(lane, started);
     return started;
   };
