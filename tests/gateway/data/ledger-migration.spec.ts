@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
@@ -8,6 +5,7 @@ import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
 import { fillBefore, migrationsBefore } from '#tests/gateway/data/books-before';
 import { createEmptyDatabase } from '#tests/support/database';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -26,7 +24,7 @@ const databases: readonly (readonly [string, () => Promise<string>])[] = [
   [
     'the embedded database',
     async () => {
-      const embedded = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-books-')), 'server');
+      const embedded = await openEmbedded(await embeddedDirectory('made'), 'server');
       ends.push(embedded.close);
       return embedded.url;
     },

@@ -10,6 +10,7 @@ import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
 import { makePartitions } from '#lib/data/partitions';
 import { createEmptyDatabase } from '#tests/support/database';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 /** The first migration that a database with sums by the hour does not have. */
@@ -80,7 +81,7 @@ function earlierMigrations(): string {
 }
 
 async function embedded() {
-  const opened = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-quarters-')), 'server');
+  const opened = await openEmbedded(await embeddedDirectory('made'), 'server');
   return { url: opened.url, drop: () => opened.close() };
 }
 

@@ -1,8 +1,7 @@
 import { type Db, openDb } from '#lib/data/db';
 import { openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
 import { createDatabase } from '#tests/support/database';
-import { newDirectory } from '#tests/support/settlement';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 export interface Stage {
   readonly db: Db;
@@ -22,8 +21,7 @@ export async function onPostgres(): Promise<Stage> {
 }
 
 async function onEmbedded(): Promise<Stage> {
-  const embedded = await openEmbedded(newDirectory(), 'server');
-  await migrate(embedded.url);
+  const embedded = await openEmbedded(await embeddedDirectory('migrated'), 'server');
   const db = openDb(embedded.url);
   return {
     db,

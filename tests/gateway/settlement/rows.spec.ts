@@ -1,12 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
 import { openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
 import { usageOf } from '#lib/metering/usage';
 import { callColumns, typeIds } from '#lib/settlement/record/columns';
 import { storedAttempts } from '#lib/settlement/record/stored-attempts';
@@ -15,11 +13,11 @@ import { recover } from '#lib/settlement/recover';
 import { settle } from '#lib/settlement/settle';
 import { createDatabase } from '#tests/support/database';
 import { callOf, closeOf, createCustomer, newDirectory, newId } from '#tests/support/settlement';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 import { asStored, strangeCalls } from '#tests/unit/settlement/strange-calls';
 
 async function embeddedDatabase() {
-  const embedded = await openEmbedded(mkdtempSync(join(tmpdir(), 'gateway-rows-')), 'server');
-  await migrate(embedded.url);
+  const embedded = await openEmbedded(await embeddedDirectory('migrated'), 'server');
   return { url: embedded.url, drop: embedded.close };
 }
 
