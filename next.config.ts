@@ -10,6 +10,8 @@ const securityHeaders = [
 ];
 
 const config: NextConfig = {
+  // docs/decisions/loading-and-fonts.md
+  experimental: { preloadEntriesOnStart: false },
   // Streams must leave as they are written; a reverse proxy compresses pages better.
   compress: false,
   poweredByHeader: false,
