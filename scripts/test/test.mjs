@@ -12,8 +12,8 @@ import { checkDeadCode, checkStyle, checkTypes, runBrowserTests, runSpecs, sumUp
 /** Each part: what runs it, the folder of its spec files, and the part beside which it runs. */
 const parts = {
   types: { step: checkTypes },
-  lint: { step: checkStyle },
-  dead: { step: checkDeadCode },
+  lint: { step: checkStyle, beside: 'types' },
+  dead: { step: checkDeadCode, beside: 'types' },
   unit: { step: (node, words) => runSpecs(node, ['unit'], words), folder: 'tests/unit/' },
   gateway: { step: (node, words) => runSpecs(node, ['gateway'], words), folder: 'tests/gateway/' },
   fleet: {
@@ -25,7 +25,7 @@ const parts = {
   browser: {
     step: runBrowserTests,
     folder: 'tests/console/',
-    // Pages are waited for while the gateway's specs work.
+    // Pages are waited for while the specs of the gateway work.
     beside: 'gateway',
   },
 };
