@@ -4,6 +4,7 @@ import type { Db } from '#lib/data/db';
 import { announce } from '#lib/snapshot/announce';
 import { createKey, createWorkspace, findCall } from '#tests/support/control/operate';
 import type { SandboxProcess } from '#tests/support/provider/process';
+import { awaitCalls } from '#tests/support/shared/await-calls';
 
 /** Test secrets: they protect nothing. */
 export const secrets = {
@@ -42,6 +43,7 @@ type Place = Pick<Stack, 'url' | 'databaseUrl' | 'dataDir' | 'db' | 'sandbox'>;
 export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 'close'> {
   const { db, dataDir } = place;
   const workspaces: string[] = [];
+  const logged = awaitCalls(db);
   // A gateway on a busy machine may take longer to answer than the command line waits.
   const tell = async () => {
     for (let tries = 0; tries < 150 && alive(); tries += 1) if ((await announce(dataDir)) > 0) return;
@@ -64,14 +66,10 @@ export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 
     },
     announce: tell,
     call: async (id) => {
-      // To look for the row alone takes a tenth of what reading the call takes.
-      const there = async () =>
-        (await db.pool.query('SELECT 1 FROM call WHERE id = $1', [id])).rowCount === 1;
-      for (let tries = 0; tries < 1_200 && !(await there()); tries += 1)
-        await new Promise((resolve) => setTimeout(resolve, 25));
+      await logged(id);
       const found = await findCall(db, id);
       if (found) return found;
-      throw new Error(`call ${id} did not reach the log within 30 s`);
+      throw new Error(`call ${id} has left the log`);
     },
   };
 }
