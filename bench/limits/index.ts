@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 import { snapshotOf } from '#tests/support/admission';
 import prepareDatabase from '#tests/support/database';
 import { cases, runCase } from '#tests/support/limits/matrix';
@@ -48,7 +48,7 @@ async function matrix(kind: string, stores: Stores): Promise<void> {
       calls += seen.calls;
       worst = Math.min(worst, share);
       say(
-        `${kind} ${one.processes} × ${one.limit}/min × ${one.load} ${one.arrivals} seed ${seed}: ${seen.calls} calls, ${seen.admitted} of ${seen.allowed} admitted (${(share * 100).toFixed(1)} %), most in 60 s ${seen.most}, ${rounds.toFixed(2)} asks a second and process`,
+        `${kind} ${one.processes} × ${one.limit}/min × ${one.load} ${one.arrivals} seed ${seed}: ${seen.calls} calls, ${seen.admitted} of ${seen.allowed} admitted (${(share * 100).toFixed(1)} %), most in 60 s ${seen.most}, ${rounds.toFixed(2)} permit requests a second and process`,
         seen.most <= one.limit &&
           (share >= 0.95 || seen.allowed - seen.admitted <= 1) &&
           seen.lost.length === 0,

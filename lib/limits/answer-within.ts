@@ -1,16 +1,16 @@
-import type { Answer, Ask, LimitStore } from '#lib/limits/ask';
+import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/limits/permit-request';
 
 /**
- * Carries an ask out, and waits so long for its answer.
+ * Carries a permit request out, and waits so long for its answer.
  * @param later runs work after so many ms; gives what cancels it.
  * @throws when the store fails, or has not answered by then; whether it was carried out is then unknown.
  */
 export function answerWithin(
   patienceMs: number,
   store: LimitStore,
-  ask: Ask,
+  ask: PermitRequest,
   later: (ms: number, work: () => void) => () => void,
-): Promise<Answer> {
+): Promise<PermitAnswer> {
   return new Promise((resolve, reject) => {
     // An answer that has arrived while the event loop was busy wins: it is read before an immediate runs.
     const cancel = later(patienceMs, () =>

@@ -19,7 +19,7 @@ export class Breaker {
     return nowMono < this.#settledAtMono ? 'both' : 'shared';
   }
 
-  /** Whether to ask now: one that failed is tried by one ask at a time. */
+  /** Whether to ask now: one that failed is tried by one permit request at a time. */
   tryAsk(nowMono: number): boolean {
     if (this.#probeAtMono === null) return true;
     if (nowMono < this.#probeAtMono) return false;

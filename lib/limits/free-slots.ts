@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 
-/** The last ask of a process: whatever it sent before and arrives later changes nothing. */
+/** The last permit request of a process: whatever it sent before and arrives later changes nothing. */
 const LAST_TURN = 2_147_483_647;
 /** A store that does not answer frees them by itself, after `slotLifeMs`; ms. */
 const PATIENCE_MS = 2_000;

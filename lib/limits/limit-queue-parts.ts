@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/clock';
-import type { LimitStore } from '#lib/limits/ask';
 import type { Breaker } from '#lib/limits/breaker';
+import type { LimitStore } from '#lib/limits/permit-request';
 import type { Fleet } from '#lib/limits/share';
 
 /** What all desks of a process share. */

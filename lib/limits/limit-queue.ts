@@ -1,7 +1,12 @@
 import { answerWithin } from '#lib/limits/answer-within';
-import { type Answer, type Ask, type AskedSubject, slotLifeMs } from '#lib/limits/ask';
 import { type Mode, settleMs } from '#lib/limits/breaker';
 import type { LimitQueueParts } from '#lib/limits/limit-queue-parts';
+import {
+  type PermitAnswer,
+  type PermitRequest,
+  type RequestedSubject,
+  slotLifeMs,
+} from '#lib/limits/permit-request';
 import { type Grant, newGrant } from '#lib/limits/permits/grant';
 import { Permits } from '#lib/limits/permits/permits';
 import type { LimitVerdict, Wanted } from '#lib/limits/verdict';
@@ -15,13 +20,13 @@ interface Waiting {
 }
 
 interface Sent {
-  readonly ask: Ask;
+  readonly ask: PermitRequest;
   readonly permits: readonly Permits[];
   readonly calls: readonly Waiting[];
   readonly sentMono: number;
 }
 
-/** Most calls and most subjects of one ask. */
+/** Most calls and most subjects of one permit request. */
 const MOST_CALLS = 200;
 const MOST_SUBJECTS = 100;
 /** Longest delay before changes are reported to the store, ms. */
@@ -33,17 +38,17 @@ const CONFIRM_MS = slotLifeMs / 4;
 /** When a call is tried again that only slots of other processes stand in the way of: one may be on its way back; ms. */
 const RETRY_MS = 25;
 const MOST_RETRIES = 50;
-/** Asking in advance waits so long after the last ask, ms. */
+/** Asking in advance waits so long after the last permit request, ms. */
 const ADVANCE_MS = 100;
 /**
  * What nobody asked for so long has left every window, and the store may have dropped it. A call that has its permits
- * and waits for an ask or its funds has decided long before.
+ * and waits for a permit request or its funds has decided long before.
  */
 const FORGET_MS = 60_000;
 /** A store that is tried after it failed may take so long, ms: no call waits for it. */
 const PROBE_MS = 1_000;
 
-/** All that this process asks the store about one workspace and its keys: one ask at a time. Monotonic ms. */
+/** All that this process asks the store about one workspace and its keys: one request at a time. Monotonic ms. */
 export class LimitQueue {
   readonly workspaceId: string;
   readonly #parts: LimitQueueParts;
@@ -182,7 +187,7 @@ export class LimitQueue {
     const permits = [...subjects];
     for (const one of permits) this.#toldMono.set(one, nowMono);
     const position = new Map(permits.map((one, index) => [one, index]));
-    const ask: Ask = {
+    const ask: PermitRequest = {
       workspaceId: this.workspaceId,
       process: this.#parts.process,
       turn: this.#parts.next(),
@@ -199,12 +204,12 @@ export class LimitQueue {
     return { ask, permits, calls, sentMono: nowMono };
   }
 
-  #carryOut({ ask, sentMono }: Sent): Promise<Answer> {
+  #carryOut({ ask, sentMono }: Sent): Promise<PermitAnswer> {
     const { store, breaker, later } = this.#parts;
     return answerWithin(breaker.mode(sentMono) === 'alone' ? PROBE_MS : store.patienceMs, store, ask, later);
   }
 
-  #heard(sent: Sent, answer: Answer): void {
+  #heard(sent: Sent, answer: PermitAnswer): void {
     const { clock, breaker } = this.#parts;
     const nowMono = clock.mono();
     this.#heardMono = nowMono;
@@ -279,12 +284,12 @@ export class LimitQueue {
     for (const { decided } of [...sent.calls, ...this.#waiting.splice(0)]) decided({ kind: 'alone' });
   }
 
-  #retell({ permits, ask }: Sent, index: number, told: AskedSubject, nowMono: number): void {
+  #retell({ permits, ask }: Sent, index: number, told: RequestedSubject, nowMono: number): void {
     permits[index]?.unheard(told, idOf(ask), nowMono);
   }
 }
 
-/** The entry that an ask makes; the script names it so too. */
-function idOf({ process, turn }: Ask): string {
+/** The entry that a permit request makes; the script names it so too. */
+function idOf({ process, turn }: PermitRequest): string {
   return `${process}.${turn}`;
 }

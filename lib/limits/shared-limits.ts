@@ -1,10 +1,10 @@
 import type { Clock } from '#lib/clock';
-import type { LimitStore } from '#lib/limits/ask';
 import { Breaker } from '#lib/limits/breaker';
 import { freeSlots, type OpenCall } from '#lib/limits/free-slots';
 import { LimitQueue } from '#lib/limits/limit-queue';
 import type { LimitQueueParts } from '#lib/limits/limit-queue-parts';
 import { type LimitNumbers, tighter } from '#lib/limits/numbers';
+import type { LimitStore } from '#lib/limits/permit-request';
 import type { Take } from '#lib/limits/permits/permits';
 import { type Fleet, type FollowedFleet, shareOf } from '#lib/limits/share';
 import type { LimitVerdict, Wanted } from '#lib/limits/verdict';
@@ -45,7 +45,7 @@ const PLACED_MS = 20_000;
 
 /**
  * Limits that several processes share (contract: limits/stores): permits in memory, asked of the store before they run
- * out; each ask is about one workspace.
+ * out; each permit request is about one workspace.
  */
 export class SharedLimits {
   readonly #parts: LimitQueueParts;

@@ -1,5 +1,5 @@
 import { WINDOW_MS } from '#lib/admission/window';
-import type { Weight, WindowEntry } from '#lib/limits/ask';
+import type { Weight, WindowEntry } from '#lib/limits/permit-request';
 import { entryOf, type Grant, isSpare, newGrant } from '#lib/limits/permits/grant';
 
 type Spare = 'spareRequests' | 'spareTokens';
@@ -51,7 +51,7 @@ export class GrantBook {
     if (grant !== this.#open) this.#changed.add(grant);
   }
 
-  /** The entry of an ask that was answered. */
+  /** The entry of a permit request that was answered. */
   add(grant: Grant): void {
     if (grant.spareRequests > 0 || grant.spareTokens > 0) this.#spare.push(grant);
     else if (grant.requests === 0 && grant.tokens === 0) return;
@@ -89,7 +89,7 @@ export class GrantBook {
     for (const id of ids) this.disown(id, nowMono);
   }
 
-  /** An ask that was not answered may have been carried out: its entry must weigh nothing. */
+  /** A permit request that was not answered may have been carried out: its entry must weigh nothing. */
   disown(id: string, nowMono: number): void {
     this.#changed.add({ ...newGrant(id, nowMono), sent: true });
   }

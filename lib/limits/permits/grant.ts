@@ -1,4 +1,4 @@
-import type { WindowEntry } from '#lib/limits/ask';
+import type { WindowEntry } from '#lib/limits/permit-request';
 
 /**
  * An entry in the window of a key or workspace that this process made, and the permits of it that are still to be

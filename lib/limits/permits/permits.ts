@@ -1,7 +1,7 @@
 import { type LimitWaits, noWaits } from '#lib/admission/decide';
-import { type AskedSubject, permitMs, type SubjectAnswer } from '#lib/limits/ask';
-import { waitOf } from '#lib/limits/decide-ask';
+import { waitOf } from '#lib/limits/decide-permits';
 import type { LimitNumbers } from '#lib/limits/numbers';
+import { permitMs, type RequestedSubject, type SubjectAnswer } from '#lib/limits/permit-request';
 import { Demand } from '#lib/limits/permits/demand';
 import type { Grant } from '#lib/limits/permits/grant';
 import { GrantBook } from '#lib/limits/permits/grant-book';
@@ -73,7 +73,7 @@ export class Permits {
     return held;
   }
 
-  /** A call that the store admitted: what it takes stands in the entry of its ask. */
+  /** A call that the store admitted: what it takes stands in the entry of its permit request. */
   admitted({ requests, tokens, slot }: Take, grant: Grant): Held {
     grant.requests += requests;
     grant.tokens += tokens ?? 0;
@@ -185,7 +185,7 @@ export class Permits {
   }
 
   /** What is told and asked now; it counts as told. */
-  tell(nowMono: number): AskedSubject {
+  tell(nowMono: number): RequestedSubject {
     const { id, limits } = this;
     const { used, lowered } = this.#grants.news(nowMono);
     const slots = this.slots.keep(limits.concurrency, this.#known?.room.slots ?? null);
@@ -202,7 +202,7 @@ export class Permits {
   }
 
   /** Everything of the last 60 s, for a store that has lost it; permits at hand are void. */
-  tellAll(nowMono: number): AskedSubject {
+  tellAll(nowMono: number): RequestedSubject {
     const { id, limits } = this;
     const used = this.#grants.all(nowMono);
     this.#known = null;
@@ -214,11 +214,11 @@ export class Permits {
 
   /**
    * Takes in what the store answered.
-   * @param grant the entry of the ask, which already has what its calls took.
-   * @param times `sentMono`: when the ask was sent. Permits live from then, so that they end here before they do there.
+   * @param grant the entry of the permit request, which already has what its calls took.
+   * @param times `sentMono`: when it was sent. Permits live from then, so that they end here before they do there.
    */
   hear(
-    told: AskedSubject,
+    told: RequestedSubject,
     answer: SubjectAnswer,
     grant: Grant,
     { sentMono, nowMono }: { readonly sentMono: number; readonly nowMono: number },
@@ -235,8 +235,8 @@ export class Permits {
     this.#low = { requests: Math.ceil(requests / 3), tokens: Math.ceil(tokens / 3) };
   }
 
-  /** An ask was not answered: whatever became of it, its entry must weigh nothing, and its news are told again. */
-  unheard(told: AskedSubject, id: string, nowMono: number): void {
+  /** A permit request was not answered: its entry must weigh nothing then, and its news are told again. */
+  unheard(told: RequestedSubject, id: string, nowMono: number): void {
     this.#grants.untold(told.used, told.lowered, nowMono);
     this.#grants.disown(id, nowMono);
   }

@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, type QueryResult } from 'pg';
-import type { Answer, Ask, LimitStore } from '#lib/limits/ask';
-import { decideAsk, freedOf } from '#lib/limits/decide-ask';
+import { decidePermits, freedOf } from '#lib/limits/decide-permits';
+import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/limits/permit-request';
 import { clockOf, enter, readStanding, type Stood, sweep, write } from '#lib/limits/store/statements';
 import { decodeAnswer } from '#lib/limits/store/wire';
 
@@ -18,8 +18,8 @@ const CONNECTIONS = 3;
 const QUERY_MS = 2_000;
 
 /**
- * Shared limits in PostgreSQL, where there is no Redis: two round trips an ask, one ask at a time for each workspace,
- * by the server's clock.
+ * Shared limits in PostgreSQL, where there is no Redis: two round trips a permit request, one request at a time for each
+ * workspace, by the server's clock.
  * @param url of the database that the process has its money in; the connections are the store's own.
  */
 export function postgresqlStore(url: string, options: PostgresqlStoreOptions): LimitStore {
@@ -56,15 +56,15 @@ export function postgresqlStore(url: string, options: PostgresqlStoreOptions): L
   };
 }
 
-async function carryOut(client: PoolClient, ask: Ask, clock: string): Promise<Answer> {
+async function carryOut(client: PoolClient, ask: PermitRequest, clock: string): Promise<PermitAnswer> {
   const stood = readStanding(await run(client, enter(ask, clock)), ask);
   const before = answeredBefore(ask, stood);
   if (before) {
     await client.query('COMMIT');
     return before;
   }
-  const decision = decideAsk(ask, stood.subjects);
-  const answer: Answer = {
+  const decision = decidePermits(ask, stood.subjects);
+  const answer: PermitAnswer = {
     epoch: stood.epoch,
     lost: false,
     admitted: decision.admitted,
@@ -84,7 +84,7 @@ function run(client: PoolClient, statements: string): Promise<QueryResult[]> {
   return client.query(timed).then((results: QueryResult | QueryResult[]) => [results].flat());
 }
 
-function answeredBefore(ask: Ask, { epoch, last }: Stood): Answer | null {
+function answeredBefore(ask: PermitRequest, { epoch, last }: Stood): PermitAnswer | null {
   const lost = { epoch, lost: true, admitted: [], subjects: [] };
   if (ask.epoch !== null && ask.epoch !== epoch) return lost;
   if (!last || last.turn < ask.turn) return null;
@@ -92,7 +92,7 @@ function answeredBefore(ask: Ask, { epoch, last }: Stood): Answer | null {
 }
 
 /** As the script for Redis writes it. */
-function encodeAnswer({ epoch, lost, admitted, subjects }: Answer): string {
+function encodeAnswer({ epoch, lost, admitted, subjects }: PermitAnswer): string {
   return JSON.stringify({
     ...{ epoch, lost },
     admitted: admitted.map((one) => (one ? '1' : '0')).join(''),

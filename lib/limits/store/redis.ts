@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { Redis } from 'ioredis';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 import { limitScript, redisClock } from '#lib/limits/store/script';
-import { decodeAnswer, encodeAsk, keysOf } from '#lib/limits/store/wire';
+import { decodeAnswer, encodePermitRequest, keysOf } from '#lib/limits/store/wire';
 
 /** What a store on Redis may be given. */
 export interface RedisStoreOptions {
@@ -23,7 +23,7 @@ export function redisStore(url: string, options: RedisStoreOptions): LimitStore 
   const sha = hash('sha1', script);
   const client = new Redis(url, {
     connectTimeout: CONNECT_MS,
-    // An ask waits for the first connection; while there is none, it fails with the next attempt.
+    // A permit request waits for the first connection; while there is none, it fails with the next attempt.
     enableOfflineQueue: true,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -35,7 +35,7 @@ export function redisStore(url: string, options: RedisStoreOptions): LimitStore 
     patienceMs: options.patienceMs,
     async carryOut(ask) {
       const keys = keysOf(ask);
-      const given = [keys.length, ...keys, encodeAsk(ask), ...nowOf(options)] as const;
+      const given = [keys.length, ...keys, encodePermitRequest(ask), ...nowOf(options)] as const;
       const known = await client.evalsha(sha, ...given).catch(unlessMissing);
       return decodeAnswer(String(known === missing ? await client.eval(script, ...given) : known));
     },

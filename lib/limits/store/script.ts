@@ -3,9 +3,10 @@ export const redisClock = `local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])`;
 
 /**
- * Carries out one ask in Redis, as \`decideAsk\` decides it: everything at once or, for a turn that was carried out
- * before, nothing. KEYS: the workspace's own, then three for each subject: moments, weights, slots. All have an expiry
- * and the workspace's hash tag. ARGV: the ask as \`encodeAsk\` writes it; the answer is what \`decodeAnswer\` reads.
+ * Carries out one permit request in Redis, as \`decidePermits\` decides it: everything at once or, for a turn that was
+ * carried out before, nothing. KEYS: the workspace's own, then three for each subject: moments, weights, slots. All
+ * have an expiry and the workspace's hash tag. ARGV: what \`encodePermitRequest\` writes; the answer is what
+ * \`decodeAnswer\` reads.
  * @param clock sets \`now\`; tests alone have another than Redis' own.
  */
 export const limitScript = (clock: string): string => `${clock}

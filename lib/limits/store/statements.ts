@@ -1,10 +1,10 @@
 import type { QueryResult } from 'pg';
 import { text, uuid } from '#lib/admission/funds/literals';
 import { WINDOW_MS } from '#lib/admission/window';
-import { type Ask, permitMs, slotLifeMs, type Weight } from '#lib/limits/ask';
-import type { Decision, Standing } from '#lib/limits/decide-ask';
+import type { Decision, Standing } from '#lib/limits/decide-permits';
+import { type PermitRequest, permitMs, slotLifeMs, type Weight } from '#lib/limits/permit-request';
 
-/** What PostgreSQL knows about an ask, once its news are in. */
+/** What PostgreSQL knows about a permit request, once its news are in. */
 export interface Stood {
   readonly nowMs: number;
   readonly epoch: string;
@@ -23,9 +23,9 @@ const KEEP_MS = 65_000;
 
 /**
  * The first round trip: takes the workspace's turn, enters what the process tells, and reads how everything stands.
- * News are facts: they go in whatever becomes of the ask, and twice they change nothing.
+ * News are facts: they go in whatever becomes of the permit request, and twice they change nothing.
  */
-export function enter(ask: Ask, clock: string): string {
+export function enter(ask: PermitRequest, clock: string): string {
   const workspace = uuid(ask.workspaceId);
   const ids = ask.subjects.map(({ id }) => uuid(id)).join(', ');
   return `BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '2s';
@@ -42,7 +42,7 @@ export function enter(ask: Ask, clock: string): string {
       WHERE subject_id IN (${ids}) AND process <> ${text(ask.process)} AND until_ms > ${now} GROUP BY subject_id;`;
 }
 
-function rowsOf(ask: Ask, of: 'lowered' | 'used'): string {
+function rowsOf(ask: PermitRequest, of: 'lowered' | 'used'): string {
   return ask.subjects
     .flatMap((subject) =>
       subject[of].map(
@@ -53,7 +53,7 @@ function rowsOf(ask: Ask, of: 'lowered' | 'used'): string {
     .join(', ');
 }
 
-function lower(ask: Ask): string {
+function lower(ask: PermitRequest): string {
   const rows = rowsOf(ask, 'lowered');
   if (!rows) return '';
   return `UPDATE limit_grant g SET requests = least(g.requests, n.requests), tokens = least(g.tokens, n.tokens),
@@ -62,7 +62,7 @@ function lower(ask: Ask): string {
     WHERE g.subject_id = n.subject_id AND g.id = n.id;`;
 }
 
-function use(ask: Ask): string {
+function use(ask: PermitRequest): string {
   const rows = rowsOf(ask, 'used');
   if (!rows) return '';
   return `INSERT INTO limit_grant (subject_id, id, requests, tokens, at_ms)
@@ -71,7 +71,7 @@ function use(ask: Ask): string {
 }
 
 /** Reads what `enter` answered. */
-export function readStanding(results: readonly QueryResult[], ask: Ask): Stood {
+export function readStanding(results: readonly QueryResult[], ask: PermitRequest): Stood {
   const found = (column: string) =>
     results.find(({ fields }) => fields?.some(({ name }) => name === column))?.rows ?? [];
   const [last] = found('turn');
@@ -99,8 +99,8 @@ export function readStanding(results: readonly QueryResult[], ask: Ask): Stood {
   };
 }
 
-/** The second round trip: what was decided, and what to answer should the ask arrive again. */
-export function write(ask: Ask, { subjects }: Decision, nowMs: number, answer: string): string {
+/** The second round trip: what was decided, and what to answer should the permit request arrive again. */
+export function write(ask: PermitRequest, { subjects }: Decision, nowMs: number, answer: string): string {
   const process = text(ask.process);
   const id = text(`${ask.process}.${ask.turn}`);
   const grants: string[] = [];

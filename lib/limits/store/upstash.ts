@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { Redis } from '@upstash/redis';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 import { missing, nowOf, type RedisStoreOptions, unlessMissing } from '#lib/limits/store/redis';
 import { limitScript, redisClock } from '#lib/limits/store/script';
-import { decodeAnswer, encodeAsk, keysOf } from '#lib/limits/store/wire';
+import { decodeAnswer, encodePermitRequest, keysOf } from '#lib/limits/store/wire';
 
 /** An answer that has not come by then never will; ms. */
 const REQUEST_MS = 2_000;
@@ -29,7 +29,7 @@ export function upstashStore(
     patienceMs: options.patienceMs,
     async carryOut(ask) {
       const keys = keysOf(ask);
-      const given = [encodeAsk(ask), ...nowOf(options)];
+      const given = [encodePermitRequest(ask), ...nowOf(options)];
       const known = await client.evalsha(sha, keys, given).catch(unlessMissing);
       return decodeAnswer(String(known === missing ? await client.eval(script, keys, given) : known));
     },

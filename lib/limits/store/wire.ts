@@ -1,14 +1,14 @@
-import type { Answer, Ask, Freed, WindowEntry } from '#lib/limits/ask';
+import type { Freed, PermitAnswer, PermitRequest, WindowEntry } from '#lib/limits/permit-request';
 
-/** The keys of an ask, in the order that the script expects; one hash tag, so that a cluster keeps them together. */
-export function keysOf({ workspaceId, subjects }: Ask): string[] {
+/** The keys of a permit request, in the script's order; one hash tag, so that a cluster keeps them together. */
+export function keysOf({ workspaceId, subjects }: PermitRequest): string[] {
   const home = `gateway:limits:{${workspaceId}}`;
   const parts = ['at', 'weight', 'slot'] as const;
   return [home, ...subjects.flatMap(({ id }) => parts.map((part) => `${home}:${id}:${part}`))];
 }
 
-/** An ask as lists, which `limitScript` reads. */
-export function encodeAsk(ask: Ask): string {
+/** A permit request as lists, which `limitScript` reads. */
+export function encodePermitRequest(ask: PermitRequest): string {
   const entries = (list: readonly WindowEntry[]) =>
     list.map(({ id, requests, tokens, ageMs }) => [id, requests, tokens, ageMs]);
   const subjects = ask.subjects.map(({ limits, slots, lowered, used, want }) => [
@@ -31,7 +31,7 @@ type ToldSubject = readonly [
 ];
 
 /** What `limitScript` wrote. @throws when it is something else. */
-export function decodeAnswer(text: string): Answer {
+export function decodeAnswer(text: string): PermitAnswer {
   const told = toldIn(JSON.parse(text));
   return {
     epoch: told.epoch,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 import { redisStore } from '#lib/limits/store/redis';
 import { upstashStore } from '#lib/limits/store/upstash';
 import { snapshotOf } from '#tests/support/admission';
@@ -113,7 +113,7 @@ describe('a Redis that fails (contract: limits/store-away)', () => {
     },
   );
 
-  it('that lost its script is sent it again, in the same ask', async () => {
+  it('that lost its script is sent it again, in the same permit request', async () => {
     const member = await startProcess();
     const snapshot = snapshotOf({ limits: { rpm: 4 } });
     expect((await count(member, snapshot, 2)).passed).toBe(2);
@@ -161,7 +161,7 @@ describe('a Redis that fails (contract: limits/store-away)', () => {
   });
 });
 
-it('Redis by REST that hangs or refuses: an ask is sent once, and its process keeps to its share', async () => {
+it('Redis by REST that hangs or refuses: a permit request is sent once, and its process keeps to its share', async () => {
   let requests = 0;
   const behind = await tcpProxy(
     { host: '127.0.0.1', port: Number(new URL(stores.restUrl).port) },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ask, AskedSubject, LimitStore, WindowEntry } from '#lib/limits/ask';
 import { freeSlots, processName } from '#lib/limits/free-slots';
+import type { LimitStore, PermitRequest, RequestedSubject, WindowEntry } from '#lib/limits/permit-request';
 import { snapshotOf } from '#tests/support/admission';
 import { cases, limitsOf, random, runCase } from '#tests/support/limits/matrix';
 import { MemoryStore } from '#tests/support/limits/memory-store';
@@ -19,15 +19,15 @@ afterAll(async () => {
 
 const nothing = { requests: 0, tokens: 0, slots: 0 };
 
-function subjectOf(id: string, parts: Partial<AskedSubject> = {}): AskedSubject {
+function subjectOf(id: string, parts: Partial<RequestedSubject> = {}): RequestedSubject {
   return { id, limits: limitsOf({}), slots: 0, lowered: [], used: [], want: nothing, ...parts };
 }
 
-/** An ask about a key and its workspace, for `calls` calls of 10 tokens each. */
+/** A permit request about a key and its workspace, for `calls` calls of 10 tokens each. */
 function askOf(
   turn: number,
-  parts: Partial<Ask> & { limits?: AskedSubject['limits']; count?: number } = {},
-): Ask {
+  parts: Partial<PermitRequest> & { limits?: RequestedSubject['limits']; count?: number } = {},
+): PermitRequest {
   const { limits = limitsOf({}), count = 1, ...rest } = parts;
   return {
     ...{ workspaceId: workspace, process: 'one', turn, epoch: null, processes: 1 },
@@ -43,7 +43,7 @@ let key = randomUUID();
 let workspace = randomUUID();
 
 /** Asks as a fleet might send them: of three processes about a workspace and two keys, seconds apart. */
-function schedule(seed: number): { passMs: number; ask: (epoch: string | null) => Ask }[] {
+function schedule(seed: number): { passMs: number; ask: (epoch: string | null) => PermitRequest }[] {
   const next = random(seed);
   const pick = (most: number) => Math.floor(next() * most);
   const ids = [randomUUID(), randomUUID(), randomUUID()];
@@ -56,7 +56,7 @@ function schedule(seed: number): { passMs: number; ask: (epoch: string | null) =
     ...{ id, requests: pick(3), tokens: pick(100) },
     ageMs: pick(70_000) - 900,
   });
-  const last = new Map<string, Omit<Ask, 'epoch'>>();
+  const last = new Map<string, Omit<PermitRequest, 'epoch'>>();
   return Array.from({ length: 60 }, (_, step) => {
     const process = `p${pick(3)}`;
     const again = last.get(process);
@@ -105,7 +105,7 @@ describe.each(storeKinds)('a store of limits on %s (contract: limits/stores)', (
     }
   });
 
-  it('admits a call once, however often its ask arrives', async () => {
+  it('admits a call once, however often its permit request arrives', async () => {
     fresh();
     const limits = limitsOf({ rpm: 3, concurrency: 3 });
     const first = await store.carryOut(askOf(1, { limits, count: 2 }));

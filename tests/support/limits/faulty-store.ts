@@ -1,4 +1,4 @@
-import type { Answer, Ask, LimitStore } from '#lib/limits/ask';
+import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/limits/permit-request';
 
 /** A store that fails as it is told. */
 export class FaultyStore implements LimitStore {
@@ -16,7 +16,7 @@ export class FaultyStore implements LimitStore {
     this.patienceMs = patienceMs;
   }
 
-  async carryOut(ask: Ask): Promise<Answer> {
+  async carryOut(ask: PermitRequest): Promise<PermitAnswer> {
     if (this.state === 'refused') throw new Error('connect ECONNREFUSED');
     if (this.state === 'hung') return new Promise(() => undefined);
     const { state } = this;

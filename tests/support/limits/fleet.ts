@@ -6,7 +6,7 @@ import { free, LimitGate } from '#lib/admission/limit-gate';
 import { OpenCalls } from '#lib/admission/open-calls';
 import type { Clock } from '#lib/clock';
 import { isRefusal, type Refusal } from '#lib/errors';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 import { SharedLimits } from '#lib/limits/shared-limits';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 import type { Simulation } from '#tests/support/limits/simulation';

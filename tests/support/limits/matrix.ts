@@ -1,5 +1,5 @@
 import { SlidingWindow } from '#lib/admission/window';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 import type { KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 import { admitted, mostInAnyMinute, startMember } from '#tests/support/limits/fleet';
 import { Simulation } from '#tests/support/limits/simulation';

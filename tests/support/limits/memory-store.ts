@@ -1,6 +1,12 @@
 import { WINDOW_MS } from '#lib/admission/window';
-import { type Answer, type Ask, type LimitStore, permitMs, slotLifeMs } from '#lib/limits/ask';
-import { decideAsk, freedOf } from '#lib/limits/decide-ask';
+import { decidePermits, freedOf } from '#lib/limits/decide-permits';
+import {
+  type LimitStore,
+  type PermitAnswer,
+  type PermitRequest,
+  permitMs,
+  slotLifeMs,
+} from '#lib/limits/permit-request';
 
 interface Entry {
   atMs: number;
@@ -19,7 +25,7 @@ export class MemoryStore implements LimitStore {
   readonly patienceMs = Number.POSITIVE_INFINITY;
   readonly #now: () => number;
   #books = new Map<string, Book>();
-  #last = new Map<string, { turn: number; answer: Answer }>();
+  #last = new Map<string, { turn: number; answer: PermitAnswer }>();
   #epochs = new Map<string, string>();
   #epoch = 0;
 
@@ -28,11 +34,11 @@ export class MemoryStore implements LimitStore {
     this.#now = now;
   }
 
-  async carryOut(ask: Ask): Promise<Answer> {
+  async carryOut(ask: PermitRequest): Promise<PermitAnswer> {
     const nowMs = this.#now();
     const epoch = this.#epochs.get(ask.workspaceId) ?? `${++this.#epoch}`;
     this.#epochs.set(ask.workspaceId, epoch);
-    const lost: Answer = { epoch, lost: true, admitted: [], subjects: [] };
+    const lost: PermitAnswer = { epoch, lost: true, admitted: [], subjects: [] };
     if (ask.epoch !== null && ask.epoch !== epoch) return lost;
     const turns = `${ask.workspaceId} ${ask.process}`;
     const last = this.#last.get(turns);
@@ -57,7 +63,7 @@ export class MemoryStore implements LimitStore {
     });
     const sum = (book: Book, field: 'requests' | 'tokens') =>
       [...book.entries.values()].reduce((total, entry) => total + entry[field], 0);
-    const decision = decideAsk(
+    const decision = decidePermits(
       ask,
       books.map((book) => ({
         requests: sum(book, 'requests'),

@@ -1,4 +1,4 @@
-import type { Answer, Ask, LimitStore } from '#lib/limits/ask';
+import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/limits/permit-request';
 
 interface Event {
   readonly atMs: number;
@@ -28,8 +28,8 @@ export class Simulation {
 
   /** A real store as seen over a network that takes `roundTripMs` of simulated time. */
   seen(store: LimitStore, roundTripMs: number): LimitStore {
-    const carryOut = (ask: Ask) =>
-      new Promise<Answer>((resolve, reject) => {
+    const carryOut = (ask: PermitRequest) =>
+      new Promise<PermitAnswer>((resolve, reject) => {
         this.later(roundTripMs / 2, () => {
           const work = store.carryOut(ask).then(
             (answer) => void this.later(roundTripMs / 2, () => resolve(answer)),

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { LimitStore } from '#lib/limits/ask';
+import type { LimitStore } from '#lib/limits/permit-request';
 import { postgresqlStore } from '#lib/limits/store/postgresql';
 import { redisStore } from '#lib/limits/store/redis';
 import { upstashStore } from '#lib/limits/store/upstash';

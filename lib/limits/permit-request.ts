@@ -6,7 +6,7 @@ export interface Weight {
   readonly tokens: number;
 }
 
-/** An entry of a window: what one process used by one ask, or without one. */
+/** An entry of a window: what one process used by one permit request, or without one. */
 export interface WindowEntry extends Weight {
   readonly id: string;
   /** ms since its last use; negative while permits of it may still be used. */
@@ -19,7 +19,7 @@ export interface Permitted extends Weight {
 }
 
 /** What a process tells and asks about one key or workspace. */
-export interface AskedSubject {
+export interface RequestedSubject {
   readonly id: string;
   readonly limits: StoredLimits;
   /** Slots that the process holds now, in use or spare: absolute, so that telling it twice changes nothing. */
@@ -32,8 +32,8 @@ export interface AskedSubject {
 }
 
 /** A call that waits for its admission. */
-export interface AskedCall {
-  /** Positions in `Ask.subjects`: its key, its workspace. */
+export interface RequestedCall {
+  /** Positions in `PermitRequest.subjects`: its key, its workspace. */
   readonly subjects: readonly [number, number];
   /** 0: it holds its request already. */
   readonly requests: 0 | 1;
@@ -43,7 +43,7 @@ export interface AskedCall {
 }
 
 /** One round trip: of one process about one workspace. */
-export interface Ask {
+export interface PermitRequest {
   readonly workspaceId: string;
   /** Unique for each life of a process. */
   readonly process: string;
@@ -53,8 +53,8 @@ export interface Ask {
   readonly epoch: string | null;
   /** How many processes share the limits; at least 1. */
   readonly processes: number;
-  readonly subjects: readonly AskedSubject[];
-  readonly calls: readonly AskedCall[];
+  readonly subjects: readonly RequestedSubject[];
+  readonly calls: readonly RequestedCall[];
 }
 
 /** What leaves the window within so many whole seconds from the answer, beyond what leaves it earlier. */
@@ -73,7 +73,7 @@ export interface SubjectAnswer {
   readonly freed: readonly Freed[] | null;
 }
 
-export interface Answer {
+export interface PermitAnswer {
   readonly epoch: string;
   /** The state that the process knew is gone, or the turn is old: nothing was done. Tell all, and ask again. */
   readonly lost: boolean;
@@ -89,8 +89,8 @@ export interface LimitStore {
   readonly name: string;
   /** How long a call may wait for it, ms. */
   readonly patienceMs: number;
-  /** Carries an ask out, at most once for each turn. @throws when the store is away or refuses. */
-  carryOut(ask: Ask): Promise<Answer>;
+  /** Carries a permit request out, at most once for each turn. @throws when the store is away or refuses. */
+  carryOut(ask: PermitRequest): Promise<PermitAnswer>;
   /** Opens a connection anew after one that failed or fell silent. */
   reconnect(): void;
   /** Removes what no longer counts, where the store does not do it by itself. */
@@ -98,7 +98,7 @@ export interface LimitStore {
   close(): Promise<void>;
 }
 
-/** How long permits may be used, counted from sending the ask, ms (contract: limits/permits). */
+/** How long permits may be used, counted from sending the request for them, ms (contract: limits/permits). */
 export const permitMs = 1_000;
 /** Slots of a process that is not heard of for this long are free; ms (contract: limits/concurrency). */
 export const slotLifeMs = 20_000;

@@ -1,7 +1,14 @@
 import { WINDOW_MS } from '#lib/admission/window';
-import type { Ask, AskedCall, Freed, Permitted, SubjectAnswer, Weight } from '#lib/limits/ask';
+import type {
+  Freed,
+  PermitRequest,
+  Permitted,
+  RequestedCall,
+  SubjectAnswer,
+  Weight,
+} from '#lib/limits/permit-request';
 
-/** What counts for a key or workspace when an ask is decided, after its own news were entered. */
+/** What counts for a key or workspace when a permit request is decided, after its own news were entered. */
 export interface Standing extends Weight {
   /** Of all living processes. */
   readonly slots: number;
@@ -28,11 +35,11 @@ const PERMIT_SHARE = 20;
  * Which of the asked calls are admitted, in their order and each in full or not at all, and what permits the process
  * may use beyond them (contract: limits/permits). `store/script.ts` says the same in Lua, for Redis.
  */
-export function decideAsk(ask: Ask, standings: readonly Standing[]): Decision {
+export function decidePermits(ask: PermitRequest, standings: readonly Standing[]): Decision {
   const totals = standings.map((one) => ({ ...one }));
   const calls = standings.map(() => ({ requests: 0, tokens: 0, slots: 0 }));
   const refused = standings.map(() => false);
-  const fits = (position: number, { requests, tokens, slot }: AskedCall): boolean => {
+  const fits = (position: number, { requests, tokens, slot }: RequestedCall): boolean => {
     const { rpm, tpm, concurrency } = ask.subjects[position]?.limits ?? noLimits;
     const total = totals[position] ?? nothing;
     if (requests > 0 && !leaves(rpm, total.requests, requests)) return false;
