@@ -41,14 +41,14 @@ function memoryRoom(): SpoolRoom & { readonly open: () => Promise<Spool>; left()
     left: () => left,
     open: async () => {
       left += 1;
-      let bytes = Buffer.alloc(0);
+      const chunks: Buffer[] = [];
       return {
         append: async (chunk) => {
-          bytes = Buffer.concat([bytes, chunk]);
+          chunks.push(Buffer.from(chunk));
         },
         received: () => {},
         read: async function* (start, end) {
-          yield bytes.subarray(start, end);
+          yield Buffer.concat(chunks).subarray(start, end);
         },
         remove: async () => {
           left -= 1;
