@@ -117,7 +117,7 @@ describe('a video job over the gateway (contract: jobs/jobs)', () => {
     await ask(client, `/${made.id}`, 'DELETE');
   });
 
-  it('counts in the usage of its model, once as a call', async () => {
+  it('counts in the usage of its model what it cost, and as calls those of its client alone', async () => {
     const client = await gateway.key();
     const made = await create(client, 'job_ms=0');
     await logged(made);
@@ -128,8 +128,11 @@ describe('a video job over the gateway (contract: jobs/jobs)', () => {
       const { rows } = await operate(gateway.db, showUsage, { workspace: client.workspace, ...range });
       return rows.find((row) => row.model === 'sandbox/film');
     };
-    await eventually(async () => (await read())?.calls, 1);
-    expect(await read()).toMatchObject({ calls: 1, errors: 0, cost: '0.4' });
+    const inLog = 'SELECT id FROM call WHERE workspace_id = (SELECT id FROM workspace WHERE slug = $1)';
+    await eventually(async () => (await gateway.db.pool.query(inLog, [client.workspace])).rowCount, 2);
+    await eventually(async () => (await read())?.cost, '0.4');
+    // It was created and asked for once; its charge is no call.
+    expect(await read()).toMatchObject({ calls: 2, errors: 0, cost: '0.4' });
   });
 
   it('is charged when nobody ever asks for it', async () => {
