@@ -1,6 +1,7 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
+import { SureButton } from '#components/fleet/sure-button';
 import type { Answer } from '#components/form/answer';
 import { OperationForm, type Values } from '#components/form/operation-form';
 import { Dialog } from '#components/ui/dialog';
@@ -9,16 +10,21 @@ import type { FormField } from '#lib/console/form';
 import type { ProviderRow } from '#lib/console/gateway/provider';
 
 interface CredentialDialogProps {
-  provider: Pick<ProviderRow, 'name'>;
+  provider: Pick<ProviderRow, 'name' | 'credential'>;
   fields: readonly FormField[];
   open: boolean;
   onOpenChange(open: boolean): void;
   send(values: Values): Promise<Answer<unknown>>;
 }
 
-/** Takes the credential of a provider; it is never shown again. */
+/** Takes the credential of a provider, which is never shown again, or removes it. */
 export function CredentialDialog({ provider, fields, open, onOpenChange, send }: CredentialDialogProps) {
   const router = useRouter();
+  async function remove(_workspace: string, input: Values) {
+    const answer = await send(input);
+    if (answer.ok) onOpenChange(false);
+    return answer;
+  }
   return (
     <Dialog
       open={open}
@@ -38,6 +44,19 @@ export function CredentialDialog({ provider, fields, open, onOpenChange, send }:
           router.refresh();
         }}
       />
+      {provider.credential.given ? (
+        <div className="flex flex-wrap items-center justify-between gap-3 border-t px-5 py-3.5 sm:px-6">
+          <p className="text-[0.8125rem] text-muted leading-5">Without one, no call is sent to it.</p>
+          <SureButton
+            label="Remove credential"
+            question={`Stop all calls to ${provider.name}?`}
+            danger
+            input={{ remove: true }}
+            done={`${provider.name} has no credential`}
+            act={remove}
+          />
+        </div>
+      ) : null}
     </Dialog>
   );
 }

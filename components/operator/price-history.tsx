@@ -1,3 +1,5 @@
+import { SureButton } from '#components/fleet/sure-button';
+import type { Answer } from '#components/form/answer';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { ScrollRegion } from '#components/ui/scroll-region';
@@ -6,14 +8,14 @@ import type { PriceVersionRow } from '#lib/console/gateway/price-version';
 const cell = 'border-t px-3 py-2 first:pl-4 last:pr-4';
 const head = 'whitespace-nowrap px-3 py-2 text-left font-medium text-muted text-xs first:pl-4 last:pr-4';
 
-/** The prices of an offer with the time in which each was in force. */
-export function PriceHistory({
-  provider,
-  versions,
-}: {
+interface PriceHistoryProps {
   provider: string;
   versions: readonly PriceVersionRow[];
-}) {
+  withdraw(workspace: string, input: object): Promise<Answer<unknown>>;
+}
+
+/** The prices of an offer with the time in which each was in force, and those to come. */
+export function PriceHistory({ provider, versions, withdraw }: PriceHistoryProps) {
   const source = versions[0]?.source ?? null;
   return (
     <Section
@@ -48,16 +50,33 @@ export function PriceHistory({
             </tr>
           </thead>
           <tbody>
-            {versions.map(({ id, text, since, until, withdrawn }) => (
+            {versions.map(({ id, text, since, until, state, withdrawn }) => (
               <tr key={id} title={`Price version ${id}`}>
                 <td className={`${cell} min-w-56 [overflow-wrap:anywhere]`}>{text}</td>
                 <td className={`${cell} whitespace-nowrap tabular-nums`}>{since}</td>
-                <td className={`${cell} whitespace-nowrap tabular-nums`}>
-                  {until ?? (
-                    <Badge tone={withdrawn ? 'outline' : 'good'} dot={!withdrawn}>
-                      {withdrawn ? 'Offer withdrawn' : 'In force'}
-                    </Badge>
-                  )}
+                <td className={`${cell} tabular-nums`}>
+                  <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+                    {until ? <span className="whitespace-nowrap">{until}</span> : null}
+                    {withdrawn && until === null ? <Badge tone="outline">Offer withdrawn</Badge> : null}
+                    {state === 'in force' && !withdrawn ? (
+                      <Badge tone="good" dot>
+                        In force
+                      </Badge>
+                    ) : null}
+                    {state === 'scheduled' ? (
+                      <>
+                        <Badge tone="outline">To come</Badge>
+                        <SureButton
+                          label="Withdraw"
+                          spoken={`Withdraw the price from ${since}`}
+                          question="Keep the price before it?"
+                          input={{ id }}
+                          done="The price is withdrawn"
+                          act={withdraw}
+                        />
+                      </>
+                    ) : null}
+                  </span>
                 </td>
               </tr>
             ))}

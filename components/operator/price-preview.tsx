@@ -4,6 +4,7 @@ import { useId, useState, useTransition } from 'react';
 import { type Answer, noAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
+import { SetPrice } from '#components/operator/set-price';
 import { TriedPriceFigures } from '#components/operator/tried-price';
 import { Section } from '#components/section';
 import { Button } from '#components/ui/button';
@@ -13,15 +14,18 @@ import type { TriedPrice } from '#lib/console/gateway/price-effect';
 interface PricePreviewProps {
   model: string;
   /** With the price in force as its catalogue file writes it. */
-  offers: readonly { readonly provider: string; readonly price: string }[];
+  offers: readonly { readonly provider: string; readonly version: string; readonly price: string }[];
   preview(input: object): Promise<Answer<TriedPrice & { readonly price: string }>>;
+  set(input: object): Promise<Answer<unknown>>;
 }
 
-/** Tries another price on last week's calls. */
-export function PricePreview({ model, offers, preview }: PricePreviewProps) {
+/** Tries another price on last week's calls, and sets it. */
+export function PricePreview({ model, offers, preview, set }: PricePreviewProps) {
   const [provider, choose] = useState(offers[0]?.provider ?? '');
   const [text, setText, box] = useTyped<HTMLTextAreaElement>(offers[0]?.price ?? '');
   const [answer, setAnswer] = useState<Awaited<ReturnType<typeof preview>> | null>(null);
+  /** The price that the answer is about, as it stood in the box. */
+  const [tried, setTried] = useState('');
   const [pending, startTransition] = useTransition();
   const id = useId();
 
@@ -30,11 +34,12 @@ export function PricePreview({ model, offers, preview }: PricePreviewProps) {
     startTransition(async () => {
       const none = { ok: false as const, message: noAnswer, field: null, signedOut: false };
       setAnswer(await preview({ model, provider, price }).catch(() => none));
+      setTried(price);
     });
   }
 
   return (
-    <Section title="Try another price" note="Changes nothing">
+    <Section title="Try another price" note="Changes nothing until you set it">
       <Form onSend={submit} className="grid gap-3 px-4 py-4">
         {offers.length > 1 ? (
           <NativeSelect
@@ -59,7 +64,10 @@ export function PricePreview({ model, offers, preview }: PricePreviewProps) {
           rows={Math.min(14, Math.max(5, text.split('\n').length))}
           spellCheck={false}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => {
+            setText(event.target.value);
+            setAnswer(null);
+          }}
           className="w-full resize-y rounded-md border border-line-strong/70 bg-surface px-3 py-2 font-mono text-xs leading-5"
         />
         <div>
@@ -79,6 +87,18 @@ export function PricePreview({ model, offers, preview }: PricePreviewProps) {
           )}
         </div>
       </Form>
+      {answer?.ok ? (
+        <div className="border-t px-4 py-4">
+          <SetPrice
+            model={model}
+            provider={provider}
+            replaces={offers.find((offer) => offer.provider === provider)?.version ?? ''}
+            price={tried}
+            words={answer.value.price}
+            set={set}
+          />
+        </div>
+      ) : null}
     </Section>
   );
 }

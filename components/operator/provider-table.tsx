@@ -8,20 +8,18 @@ import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { FormField } from '#lib/console/form';
-import { outcomeText, type ProviderRow } from '#lib/console/gateway/provider';
+import { outcomeText, type ProviderRow, type TestedProvider } from '#lib/console/gateway/provider';
 
 const CredentialDialog = later(() =>
   import('#components/operator/credential-dialog').then((all) => all.CredentialDialog),
 );
-
-type Tested = Parameters<typeof outcomeText>[0];
 
 interface ProviderTableProps {
   providers: readonly ProviderRow[];
   /** Of the form for a credential. */
   fields: readonly FormField[];
   setCredential(input: object): Promise<Answer<unknown>>;
-  test(input: { provider: string }): Promise<Answer<Tested>>;
+  test(input: { provider: string }): Promise<Answer<TestedProvider>>;
 }
 
 /** The providers, with what keeps each of them from being called. */

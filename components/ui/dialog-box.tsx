@@ -1,10 +1,9 @@
 'use client';
 
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { X } from 'lucide-react';
-import { buttonStyle } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 import type { DialogProps } from '#components/ui/dialog';
+import { DialogClose } from '#components/ui/dialog-close';
 
 /** A dialog once it has been opened. */
 export function DialogBox({
@@ -50,17 +49,7 @@ export function DialogBox({
             </header>
             {children}
             {/* Last in order, so that the dialog opens on its first field. */}
-            {sticky ? null : (
-              <BaseDialog.Close
-                aria-label="Close"
-                className={classNames(
-                  buttonStyle({ tone: 'quiet', size: 'smallIcon' }),
-                  'absolute top-4 right-4',
-                )}
-              >
-                <X />
-              </BaseDialog.Close>
-            )}
+            {sticky ? null : <DialogClose label="Close" />}
           </BaseDialog.Popup>
         </BaseDialog.Viewport>
       </BaseDialog.Portal>

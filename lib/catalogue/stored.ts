@@ -11,9 +11,15 @@ export async function readStored(
 ): Promise<StoredCatalogue> {
   const providers = await tx.provider.findMany();
   const models = await tx.model.findMany();
-  const offers = await tx.offer.findMany({
-    include: { prices: { orderBy: [{ effectiveAt: 'desc' }, { id: 'desc' }], take: 1 } },
-  });
+  // By the clock that dates prices; a millisecond on, because a moment is stored rounded.
+  const [clock] = await tx.$queryRaw<{ at: Date }[]>`
+    SELECT clock_timestamp() + interval '1 millisecond' AS at`;
+  const inForce = {
+    where: { effectiveAt: { lte: clock?.at ?? new Date() } },
+    orderBy: [{ effectiveAt: 'desc' as const }, { createdAt: 'desc' as const }, { id: 'desc' as const }],
+    take: 1,
+  };
+  const offers = await tx.offer.findMany({ include: { prices: inForce } });
   return {
     providers: new Map(
       providers.map((provider) => [

@@ -17,13 +17,14 @@ const usd = z
 
 /** Tokens are priced in USD per million. */
 const rateFields = {
-  ...optionalEach(tokenClasses, usd),
-  ...optionalEach(pieceClasses, usd),
+  ...optionalEach(tokenClasses, usd, 'Dollars per million tokens.'),
+  ...optionalEach(pieceClasses, usd, 'Dollars for one.'),
   ...optionalEach(
     mappedClasses,
     z.union([usd, z.record(z.string().min(1), usd)], {
       error: 'write a decimal string in dollars, or a map of them by size, quality or resolution',
     }),
+    'Dollars for one, or a map of them by size, quality or resolution.',
   ),
 };
 type FileRates = z.infer<z.ZodObject<typeof rateFields>>;
@@ -47,8 +48,11 @@ const tierName = z
 /** `price:` of an offer in the catalogue file (contract: operations/catalogue-price): decimal strings of USD. */
 export const filePriceShape = z.strictObject({
   ...rateFields,
-  tiers: contextTiers,
-  serviceTiers: z.record(tierName, z.strictObject({ ...rateFields, tiers: contextTiers })).optional(),
+  tiers: contextTiers.meta({ description: 'Rates from a number of input tokens on, for the whole call.' }),
+  serviceTiers: z
+    .record(tierName, z.strictObject({ ...rateFields, tiers: contextTiers }))
+    .optional()
+    .meta({ description: 'Rates by service tier.' }),
 });
 export type FilePrice = z.infer<typeof filePriceShape>;
 
@@ -165,11 +169,11 @@ function aboveOf(tier: { aboveInputTokens: number } | undefined): number {
 function optionalEach<Name extends string, Shape extends z.ZodType>(
   names: readonly Name[],
   shape: Shape,
+  description?: string,
 ): Record<Name, z.ZodOptional<Shape>> {
-  return Object.fromEntries(names.map((name) => [name, shape.optional()])) as Record<
-    Name,
-    z.ZodOptional<Shape>
-  >;
+  const optional = shape.optional();
+  const told = description === undefined ? optional : optional.meta({ description });
+  return Object.fromEntries(names.map((name) => [name, told])) as Record<Name, z.ZodOptional<Shape>>;
 }
 
 function mapValues<From, To>(

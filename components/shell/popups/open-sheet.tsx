@@ -1,12 +1,10 @@
 'use client';
 
 import { Dialog } from '@base-ui/react/dialog';
-import { X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { CloseSheet } from '#components/shell/popups/close-sheet';
 import { SheetButton } from '#components/shell/popups/sheet-button';
-import { buttonStyle } from '#components/ui/button';
-import { classNames } from '#components/ui/class-names';
+import { DialogClose } from '#components/ui/dialog-close';
 
 /** The sidebar as a sheet over a narrow screen. */
 export function OpenSheet({ children }: { children: ReactNode }) {
@@ -20,15 +18,7 @@ export function OpenSheet({ children }: { children: ReactNode }) {
           aria-label="Menu"
           className="fixed inset-y-0 left-0 z-40 w-72 max-w-[85vw] border-r bg-sunken shadow-pop transition-transform duration-150 data-[ending-style]:-translate-x-full data-[starting-style]:-translate-x-full"
         >
-          <Dialog.Close
-            aria-label="Close menu"
-            className={classNames(
-              buttonStyle({ tone: 'quiet', size: 'smallIcon' }),
-              'absolute top-4 right-3',
-            )}
-          >
-            <X />
-          </Dialog.Close>
+          <DialogClose label="Close menu" className="right-3" />
           <CloseSheet value={() => setOpen(false)}>{children}</CloseSheet>
         </Dialog.Popup>
       </Dialog.Portal>

@@ -6,16 +6,17 @@ export interface PriceVersionRow {
   readonly id: string;
   readonly text: string;
   readonly since: string;
-  /** null: it is in force. */
+  /** null: none follows it. */
   readonly until: string | null;
+  readonly state: ShownPriceVersion['state'];
   readonly withdrawn: boolean;
   readonly source: { readonly href: string; readonly host: string } | null;
 }
 
 export function priceVersionRowOf(version: ShownPriceVersion): PriceVersionRow {
-  const { id, text, effectiveAt, until, withdrawn, source } = version;
+  const { id, text, effectiveAt, until, state, withdrawn, source } = version;
   return {
-    ...{ id, text, withdrawn },
+    ...{ id, text, state, withdrawn },
     since: momentOf(effectiveAt),
     until: until === null ? null : momentOf(until),
     source: source === null ? null : { href: source, host: new URL(source).host },

@@ -2,6 +2,7 @@ import { showFamily } from '#lib/console/models/rows';
 import { showMoney } from '#lib/console/show/money';
 import { showSpan } from '#lib/console/show/time';
 import type { ShownProvider } from '#lib/control/provider/list';
+import type { Probed } from '#lib/control/provider/probe';
 
 /** A provider as its table shows it. */
 export interface ProviderRow {
@@ -13,7 +14,12 @@ export interface ProviderRow {
     readonly address: string;
     readonly why: string | null;
   }[];
-  readonly credential: { readonly text: string; readonly usable: boolean; readonly why: string | null };
+  readonly credential: {
+    readonly text: string;
+    readonly given: boolean;
+    readonly usable: boolean;
+    readonly why: string | null;
+  };
 }
 
 export function providerRowOf({ id, name, offers, families, credential }: ShownProvider): ProviderRow {
@@ -27,25 +33,22 @@ export function providerRowOf({ id, name, offers, families, credential }: ShownP
       why: reason,
     })),
     // That a variable is not set is said once, above the table.
-    credential: { text: places[kind], usable, why: kind === 'variable' ? null : why },
+    credential: {
+      ...{ text: places[kind], given: kind !== 'none', usable },
+      why: kind === 'variable' ? null : why,
+    },
   };
 }
 
-interface Outcome {
+/** What a test of a provider came to. */
+export interface TestedProvider {
   readonly model: string;
-  readonly outcome: {
-    readonly ok: boolean;
-    readonly status: number | null;
-    readonly durationMs: number;
-    readonly message: string | null;
-    readonly input: number | null;
-    readonly output: number | null;
-    readonly cost: string | null;
-  } | null;
+  /** null: it was not kept. */
+  readonly outcome: Omit<Probed, 'upstreamRequestId'> | null;
 }
 
 /** The outcome of a test in a sentence: "acme/small answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072." */
-export function outcomeText({ model, outcome }: Outcome): string {
+export function outcomeText({ model, outcome }: TestedProvider): string {
   if (outcome === null) return `${model} was called, but its answer was not kept. Test it again.`;
   const { ok, status, durationMs, message, input, output, cost } = outcome;
   const span = showSpan(durationMs);

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { priceText } from '#lib/catalogue/difference';
 import { listPrice } from '#lib/catalogue/price-table';
-import { type ReadContext, read } from '#lib/control/declare';
+import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
-import { document, words } from '#lib/control/field/kinds';
 import { effectOf, shownEffect } from '#lib/control/price/effect';
-import { notFound, quoted } from '#lib/control/refusal';
-import { filePriceShape, isUnpriced, parsePrice, readFilePrice } from '#lib/schemas/price';
-
-const model = words({ label: 'Model', help: 'Its slug.', placeholder: 'ID', example: 'openai/gpt-4.1' }, 200);
-const provider = words({ label: 'Provider', help: 'Its id.', placeholder: 'ID', example: 'openai' }, 64);
+import { noOffer, offerFields, offerOf } from '#lib/control/price/offer';
+import { setPrice, withdrawPrice } from '#lib/control/price/set';
+import { isUnpriced, parsePrice, readFilePrice } from '#lib/schemas/price';
 
 const version = z.object({
   id: z.uuid().meta({ description: 'As "priceVersion" of a call names it.' }),
@@ -41,6 +38,9 @@ const version = z.object({
     }),
   ),
   source: z.string().nullable().meta({ description: 'Where the provider publishes its prices.' }),
+  state: z
+    .enum(['scheduled', 'in force', 'past'])
+    .meta({ description: 'Whether its moment is still to come, or another one has taken its place.' }),
   withdrawn: z.boolean().meta({ description: 'The offer is withdrawn.' }),
 });
 export type ShownPriceVersion = z.output<typeof version>;
@@ -53,11 +53,11 @@ export const listPrices = read({
   summary: 'The prices that the offers of a model have and had, by provider, the newest first.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: { model, provider: optional(provider) },
+  fields: { model: offerFields.model, provider: optional(offerFields.provider) },
   output: z.object({ data: z.array(version) }),
   http: [{ method: 'GET', path: '/prices' }],
   line: { arguments: ['model'], columns: ['provider', 'effectiveAt', 'until', 'text'] },
-  run: async ({ store }, { model: modelId, provider: providerId }) => {
+  run: async ({ store, nowMs }, { model: modelId, provider: providerId }) => {
     const offers = await store.prisma.offer.findMany({
       where: { modelId, ...(providerId === undefined ? {} : { providerId }) },
       orderBy: [{ position: 'asc' }, { providerId: 'asc' }],
@@ -70,9 +70,11 @@ export const listPrices = read({
       },
     });
     if (offers.length === 0) throw noOffer(modelId, providerId);
-    const data = offers.flatMap((offer) =>
-      offer.prices.map(({ id, price, effectiveAt }, at) => {
+    const data = offers.flatMap((offer) => {
+      const inForce = offer.prices.findIndex(({ effectiveAt }) => effectiveAt.getTime() <= nowMs);
+      return offer.prices.map(({ id, price, effectiveAt }, at) => {
         const read = parsePrice(price);
+        const dated = at > inForce ? ('past' as const) : ('in force' as const);
         return {
           ...{ id, model: modelId, provider: offer.providerId },
           effectiveAt: effectiveAt.toISOString(),
@@ -80,10 +82,11 @@ export const listPrices = read({
           text: isUnpriced(read) ? 'unpriced' : priceText(read),
           bands: isUnpriced(read) ? [] : listPrice(read),
           source: offer.provider.pricesFrom,
+          state: inForce < 0 || at < inForce ? ('scheduled' as const) : dated,
           withdrawn: offer.withdrawnAt !== null,
         };
-      }),
-    );
+      });
+    });
     return { data };
   },
 });
@@ -93,24 +96,12 @@ export const previewPrice = read({
   summary: 'What another price of an offer would have made of its calls of the last 7 days; changes nothing.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {
-    model,
-    provider,
-    price: document(
-      {
-        label: 'Price',
-        help: 'As the catalogue file writes it: decimal strings of dollars.',
-        placeholder: 'FILE',
-        example: { input: '2', output: '8' },
-      },
-      filePriceShape,
-    ),
-  },
+  fields: offerFields,
   output: shownEffect.extend({ price: z.string().meta({ description: 'The price in words.' }) }),
   http: [],
   line: { arguments: ['model', 'provider'] },
   run: async (context, { model: modelId, provider: providerId, price }) => {
-    const id = await offerIdOf(context, modelId, providerId);
+    const { id } = await offerOf(context, modelId, providerId);
     const wanted = readFilePrice(price);
     const effect = (await effectOf(context, new Map([[id, wanted]]))).get(id);
     if (effect === undefined) throw noOffer(modelId, providerId);
@@ -118,23 +109,4 @@ export const previewPrice = read({
   },
 });
 
-export const priceOperations = [listPrices, previewPrice];
-
-async function offerIdOf(
-  { store }: ReadContext<'gateway'>,
-  modelId: string,
-  providerId: string,
-): Promise<string> {
-  const where = { modelId_providerId: { modelId, providerId } };
-  const offer = await store.prisma.offer.findUnique({ where, select: { id: true } });
-  if (offer) return offer.id;
-  throw noOffer(modelId, providerId);
-}
-
-function noOffer(modelId: string, providerId: string | undefined) {
-  const where = providerId === undefined ? '' : ` at ${quoted(providerId)}`;
-  return notFound(
-    `there is no offer of ${quoted(modelId)}${where}; "gateway catalogue list" has them`,
-    'model',
-  );
-}
+export const priceOperations = [listPrices, previewPrice, setPrice, withdrawPrice];

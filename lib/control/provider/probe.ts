@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { z } from 'zod';
 import { readAsk } from '#lib/control/route/ask';
 import { messageOf } from '#lib/errors';
 import type { Family } from '#lib/families/family';
@@ -24,21 +25,20 @@ export interface Probe {
   readonly credential: string;
 }
 
-/** What became of it. */
-export interface Probed {
-  readonly ok: boolean;
-  /** HTTP status; null: there was no answer. */
-  readonly status: number | null;
-  readonly durationMs: number;
-  /** What went wrong, without the credential; null: nothing did. */
-  readonly message: string | null;
-  /** Tokens; null: the answer names none. */
-  readonly input: number | null;
-  readonly output: number | null;
-  /** Dollars by the price in force; null: the answer names no usage. */
-  readonly cost: string | null;
-  readonly upstreamRequestId: string | null;
-}
+const tokens = z.number().nullable().meta({ description: 'Tokens by the answer; null: it names none.' });
+
+/** What became of it, without the credential. */
+export const probed = z.object({
+  ok: z.boolean(),
+  status: z.int().nullable().meta({ description: 'HTTP status; null: there was no answer.' }),
+  durationMs: z.int(),
+  message: z.string().nullable().meta({ description: 'What went wrong; null: nothing did.' }),
+  input: tokens,
+  output: tokens,
+  cost: z.string().nullable().meta({ description: 'Dollars, which the operator pays; null: not told.' }),
+  upstreamRequestId: z.string().nullable(),
+});
+export type Probed = z.output<typeof probed>;
 
 /** The cheapest offer of a provider that can be called and generates text; null: it has none. Pure. */
 export function cheapestProbe(catalogue: Catalogue, providerId: string): Probe | null {

@@ -1,24 +1,8 @@
 import { z } from 'zod';
 import { type Context, change } from '#lib/control/declare';
 import { noProvider, providerField } from '#lib/control/provider/credential';
-import { cheapestProbe, type Probe, probe } from '#lib/control/provider/probe';
+import { cheapestProbe, type Probe, probe, probed } from '#lib/control/provider/probe';
 import { conflict } from '#lib/control/refusal';
-
-const dollars = z
-  .string()
-  .nullable()
-  .meta({ description: 'Dollars, which the operator pays; null: not told.' });
-const tokens = z.number().nullable().meta({ description: 'Tokens by the answer; null: it names none.' });
-const outcome = z.object({
-  ok: z.boolean(),
-  status: z.int().nullable().meta({ description: 'HTTP status; null: there was no answer.' }),
-  durationMs: z.int(),
-  message: z.string().nullable().meta({ description: 'What went wrong; null: nothing did.' }),
-  input: tokens,
-  output: tokens,
-  cost: dollars,
-  upstreamRequestId: z.string().nullable(),
-});
 
 /** A mutation, though it changes nothing here: it spends the operator's money, so that the trail should name who. */
 export const testProvider = change({
@@ -31,7 +15,7 @@ export const testProvider = change({
     provider: z.string(),
     model: z.string(),
     family: z.string(),
-    outcome: outcome.nullable(),
+    outcome: probed.nullable(),
   }),
   http: [{ method: 'POST', path: '/providers/{provider}/test' }],
   line: { arguments: ['provider'] },

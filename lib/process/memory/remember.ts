@@ -2,12 +2,12 @@ import type { Clock } from '#lib/clock';
 import type { Change } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
+import { followCatalogue } from '#lib/process/memory/follow-catalogue';
 import { createResources } from '#lib/resources/resources';
 import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
 import { sealingKeysOf } from '#lib/sealing';
 import { hashKey } from '#lib/secrets';
 import type { Journal } from '#lib/settlement/entry';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { type ChangeFeed, createChangeFeed } from '#lib/snapshot/changes';
 import { createHashLoader, createKnownHashes } from '#lib/snapshot/known-hashes';
 import { loadKey } from '#lib/snapshot/load';
@@ -15,8 +15,6 @@ import { listenForNotices } from '#lib/snapshot/notices';
 import { createKeyReader, type KeyReader } from '#lib/snapshot/read';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
-/** How often the catalogue is read anew without a change. */
-const CATALOGUE_MS = 60_000;
 /** How long keys in memory are trusted without a poll by a process that may be frozen between two calls, ms. */
 const FROZEN_TRUST_MS = 2_000;
 
@@ -48,7 +46,7 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
     sealingKey: sealingKeysOf(env),
     report,
   };
-  let catalogue: Catalogue = await loadCatalogue(db.pool, sources);
+  const catalogue = await followCatalogue(db.pool, sources);
   const knownHashes = createKnownHashes(db.pool);
   const hashLoader = createHashLoader(knownHashes, report);
   const keys = createKeyReader({
@@ -82,8 +80,7 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
     }
     const changedKeys = changes.flatMap(({ kind, subject }) => (kind === 'key' ? [subject] : []));
     if (changedKeys.length > 0) void hashLoader.load(changedKeys);
-    if (changes.some((change) => change.kind === 'catalogue'))
-      catalogue = await loadCatalogue(db.pool, sources);
+    if (changes.some((change) => change.kind === 'catalogue')) await catalogue.load();
   };
   const recallLease = (subject: string) => {
     const [kind, id] = subject.split(':');
@@ -97,18 +94,11 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
       keys.forget('all');
       void hashLoader.load(null);
       resources.clear();
-      catalogue = await loadCatalogue(db.pool, sources);
+      await catalogue.load();
     },
     onPolled: (startedAtMs) => keys.confirm(startedAtMs),
     onError: report,
   });
-  // A price with a future date comes into force without anybody changing a row then.
-  const reload = setInterval(() => {
-    loadCatalogue(db.pool, sources).then((loaded) => {
-      catalogue = loaded;
-    }, report);
-  }, CATALOGUE_MS);
-  reload.unref();
   await feed.start();
   void hashLoader.load(null);
   // The one session of the embedded database tells nobody; processes on its machine tell each other.
@@ -117,10 +107,10 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
   return {
     keys,
     resources,
-    catalogue: () => catalogue,
+    catalogue: catalogue.inForce,
     feed,
     close: async () => {
-      clearInterval(reload);
+      catalogue.stop();
       hashLoader.stop();
       await notices?.close();
       await feed.close();

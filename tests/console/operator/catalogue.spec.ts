@@ -3,7 +3,7 @@ import { expect } from '@playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 
-test('an operator gives a credential, tests a provider, tries a price and applies a file, by keyboard', async ({
+test('an operator gives and removes a credential, tests a provider, tries a price and applies a file, by keyboard', async ({
   page,
   home,
   db,
@@ -51,6 +51,11 @@ models:
   // The simulated provider takes its own key alone.
   await expect(row).toContainText('answered 401');
   expect(await page.content()).not.toContain(secret);
+  await row.getByRole('button', { name: 'Credential of' }).press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');
+  await expect(row).toContainText('Missing');
 
   await page.goto('/operator/models/sandbox/priced-cache');
   await expect(page.getByRole('region', { name: 'Prices at sandbox' })).toContainText('In force');

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Operation } from '#lib/control/declare';
 import type { Field } from '#lib/control/field/field';
 import { operations } from '#lib/control/operations';
@@ -33,7 +33,7 @@ export async function sampleOf(
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
   // Of the catalogue of those who take samples; where there is none, it is not found.
   if (operation.name.startsWith('provider.') && 'provider' in input) input.provider = 'one';
-  if (operation.name === 'price.preview') input.provider = 'one';
+  if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
   // By its number, so that no name has to be resolved.
   if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';
@@ -54,6 +54,7 @@ export async function sampleOf(
 
 async function makeThing(host: ControlHost, { name }: Operation, workspace: string): Promise<string | null> {
   const noun = name.split('.')[0];
+  if (name === 'price.withdraw') return makeDatedPrice(host);
   const find = (...verbs: string[]) =>
     operations.find((one) => verbs.some((verb) => one.name === `${noun}.${verb}`));
   const [maker, list] = [find('create', 'add'), find('list')];
@@ -66,6 +67,16 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   const { output } = await runAny(host, list, { actor: operator, workspace, input: {} });
   const { data } = output as { data: unknown[] };
   return idIn(data[0]);
+}
+
+/** Each of a moment of its own. */
+async function makeDatedPrice(host: ControlHost): Promise<string | null> {
+  const set = operations.find((one) => one.name === 'price.set');
+  if (!set) return null;
+  const { input } = await sampleOf(host, set, '');
+  const effectiveAt = new Date(5e12 + randomInt(1e12)).toISOString();
+  const asked = { actor: operator, workspace: undefined, input: { ...input, effectiveAt } };
+  return idIn((await runAny(host, set, asked)).output);
 }
 
 function idIn(thing: unknown): string | null {

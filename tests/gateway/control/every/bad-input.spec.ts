@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '#lib/control/declare';
@@ -24,6 +25,10 @@ beforeAll(async () => {
   stripe = await startPayments();
   const id = 'openai/gpt-4.1';
   await db.prisma.model.create({ data: { id, name: id, contextTokens: 1000, maxOutputTokens: 100 } });
+  await db.prisma.provider.create({ data: { id: 'one', name: 'One', families: {} } });
+  await db.prisma.offer.create({
+    data: { id: randomUUID(), modelId: id, providerId: 'one', upstreamModel: 'm', families: [] },
+  });
   slug = (await createWorkspace(db, { name: 'Bad input', credit: '10' })).slug;
   token = (await operate(db, createManagementKey, { name: 'ops', operator: true })).key;
 });

@@ -8,7 +8,7 @@ import { priceVersionRowOf } from '#lib/console/gateway/price-version';
 import { idOfParts } from '#lib/console/models/page';
 import { readForOperator } from '#lib/console/operator';
 import { listPrices } from '#lib/control/price/operations';
-import { previewPriceAction } from './actions';
+import { previewPriceAction, setPriceAction, withdrawPriceAction } from './actions';
 
 interface OperatorModelPageProps {
   params: Promise<{ slug: string[] }>;
@@ -22,7 +22,7 @@ export default async function OperatorModelPage({ params }: OperatorModelPagePro
   const model = idOfParts((await params).slug);
   const { data } = await readForOperator(listPrices, { model });
   const providers = [...new Set(data.map(({ provider }) => provider))];
-  const now = data.filter(({ until, withdrawn }) => until === null && !withdrawn);
+  const now = data.filter(({ state, withdrawn }) => state === 'in force' && !withdrawn);
   return (
     <>
       <header className="grid gap-1.5">
@@ -35,8 +35,9 @@ export default async function OperatorModelPage({ params }: OperatorModelPagePro
         </Link>
         <h1 className="font-mono font-semibold text-lg tracking-tight [overflow-wrap:anywhere]">{model}</h1>
         <p className="max-w-2xl text-muted leading-5">
-          A call keeps the price that it was admitted under. Prices change by catalogue files; here you see
-          what another one would have made of last week.
+          A call keeps the price that it was admitted under. Look what another one would have made of last
+          week, then set it, at once or for a day to come. A catalogue file that says otherwise takes the
+          place of what is set here once it is applied.
         </p>
       </header>
       {providers.map((provider) => (
@@ -44,16 +45,19 @@ export default async function OperatorModelPage({ params }: OperatorModelPagePro
           key={provider}
           provider={provider}
           versions={data.filter((one) => one.provider === provider).map(priceVersionRowOf)}
+          withdraw={withdrawPriceAction}
         />
       ))}
       {now.length > 0 ? (
         <PricePreview
           model={model}
-          offers={now.map(({ provider, bands }) => ({
+          offers={now.map(({ id, provider, bands }) => ({
             provider,
+            version: id,
             price: JSON.stringify(filePriceOf(bands), null, 2),
           }))}
           preview={previewPriceAction}
+          set={setPriceAction}
         />
       ) : null}
     </>
