@@ -16,7 +16,7 @@ import {
   verdictOfApi,
   verdictOfLine,
 } from '#tests/support/control/adapters';
-import { controlHost, createKey, createWorkspace, operate } from '#tests/support/control/operate';
+import { addMember, controlHost, createKey, createWorkspace, operate } from '#tests/support/control/operate';
 import { sampleOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
@@ -53,7 +53,12 @@ let suspended: Place;
 let operatorToken: string;
 let inferenceKey: string;
 let revokedToken: string;
+let leaversToken: string;
 let operatorUser: SessionUser;
+/** Was an owner once. */
+let removedUser: SessionUser;
+/** Of no workspace. */
+let strangeUser: SessionUser;
 
 const host = () => ({ ...controlHost(db), ...stripe });
 
@@ -112,6 +117,17 @@ beforeAll(async () => {
   const revoked = await operate(db, createManagementKey, { workspace: own.slug, name: 'was', role: 'owner' });
   await db.prisma.managementKey.update({ where: { id: revoked.id }, data: { revokedAt: new Date() } });
   revokedToken = revoked.key;
+  [removedUser, strangeUser] = [await user(), await user()];
+  const leavers = await operate(db, createManagementKey, {
+    workspace: own.slug,
+    name: 'left',
+    role: 'owner',
+  });
+  await db.prisma.managementKey.update({ where: { id: leavers.id }, data: { createdBy: removedUser.id } });
+  leaversToken = leavers.key;
+  await addMember(db, { workspace: own.slug, email: removedUser.email, role: 'owner' });
+  // As the roll-back of a copy would: the row is gone, and nothing else was done.
+  await db.prisma.member.deleteMany({ where: { userId: removedUser.id } });
   inferenceKey = (await createKey(db, { workspace: own.slug, name: 'web' })).key;
   operatorUser = await user(true);
   setConsoleHost({
@@ -150,6 +166,13 @@ function permitted(
 /** Those that want a word typed which no sample has: whoever may is asked for it, nobody else. */
 const guarded: readonly string[] = ['workspace.delete'];
 
+/** Who was asked for what, in this file. */
+let cells = 0;
+const counted = (verdict: Verdict) => {
+  cells += 1;
+  return verdict;
+};
+
 const trail = () => db.prisma.audit.count();
 
 describe.each(operations)('$name', (operation) => {
@@ -161,6 +184,7 @@ describe.each(operations)('$name', (operation) => {
   };
   /** What a mutation was allowed to do to the thing may have ended it: the next caller gets another one. */
   const used = (verdict: Verdict, slug: string) => {
+    counted(verdict);
     if (verdict === 'allowed' && operation.kind !== 'read') samples.delete(slug);
     return verdict;
   };
@@ -187,6 +211,7 @@ describe.each(operations)('$name', (operation) => {
     expect(await ask(null, own)).toBe('no credential');
     expect(await ask(inferenceKey, own)).toBe('bad credential');
     expect(await ask(revokedToken, own)).toBe('bad credential');
+    expect(await ask(leaversToken, own), 'made by who has left').toBe('bad credential');
     for (const role of named ? roles : []) {
       expect(await ask(other.tokens[role], own), `${role} of another`).toBe(promised(operation, null));
     }
@@ -218,7 +243,11 @@ describe.each(operations)('$name', (operation) => {
     for (const role of roles) {
       expect(await ask(other.users[role], own), `${role} of another`).toBe(promised(operation, null));
     }
-    expect(await ask(operatorUser, own)).toBe(promised(operation, 'operator'));
+    expect(await ask(removedUser, own), 'removed').toBe(promised(operation, null));
+    expect(await ask(strangeUser, own), 'of no workspace').toBe(promised(operation, null));
+    for (const where of operation.reach === 'gateway' ? [own] : [own, suspended]) {
+      expect(await ask(operatorUser, where), where.slug).toBe(promised(operation, 'operator'));
+    }
   });
 
   if (operation.line !== null) {
@@ -241,10 +270,14 @@ describe.each(operations)('$name', (operation) => {
     const api = apiOf(host());
     for (const address of operation.http) {
       const answer = await api(own.tokens.owner, operation, address, own.slug, theirs);
-      expect(verdictOfApi(answer)).toBe('not found');
+      expect(counted(verdictOfApi(answer))).toBe('not found');
     }
     session.user = own.users.owner;
-    expect(await verdictOfAction(operation, own.slug, theirs)).toBe('not found');
+    expect(counted(await verdictOfAction(operation, own.slug, theirs))).toBe('not found');
     expect(await trail()).toBe(before);
   });
+});
+
+it('has with the pages, which tests/console/roles asks, at least 5,000 cells', () => {
+  expect(cells).toBeGreaterThan(4_400);
 });
