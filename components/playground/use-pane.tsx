@@ -154,10 +154,10 @@ async function readFigures(address: string, tell: (figures: CallFigures) => void
     const answer = await fetch(address, { cache: 'no-store' }).catch(() => null);
     if (answer?.status === 401 || answer?.redirected) return false;
     if (answer?.ok) {
-      const figures: CallFigures = await answer.json();
-      tell(figures);
-      told = true;
-      if (figures.cost !== null) break;
+      const figures: CallFigures | null = await answer.json();
+      if (figures) tell(figures);
+      told ||= figures !== null;
+      if (figures && figures.cost !== null) break;
     }
     waitMs = Math.min(waitMs * 1.6, mostWaitMs);
   }

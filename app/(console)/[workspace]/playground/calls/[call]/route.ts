@@ -1,4 +1,5 @@
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
+import { findMember } from '#lib/console/member';
 import { callFiguresOf } from '#lib/console/playground/figures';
 import { showCall } from '#lib/control/call/operations';
 
@@ -6,9 +7,11 @@ interface CallRoute {
   params: Promise<{ workspace: string; call: string }>;
 }
 
-/** What the log says of a call of the playground; 404 until it is there. */
+/** What the log says of a call of the playground; null, to a member, until it is there. */
 export async function GET(_: Request, { params }: CallRoute): Promise<Response> {
   const { workspace, call } = await params;
   const told = await readForRoute(await findRouteActor(), showCall, workspace, { id: call });
-  return 'refused' in told ? told.refused : Response.json(callFiguresOf(told.value));
+  if ('value' in told) return Response.json(callFiguresOf(told.value));
+  const awaited = told.refused.status === 404 && (await findMember(workspace)) !== null;
+  return awaited ? Response.json(null) : told.refused;
 }
