@@ -61,7 +61,7 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
   return (
     <SearchBox
       className="col-span-2 min-w-40 flex-1 basis-48"
-      inputClassName="font-mono text-[0.8125rem] placeholder:font-sans"
+      inputClassName="font-mono text-[0.8125rem] placeholder:font-sans max-sm:pr-12"
       label={field.label}
       value={value}
       onSearch={onChange}
