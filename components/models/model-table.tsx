@@ -22,20 +22,21 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
     </SortHead>
   );
   return (
-    <Table label="Models">
+    // Columns of fixed width: rows that arrive later widen none.
+    <Table label="Models" className="min-w-[60rem] table-fixed">
       <thead>
         <tr>
-          <HeadCell className="w-8 pr-0">
+          <HeadCell className="w-9 pr-0">
             <span className="sr-only">Compare</span>
           </HeadCell>
           {head('name', 'Model')}
-          {head('context', 'Context', true, 'text-right')}
-          <HeadCell className="text-right">Max output</HeadCell>
-          {head('input', 'Input / 1M', false, 'text-right')}
-          {head('output', 'Output / 1M', false, 'text-right')}
-          <HeadCell>Reads → writes</HeadCell>
-          <HeadCell>Offered by</HeadCell>
-          {head('released', 'Released', true)}
+          {head('context', 'Context', true, 'w-19 text-right')}
+          <HeadCell className="w-24 text-right">Max output</HeadCell>
+          {head('input', 'Input / 1M', false, 'w-22 text-right')}
+          {head('output', 'Output / 1M', false, 'w-24 text-right')}
+          <HeadCell className="w-34">Reads → writes</HeadCell>
+          <HeadCell className="w-28">Offered by</HeadCell>
+          {head('released', 'Released', true, 'w-28')}
         </tr>
       </thead>
       <tbody>
@@ -44,7 +45,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
             <Cell className="pr-0">
               <CompareBox id={row.id} name={row.name} most={mostCompared} />
             </Cell>
-            <Cell className="min-w-60 max-w-80">
+            <Cell>
               <span className="flex flex-wrap items-center gap-x-2">
                 <Link
                   href={row.href}
@@ -64,10 +65,10 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
             <Figure>{row.maxOutput}</Figure>
             <Figure>{row.input}</Figure>
             <Figure>{row.output}</Figure>
-            <Cell className="min-w-32 text-muted text-xs leading-4">
+            <Cell className="text-muted text-xs leading-4">
               {row.reads} → {row.writes}
             </Cell>
-            <Cell className="min-w-24">
+            <Cell className="[overflow-wrap:anywhere]">
               <Providers names={row.providers} />
               {row.callable ? null : (
                 <span
