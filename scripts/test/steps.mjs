@@ -57,10 +57,16 @@ export async function runSpecs(node, projects, words = [], output = 'show') {
  * The console's tests in a real browser.
  * @param {string[]} words only files whose path contains one of them; none: all.
  * @param {'show' | 'atEnd'} output when the lines of the run are shown.
+ * @param {'embedded' | 'server'} database of the gateway.
  */
-export async function runBrowserTests(node, words = [], output = 'show') {
+export async function runBrowserTests(node, words = [], output = 'show', database = 'embedded') {
   return counted(async (report) => {
-    const env = { ...process.env, PLAYWRIGHT_JSON_OUTPUT_NAME: report, PLAYWRIGHT_JSON_OUTPUT_FILE: report };
+    const env = {
+      ...process.env,
+      CONSOLE_DATABASE: database,
+      PLAYWRIGHT_JSON_OUTPUT_NAME: report,
+      PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+    };
     const program = [tool('@playwright/test/cli.js'), 'test', '--reporter=list,json', ...words];
     const ok = await succeeds(node, program, env, output);
     const found = readReport(report);
@@ -72,6 +78,22 @@ export async function runBrowserTests(node, words = [], output = 'show') {
       files: (found?.suites ?? []).map((suite) => ({ path: `tests/console/${suite.file}`, ms: msOf(suite) })),
     });
   });
+}
+
+/** All of the console's tests on the embedded database, and the way from signing up to the books on a server's too. */
+export async function runBrowserTestsOnBoth(node, output) {
+  const counts = [
+    await runBrowserTests(node, [], output),
+    await runBrowserTests(node, ['console/account/account'], output, 'server'),
+  ];
+  const sum = (read) => counts.reduce((all, count) => all + read(count), 0);
+  return {
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    skipped: sum(({ skipped }) => skipped),
+    failures: counts.flatMap(({ failures }) => failures ?? []),
+    files: counts.flatMap(({ files }) => files ?? []),
+  };
 }
 
 /** ms that the tests of a suite of Playwright's took. */

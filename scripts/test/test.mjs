@@ -1,14 +1,24 @@
 // `npm test`: everything (contract: operations/test). `npm test -- <word>…`: parts by their name, or the spec files
-// whose path contains a word. `--database server` gives the browser's tests a PostgreSQL server instead of the embedded
-// database.
+// whose path contains a word. `--database server` gives the browser's tests a PostgreSQL server, `embedded` the embedded
+// database; without either they run on the embedded one, and the way from signing up to the books on both.
 // The last line is "N passed, N failed", and the skipped ones when there are any.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepare, root } from '../bootstrap.mjs';
 import { provideTools } from '../tools.mjs';
-import { checkDeadCode, checkStyle, checkTypes, runBrowserTests, runSpecs, sumUp } from './steps.mjs';
+import {
+  checkDeadCode,
+  checkStyle,
+  checkTypes,
+  runBrowserTests,
+  runBrowserTestsOnBoth,
+  runSpecs,
+  sumUp,
+} from './steps.mjs';
 
+/** @type {{ database?: 'embedded' | 'server' }} as it was asked for. */
+const given = {};
 /** Each part: what runs it, the folder of its spec files, and the part beside which it runs. */
 const parts = {
   types: { step: checkTypes },
@@ -23,7 +33,10 @@ const parts = {
     beside: 'gateway',
   },
   browser: {
-    step: runBrowserTests,
+    step: (node, words, output) =>
+      words.length === 0 && given.database === undefined
+        ? runBrowserTestsOnBoth(node, output)
+        : runBrowserTests(node, words, output, given.database),
     folder: 'tests/console/',
     // Pages are waited for while the specs of the gateway work.
     beside: 'gateway',
@@ -76,12 +89,12 @@ function giveUp(lines) {
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { database: { type: 'string', default: 'embedded' } },
+    options: { database: { type: 'string' } },
   });
-  if (!['embedded', 'server'].includes(values.database)) {
+  if (!['embedded', 'server', undefined].includes(values.database)) {
     throw new Error(`--database is embedded or server, not "${values.database}".`);
   }
-  process.env.CONSOLE_DATABASE = values.database;
+  given.database = values.database;
   const steps = wanted(positionals);
   const starts = steps.some(({ name }) => whole.includes(name));
   const missing = starts ? provideTools() : [];
