@@ -59,7 +59,7 @@ export async function runSpecs(node, projects, words = [], output = 'show') {
  * @param {'show' | 'atEnd'} output when the lines of the run are shown.
  * @param {'embedded' | 'server'} database of the gateway.
  */
-export async function runBrowserTests(node, words = [], output = 'show', database = 'embedded') {
+export async function runBrowserTests(node, words = [], output = 'show', database = 'server') {
   return counted(async (report) => {
     const env = {
       ...process.env,
@@ -80,11 +80,11 @@ export async function runBrowserTests(node, words = [], output = 'show', databas
   });
 }
 
-/** All of the console's tests on the embedded database, and the way from signing up to the books on a server's too. */
+/** All of the console's tests on a PostgreSQL server, and the way from signing up to the books on the embedded too. */
 export async function runBrowserTestsOnBoth(node, output) {
   const counts = [
     await runBrowserTests(node, [], output),
-    await runBrowserTests(node, ['console/account/account'], output, 'server'),
+    await runBrowserTests(node, ['console/account/account'], output, 'embedded'),
   ];
   const sum = (read) => counts.reduce((all, count) => all + read(count), 0);
   return {

@@ -1,6 +1,6 @@
 // `npm test`: everything (contract: operations/test). `npm test -- <word>…`: parts by their name, or the spec files
-// whose path contains a word. `--database server` gives the browser's tests a PostgreSQL server, `embedded` the embedded
-// database; without either they run on the embedded one, and the way from signing up to the books on both.
+// whose path contains a word. `--database embedded` gives the browser's tests the embedded database, `server` a PostgreSQL
+// server; without either they run on a server, and the way from signing up to the books on both.
 // The last line is "N passed, N failed", and the skipped ones when there are any.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

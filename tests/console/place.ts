@@ -24,11 +24,11 @@ export interface SignIn {
 }
 
 /**
- * The database that CONSOLE_DATABASE names: `embedded` (without other word), as a first `npm start` has it, or
- * `server`, a PostgreSQL server's with what that first start would have made, and open to sign-up as it is.
+ * The database that CONSOLE_DATABASE names: `embedded`, as a first `npm start` has it, or `server` (without other word),
+ * a PostgreSQL server's with what that first start would have made, and open to sign-up as it is.
  */
 export function makePlace(): Promise<Place> {
-  return process.env.CONSOLE_DATABASE === 'server' ? onServer() : onEmbedded();
+  return process.env.CONSOLE_DATABASE === 'embedded' ? onEmbedded() : onServer();
 }
 
 async function onEmbedded(): Promise<Place> {

@@ -12,7 +12,7 @@ export function started(name: 'URL' | 'EMAIL' | 'PASSWORD' | 'DATA_DIR' | 'DATAB
 
 /** Whether the database is a server's, where an address has to be verified before it gets credit. */
 export function onServer(): boolean {
-  return process.env.CONSOLE_DATABASE === 'server';
+  return process.env.CONSOLE_DATABASE !== 'embedded';
 }
 
 /** Fills in the sign-in form that the page shows; the owner of the workspace "demo" without other word. */
