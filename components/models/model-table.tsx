@@ -31,12 +31,12 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
           </HeadCell>
           {head('name', 'Model')}
           {head('context', 'Context', true, 'w-19 text-right')}
-          <HeadCell className="w-24 text-right">Max output</HeadCell>
+          <HeadCell className="w-22 text-right">Max output</HeadCell>
           {head('input', 'Input / 1M', false, 'w-22 text-right')}
           {head('output', 'Output / 1M', false, 'w-24 text-right')}
           <HeadCell className="w-34">Reads → writes</HeadCell>
-          <HeadCell className="w-28">Offered by</HeadCell>
-          {head('released', 'Released', true, 'w-28')}
+          <HeadCell className="w-25">Offered by</HeadCell>
+          {head('released', 'Released', true, 'w-27')}
         </tr>
       </thead>
       <tbody>
