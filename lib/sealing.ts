@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
 /** What seals secrets for storage: 32 bytes; or several such keys, of which the first seals and each opens. */
 export type SealingKey = Uint8Array | readonly Uint8Array[];
@@ -27,6 +27,22 @@ export function sealingKeysOf(env: {
   readonly oldEncryptionKeys: readonly string[];
 }): readonly Uint8Array[] {
   return [env.encryptionKey, ...env.oldEncryptionKeys].map(readSealingKey);
+}
+
+/**
+ * Names each of the keys, so that processes can tell whether they have the same ones; nothing of a key can be learned
+ * from it. @returns 16 hex digits each.
+ */
+export function keyPrints(key: SealingKey): string[] {
+  return keysOf(key).map((one) =>
+    createHmac('sha256', one).update('print of an encryption key').digest('hex').slice(0, 16),
+  );
+}
+
+/** The same keys with another one first, which then seals. @param at its place. */
+export function sealingWith(key: SealingKey, at: number): SealingKey {
+  const keys = keysOf(key);
+  return [...keys.slice(at, at + 1), ...keys.slice(0, at), ...keys.slice(at + 1)];
 }
 
 /**

@@ -12,13 +12,24 @@ const TRIES = 3;
 /** As long as a transaction for money may take: the heartbeat must come round in time. */
 const QUERY_MS = 4_000;
 
+/** What others learn of a process. */
+export interface ProcessFacts {
+  /** Of the program. */
+  readonly version?: string;
+  /** Of the encryption keys that it opens secrets with (contract: operations/secret-rotation). */
+  readonly keyPrints?: readonly string[];
+}
+
 /**
  * Leases and holds in PostgreSQL (contract: money/leases). All times of owners are the database's own, so
  * that no process's clock closes another's leases.
  * @param ownerId UUID of this process.
- * @param version of the program, for operators.
  */
-export function createMoneyStore(db: Db, ownerId: string, version: string | null = null): MoneyStore {
+export function createMoneyStore(
+  db: Db,
+  ownerId: string,
+  { version, keyPrints }: ProcessFacts = {},
+): MoneyStore {
   let epoch = 0;
   const query = queryWithin(db.pool, QUERY_MS);
 
@@ -27,11 +38,13 @@ export function createMoneyStore(db: Db, ownerId: string, version: string | null
       const result = await query<{ epoch: number }>(
         `WITH leases AS (DELETE FROM lease WHERE owner_id = $1),
            holds AS (DELETE FROM hold WHERE owner_id = $1 AND $4::boolean)
-         INSERT INTO owner (id, machine, pid, expires_at, version) VALUES ($1, $2, $3, now() + ${OWNER_LIFE}, $5)
+         INSERT INTO owner (id, machine, pid, expires_at, version, key_prints)
+         VALUES ($1, $2, $3, now() + ${OWNER_LIFE}, $5, $6::text[])
          ON CONFLICT (id) DO UPDATE SET epoch = owner.epoch + 1, machine = excluded.machine,
-           pid = excluded.pid, started_at = now(), expires_at = excluded.expires_at, version = excluded.version
+           pid = excluded.pid, started_at = now(), expires_at = excluded.expires_at, version = excluded.version,
+           key_prints = excluded.key_prints
          RETURNING epoch`,
-        [ownerId, hostname(), process.pid, fresh, version],
+        [ownerId, hostname(), process.pid, fresh, version ?? null, keyPrints ?? null],
       );
       epoch = result.rows[0]?.epoch ?? 0;
     },

@@ -7,6 +7,7 @@ import { optional } from '#lib/control/field/field';
 import { files, toggle, wordList } from '#lib/control/field/kinds';
 import { badInput } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
+import { commonKey } from '#lib/control/secret/common-key';
 import { FileRefused } from '#lib/schemas/document';
 
 const applied = z.object({
@@ -92,7 +93,8 @@ async function write(
   how: Pick<ApplyOptions, 'prune' | 'select'>,
 ): Promise<Done<z.output<typeof applied>>> {
   try {
-    const options = { sealingKey, newId: newRowId, ...how };
+    const common = sealingKey && (await commonKey(store, sealingKey));
+    const options = { sealingKey: common, newId: newRowId, ...how };
     const { changes, leftOut, trail } = await applyWithin(store.prisma, checkCatalogue(texts), options);
     return {
       result: { changes: [...changes], leftOut: [...leftOut] },

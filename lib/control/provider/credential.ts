@@ -4,6 +4,7 @@ import { type Context, change } from '#lib/control/declare';
 import { type Field, type FieldFacts, optional } from '#lib/control/field/field';
 import { pattern, toggle, words } from '#lib/control/field/kinds';
 import { badInput, ControlRefused, notFound, quoted } from '#lib/control/refusal';
+import { commonKey } from '#lib/control/secret/common-key';
 import { storedCredentialShape } from '#lib/schemas/catalogue';
 import { credentialContext, open, type SealingKey, seal } from '#lib/sealing';
 
@@ -53,7 +54,7 @@ export const setCredential = change({
     const { store } = context;
     const was = await lockCredential(context, provider);
     const wanted =
-      value === undefined ? (env === undefined ? null : { env }) : sealedFor(context, provider, value);
+      value === undefined ? (env === undefined ? null : { env }) : await sealedFor(context, provider, value);
     const same = value !== undefined && opened(was, context.sealingKey, provider) === value;
     if (!same) {
       const data = { credential: wanted ?? Prisma.DbNull };
@@ -98,8 +99,9 @@ export function noProvider(id: string): ControlRefused {
   return notFound(`there is no provider ${quoted(id)}; "gateway provider list" has them`, 'provider');
 }
 
-function sealedFor({ sealingKey }: Context<'gateway'>, id: string, value: string): { sealed: string } {
-  if (sealingKey !== null) return { sealed: seal(value, sealingKey, credentialContext(id)) };
+async function sealedFor({ store, sealingKey }: Context<'gateway'>, id: string, value: string) {
+  if (sealingKey !== null)
+    return { sealed: seal(value, await commonKey(store, sealingKey), credentialContext(id)) };
   throw new ControlRefused('conflict', 'this process has no ENCRYPTION_KEY to seal it with; set it');
 }
 

@@ -3,6 +3,7 @@ import { change, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { count } from '#lib/control/field/kinds';
 import { ControlRefused } from '#lib/control/refusal';
+import { refuseWhileUnknown } from '#lib/control/secret/common-key';
 import { storedSecrets } from '#lib/control/secret/sealed';
 import type { Store } from '#lib/control/store';
 import { type SealingKey, seal } from '#lib/sealing';
@@ -69,6 +70,7 @@ export const rotateSecrets = change({
     ].join('\n'),
   run: async ({ store, sealingKey }, { limit = mostAtOnce }) => {
     const key = sealed(sealingKey);
+    await refuseWhileUnknown(store, key);
     const before = await countSecrets(store, key);
     let rotated = 0;
     for await (const { column, id, sealed: old, plain, current } of storedSecrets(store, key)) {

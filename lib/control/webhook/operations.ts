@@ -7,6 +7,7 @@ import { limitOf, pageOf, paging } from '#lib/control/field/paging';
 import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { inScope } from '#lib/control/scope';
+import { commonKey } from '#lib/control/secret/common-key';
 import { seal } from '#lib/sealing';
 
 const webhooks = '/workspaces/{workspace}/webhooks';
@@ -68,7 +69,7 @@ export const createWebhook = create({
       throw conflict(`a workspace has at most ${mostWebhooks} webhooks; delete one first`);
     const id = newRowId();
     const key = makeWebhookSecret();
-    const secret = seal(key, sealingKey, webhookContext(id));
+    const secret = seal(key, await commonKey(store, sealingKey), webhookContext(id));
     await store.prisma.webhook.create({ data: { id, workspaceId, url: input.url, secret } });
     const after = { url: input.url, enabled: true };
     return { result: { id, key }, subject: id, workspaceId, before: null, after, changes: [] };

@@ -5,6 +5,7 @@ import type { Books, BooksParts } from '#lib/process/books/books';
 import { settleLeftovers } from '#lib/process/books/leftovers';
 import { ownVersion } from '#lib/process/books/own-version';
 import { openTelemetry } from '#lib/process/telemetry';
+import { keyPrints, sealingKeysOf } from '#lib/sealing';
 import { startDrain } from '#lib/settlement/drain';
 import { openJournal } from '#lib/settlement/journal';
 import { endOwn } from '#lib/settlement/once/positions';
@@ -52,7 +53,10 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
   const coordinator = createCoordinator({
     clock,
     shared: parts.shared,
-    money: createMoneyStore(db, ownerId, ownVersion()),
+    money: createMoneyStore(db, ownerId, {
+      version: ownVersion(),
+      keyPrints: keyPrints(sealingKeysOf(env)),
+    }),
     flushSettlement: () => drain.drainNow(),
     report: (error) => report(error, null),
   });
