@@ -69,3 +69,40 @@ it('a workspace that is deleted under load keeps its running jobs, lets its stre
   );
   expect(rows).toEqual([{ jobs: 1, cost: '400000000' }]);
 });
+
+it('a job that is created while its workspace is deleted is refused, keeps it, or is charged once, in eight rounds', async () => {
+  const rounds = Array.from({ length: 8 }, async (_, round) => {
+    const { slug, id } = await stack.workspace();
+    const { key } = await stack.key(slug);
+    // Some of the creations reach the gateway before the deletion, some beside it.
+    const create = fetch(`${stack.url}/v1/videos`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sandbox/film', prompt: '[[film?job_ms=1]]', seconds: '4' }),
+    });
+    if (round % 2 === 0) await (await create).text();
+    const [created, removed] = await Promise.allSettled([
+      create,
+      operate(stack.db, deleteWorkspace, { workspace: slug, confirm: slug }),
+    ]);
+    if (created.status === 'rejected') throw created.reason;
+    return { id, created: created.value.status, removed: removed.status === 'fulfilled' };
+  });
+  const ended = await Promise.all(rounds);
+  for (const { created } of ended) expect([200, 401, 403]).toContain(created);
+  const charged = ended.filter(({ created }) => created === 200).map(({ id }) => id);
+  const jobs = async () => {
+    await stack.db.pool.query(
+      'UPDATE job SET next_poll_at = now() WHERE workspace_id = ANY ($1::uuid[]) AND settled_at IS NULL',
+      [charged],
+    );
+    const { rows } = await stack.db.pool.query<{ id: string; cost: string }>(
+      `SELECT workspace_id AS id, sum(cost_nano)::text AS cost FROM job
+       WHERE workspace_id = ANY ($1::uuid[]) AND settled_at IS NOT NULL GROUP BY 1`,
+      [ended.map(({ id }) => id)],
+    );
+    return rows;
+  };
+  await eventually(async () => (await jobs()).length, charged.length);
+  expect(await jobs()).toEqual(expect.arrayContaining(charged.map((id) => ({ id, cost: '400000000' }))));
+});

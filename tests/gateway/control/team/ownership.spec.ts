@@ -19,6 +19,7 @@ import {
   createUser,
   createWorkspace,
   operate,
+  removeMember,
   setMember,
 } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
@@ -63,10 +64,26 @@ describe('owners (contract: control-plane/members)', () => {
   });
 
   it('leave another one behind, also when all of them leave at once', async () => {
-    const { id, slug, owner, other } = await newWorkspace();
-    const left = await Promise.allSettled([leave(slug, owner.id), leave(slug, other.id)]);
-    expect(left.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(await ownersOf(id)).toBe(1);
+    for (let round = 0; round < 10; round += 1) {
+      const { id, slug, owner, other } = await newWorkspace();
+      const left = await Promise.allSettled([leave(slug, owner.id), leave(slug, other.id)]);
+      expect(left.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect(await ownersOf(id)).toBe(1);
+    }
+  });
+
+  it('stay one at least when one hands over, demotes, removes and leaves at once, in ten rounds', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id, slug, owner, other } = await newWorkspace();
+      const ended = await Promise.allSettled([
+        transfer(slug, owner.id, other.id),
+        setMember(db, { workspace: slug, member: owner.id, role: 'viewer' }, other.id),
+        removeMember(db, { workspace: slug, member: other.id }, owner.id),
+        leave(slug, other.id),
+      ]);
+      expect(ended.map(({ status }) => status)).toContain('fulfilled');
+      expect(await ownersOf(id)).toBeGreaterThanOrEqual(1);
+    }
   });
 
   it('hand a workspace over in one step and are admins afterwards, without the keys of owners', async () => {
@@ -159,6 +176,27 @@ describe('a deleted workspace (contract: control-plane/deleted-workspace)', () =
       _sum: { amountNano: true },
     });
     expect(_sum.amountNano).toBe(7_000_000_000n);
+  });
+
+  it('keeps no key, member or webhook that comes while it is deleted, in ten rounds', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id, slug, owner, other } = await newWorkspace('admin');
+      const made = { workspace: slug, name: 'late', role: 'viewer' };
+      const late = await newUser();
+      const [removed] = await Promise.allSettled([
+        remove(slug, owner.id),
+        createKeyAs(db, other.id, { workspace: slug, name: 'late' }),
+        operate(db, createManagementKey, made, 'pepper', as(other.id)),
+        addMember(db, { workspace: slug, email: late.email, role: 'viewer' }, other.id),
+      ]);
+      expect(removed.status).toBe('fulfilled');
+      const of = { workspaceId: id };
+      expect({
+        keys: await db.prisma.apiKey.count({ where: { ...of, status: { not: 'revoked' } } }),
+        management: await db.prisma.managementKey.count({ where: { ...of, revokedAt: null } }),
+        members: await db.prisma.member.count({ where: of }),
+      }).toEqual({ keys: 0, management: 0, members: 0 });
+    }
   });
 
   it('has no running job left, and is deleted once', async () => {
