@@ -3,7 +3,7 @@ import { expect } from '@playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 
-test('an operator gives and removes a credential, tests a provider, tries a price and applies a file, by keyboard', async ({
+test('an operator gives and removes a credential, tests a provider, tries and sets prices, by keyboard', async ({
   page,
   home,
   db,
@@ -56,6 +56,27 @@ models:
   await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');
   await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');
   await expect(row).toContainText('Missing');
+
+  await page.goto(`/operator/models/${own}/m`);
+  const history = page.getByRole('region', { name: `Prices at ${own}`, exact: true });
+  for (const [input, from, state] of [
+    ['3', '', 'In force'],
+    ['5', '2199-01-31T00:00', 'To come'],
+  ] as const) {
+    await expect(async () => {
+      await page.getByLabel(`Price at ${own}`).fill(JSON.stringify({ input }));
+      await page.getByRole('button', { name: 'Preview' }).press('Enter');
+      await expect(page.getByLabel('In force from')).toBeVisible({ timeout: 10_000 });
+    }).toPass();
+    await page.getByLabel('In force from').fill(from);
+    await page.getByRole('button', { name: 'Set this price' }).press('Enter');
+    await dialog.getByRole('button', { name: 'Set price' }).press('Enter');
+    await expect(history.getByRole('row').filter({ hasText: `${input} in` })).toContainText(state);
+  }
+  await history.getByRole('button', { name: 'Withdraw' }).press('Enter');
+  await history.getByRole('button', { name: 'Withdraw' }).press('Enter');
+  await expect(history).not.toContainText('To come');
+  await expect(history.getByRole('row').filter({ hasText: '3 in' })).toContainText('In force');
 
   await page.goto('/operator/models/sandbox/priced-cache');
   await expect(page.getByRole('region', { name: 'Prices at sandbox' })).toContainText('In force');

@@ -6,7 +6,7 @@ import type { Db } from '#lib/data/db';
 import { addPerson, type Home, makeHome, makeKey, sessionCookie, sessionOf, test } from '#tests/console/home';
 import { type Admits, admitted, leading, routesOfSource } from '#tests/console/roles/routes';
 import { callGateway, inDatabase, started } from '#tests/console/visit';
-import { operate } from '#tests/support/control/operate';
+import { addMember, operate, removeMember } from '#tests/support/control/operate';
 
 type Verdict = 'shown' | 'sign in' | 'led on' | 'not found';
 
@@ -33,7 +33,7 @@ async function verdictOf(answer: APIResponse): Promise<Verdict> {
   return 'shown';
 }
 
-function promised(address: string, admits: Admits, { user, role }: Actor): Verdict {
+function promised(address: string, admits: Admits, { name, user, role }: Actor): Verdict {
   // A request with an API key is a program's, which has no pages (contract: request/json-for-programs), but the list of
   // models without its version (contract: request/addresses).
   if (user === 'program') return address.startsWith('/models') ? 'shown' : 'not found';
@@ -42,7 +42,7 @@ function promised(address: string, admits: Admits, { user, role }: Actor): Verdi
   if (admits === 'not signed in') return user === 'nobody' ? 'shown' : 'led on';
   if (user === 'nobody') return 'sign in';
   // To the first workspace, where there is one.
-  if (address === '/') return user === 'operator' ? 'shown' : 'led on';
+  if (address === '/') return user === 'operator' || name === 'removed member' ? 'shown' : 'led on';
   if (admits === 'signed in' || user === 'operator') return admitted;
   if (admits === 'operator') return 'not found';
   return role !== null && may(role, admits) ? 'shown' : 'not found';
@@ -94,6 +94,11 @@ test('every page and route admits by role, and is not there for everybody else',
     const person = role === 'owner' ? own.owner : await addPerson(db, own.slug, role);
     actors.push({ name: role, headers: await cookie(person), role, user: 'user' });
   }
+  const removed = { id: randomUUID(), email: `removed@${own.slug}.example` };
+  await db.prisma.user.create({ data: removed });
+  await addMember(db, { workspace: own.slug, email: removed.email, role: 'admin' });
+  await removeMember(db, { workspace: own.slug, member: removed.email });
+  actors.push({ name: 'removed member', headers: await cookie(removed), role: null, user: 'user' });
   const owner: Actor = {
     ...{ name: 'owner of a suspended workspace', role: 'owner', user: 'user' },
     headers: await cookie(suspended.owner),
@@ -130,5 +135,5 @@ test('every page and route admits by role, and is not there for everybody else',
     );
   }
   expect(wrong).toEqual([]);
-  expect(cells).toBe(Object.keys(admitted).length * 11);
+  expect(cells).toBe(Object.keys(admitted).length * 12);
 });
