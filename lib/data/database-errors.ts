@@ -26,3 +26,8 @@ export function awayOr(error: unknown, url: string): unknown {
 export function isRefusedData(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && /^(2[23]|54)[0-9A-Z]{3}$/.test(String(error.code));
 }
+
+/** Whether a statement gave up because of what others do: a lock (55P03), its time (57014), a deadlock (40P01). */
+export function isWaitOver(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && /^(55P03|57014|40P01)$/.test(String(error.code));
+}

@@ -9,12 +9,26 @@ export interface Db {
   close(): Promise<void>;
 }
 
+export interface DbOptions {
+  /** Connections at most; 10 unless given. */
+  readonly max?: number;
+  /** How long a transaction may wait for its next statement before the server ends it, ms; 20 s unless given. */
+  readonly idleInTransactionMs?: number;
+  readonly onError?: (error: Error) => void;
+}
+
+/**
+ * The locks of a process that was stopped, or whose connection a router forgot, would otherwise stay for as long as
+ * TCP believes in it: hours (contract: durability/abandoned-transactions).
+ */
+export const idleInTransactionMs = 20_000;
+
 /**
  * Opens the database; connects lazily.
  * @param url PostgreSQL address; the embedded database has one too (a Unix socket).
- * @param options `max` connections, default 10.
  */
-export function openDb(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Db {
+export function openDb(url: string, options: DbOptions = {}): Db {
+  const idleMs = options.idleInTransactionMs ?? idleInTransactionMs;
   const pool = new Pool({
     connectionString: url,
     max: options.max ?? 10,
@@ -23,6 +37,10 @@ export function openDb(url: string, options: { max?: number; onError?: (error: E
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: 'model-gateway',
+    // Not as a parameter of the connection: poolers refuse those that they do not know.
+    onConnect: async (client) => {
+      await client.query(`SET idle_in_transaction_session_timeout = ${idleMs}`);
+    },
   });
   pool.on('error', (error) => options.onError?.(error));
   // The pool listens to idle connections alone: one that broke inside a transaction would end the process.

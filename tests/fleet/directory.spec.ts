@@ -47,3 +47,22 @@ it('a server that was killed does not keep its DATA_DIR', async () => {
   expect(stack.gateway().pid).not.toBe(before);
   expect(faultsIn(stack.log())).toEqual([]);
 });
+
+it('a start waits for locks that a dead process left, and then settles its calls (contract: durability/recovery)', async () => {
+  const { slug } = await stack.workspace();
+  const { key } = await stack.key(slug);
+  const client = new Client(stack.url);
+  const holder = await stack.db.pool.connect();
+  await holder.query('BEGIN; LOCK TABLE journal_position IN EXCLUSIVE MODE');
+  const told = await client.call(key);
+  expect(told.status).toBe(200);
+  await stack.kill('SIGKILL');
+  const started = stack.start();
+  await expect.poll(() => stack.log()).toContain('what a dead process left is locked: trying again');
+  await holder.query('ROLLBACK');
+  holder.release();
+  await started;
+  client.close();
+  expect((await readBooked(stack)).get(told.mark)).toHaveLength(1);
+  await expectBalancedBooks(stack);
+});

@@ -29,6 +29,7 @@ export function enter(ask: PermitRequest, clock: string): string {
   const workspace = uuid(ask.workspaceId);
   const ids = ask.subjects.map(({ id }) => uuid(id)).join(', ');
   return `BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '2s';
+    SET LOCAL idle_in_transaction_session_timeout = '5s';
     SELECT pg_advisory_xact_lock(hashtextextended(${text(ask.workspaceId)}, 60));
     SELECT set_config('gateway.now', (${clock})::float8::text, true) AS now;
     INSERT INTO limit_turn (workspace_id, process, turn, answer, at_ms) VALUES (${workspace}, '', 0, ${now}::text, ${now})

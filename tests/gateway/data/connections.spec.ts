@@ -60,3 +60,22 @@ it('connections that fell silent keep neither the heartbeat nor the jobs of a pr
     await database.drop();
   }
 });
+
+it('the locks of a transaction whose client fell silent are free soon (contract: durability/abandoned-transactions)', async () => {
+  const { database, proxy, url } = await behindProxy();
+  const silent = openDb(url, { idleInTransactionMs: 200 });
+  const other = openDb(database.url);
+  const lock = 'SELECT pg_advisory_xact_lock(1)';
+  try {
+    const client = await silent.pool.connect();
+    await client.query(`BEGIN; ${lock}`);
+    proxy.strand();
+    await other.pool.query(lock);
+    client.release(true);
+  } finally {
+    await silent.close();
+    await other.close();
+    await proxy.close();
+    await database.drop();
+  }
+});
