@@ -10,7 +10,7 @@ export interface KeyRow {
   readonly state: KeyState;
   /** Its quota flag is set, whatever else its state is. */
   readonly exhausted: boolean;
-  /** What it may call: "All models", or the names. */
+  /** Slugs that it may call; null: all models. */
   readonly models: readonly string[] | null;
   /** Limits in words: "60 RPM", "4,000 output tokens". */
   readonly limits: readonly string[];
@@ -20,6 +20,7 @@ export interface KeyRow {
   readonly cap: { readonly used: number; readonly text: string } | null;
   readonly lastUsed: { readonly text: string; readonly exact: string } | null;
   readonly created: { readonly text: string; readonly exact: string };
+  /** In words: "until 31 Jan 2027"; null: never, or over. */
   readonly expires: string | null;
   /** The secret before the last rotation, while it still works. */
   readonly earlier: { readonly masked: string; readonly until: string } | null;

@@ -19,7 +19,7 @@ export interface ClaimRequest {
   readonly durable?: boolean;
   /** The call has a place (`Coordinator.place`), which the claim takes over: of the limits only TPM is checked. */
   readonly placed?: boolean;
-  /** What limits that other processes share said to it; the coordinator's own. */
+  /** What the limits shared with other processes answered; set by the coordinator alone. */
   readonly pass?: Pass;
   /** What recovery needs of the call where no journal has it, to be written with its hold; absent: nothing is to pay. */
   readonly open?: () => Uint8Array;

@@ -3,8 +3,9 @@ import type { Ask } from '#lib/families/family';
 import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 
 /**
- * Steps 5 (what a snapshot still may not use), 6 and 7 of admission (contract: authentication/states): the state of
- * the key. Steps 11 and 12, funds and caps, are decided in `funds/apportion.ts`.
+ * The end of step 5 (a secret that was revoked or replaced) and steps 6 and 7 of admission: the state of the key
+ * (contract: authentication/states) and its quota flag, a 402. Steps 11 and 12, funds and caps, the other 402s, are
+ * decided in `funds/apportion.ts`.
  * @param nowMs ms since the epoch.
  */
 export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {

@@ -21,7 +21,7 @@ export interface Estimate {
 interface HoldTerms {
   /** The key's maximum of output tokens; null: none. */
   readonly keyMaximum: number | null;
-  /** Text counts one token a byte, a silent request its model's maximum. */
+  /** Text counts one token a byte, a request without a budget its model's maximum (contract: money/strict). */
   readonly strict: boolean;
   /** Metered total of the call that `previous_response_id` names. */
   readonly previousTokens: number;
@@ -96,7 +96,7 @@ class Dearest {
     this.#writesCache = writesCache;
   }
 
-  /** All that may come to apply of one price: base, context tiers in reach, the service tier that is asked for. */
+  /** Every set of rates of a price that may apply: base, context tiers in reach, the service tier asked for. */
   add(price: Price, model: ModelFacts): void {
     this.#rates(price.base, price.base, model);
     for (const tier of price.tiers) {

@@ -4,7 +4,7 @@ import type { HeldLease, LeaseRef, MoneyStore } from '#lib/admission/money-store
 import type { Db } from '#lib/data/db';
 import { queryWithin } from '#lib/data/query-within';
 
-/** An owner that has not been heard of for this long may be closed by others. */
+/** An owner that has not been heard from for this long may be closed by others. */
 const OWNER_LIFE = `interval '45 seconds'`;
 /** Deadlock, serialization failure: nothing happened, try again. */
 const RETRYABLE = new Set(['40P01', '40001']);
@@ -98,7 +98,7 @@ export function createMoneyStore(
     },
 
     async giveBack(leases) {
-      // One row a statement: it can wait for the drain, and never in a circle with it.
+      // One row per statement: it may wait for the drain's locks, but the two cannot deadlock.
       for (const lease of leases) {
         const of = 'WHERE owner_id = $1 AND kind = $2 AND subject_id = $3';
         const values = [ownerId, lease.kind, lease.subjectId];

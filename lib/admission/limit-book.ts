@@ -6,7 +6,7 @@ import type { StoredLimits } from '#lib/snapshot/snapshot';
 
 type Need = ClaimRequest['need'];
 
-/** A call of the last minute, to rebuild the windows at start. Monotonic ms. */
+/** A call of the last minute that an earlier process admitted, to rebuild the windows at start. Monotonic ms. */
 interface Seed {
   readonly atMs: number;
   readonly tokens: number;
@@ -153,7 +153,7 @@ export class LimitBook {
   readonly #counters = new Map<string, Counters>();
   readonly #seeds = new Map<string, Seed[]>();
 
-  /** The counters of a key or workspace with its limits of now. */
+  /** The counters of a key or workspace with its current limits. */
   of(id: string, limits: StoredLimits): Counters {
     let counters = this.#counters.get(id);
     if (!counters) {
@@ -185,6 +185,7 @@ export class LimitBook {
     }
   }
 
+  /** Books the seeds of a key or workspace, once its limits are known. */
   #sow(id: string, counters: Counters): void {
     const list = this.#seeds.get(id);
     if (!list) return;

@@ -1,4 +1,4 @@
-/** Where money is granted: PostgreSQL behind `admission/lease`. Times are ms since the epoch. */
+/** Where money is granted: PostgreSQL (`createMoneyStore` in `lease.ts`). Times are ms since the epoch. */
 export interface MoneyStore {
   /**
    * Enters this process as an owner with a new epoch; what an earlier epoch leased is void and returned.
@@ -55,7 +55,7 @@ export interface LeaseState {
   readonly reclaim: boolean;
 }
 
-/** One call's wish for money. */
+/** The money that one call asks for. */
 export interface Want {
   readonly callId: string;
   readonly keyId: string;
@@ -101,6 +101,7 @@ export interface Shortage {
   readonly freesAtMs: number | null;
 }
 
+/** What became of a want: booked in a lease, written as a hold row, or refused for lack of money. */
 export type Verdict =
   | { readonly kind: 'lease' }
   | { readonly kind: 'row' }

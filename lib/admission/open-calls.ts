@@ -4,7 +4,7 @@ import type { Booked, Counters } from '#lib/admission/limit-book';
 import { CallTable } from '#lib/call-table';
 import type { Pass, SharedLimits } from '#lib/limits/shared-limits';
 
-/** Everything that an admitted call stands in, so that its end undoes exactly that. */
+/** Every counter and lease that an admitted call is booked in, so that its end undoes exactly that. */
 export interface OpenCall {
   readonly claim: Claim;
   readonly need: ClaimRequest['need'];
@@ -12,7 +12,7 @@ export interface OpenCall {
   readonly workspace: Counters;
   readonly keyBooked: Booked;
   readonly workspaceBooked: Booked;
-  /** Leases that its hold stands in; null for the other ways of funding. */
+  /** Leases that its hold is booked in; null for the other ways of funding. */
   readonly lease: Lease | null;
   readonly keyLease: Lease | null;
   /** Where it stands in shared limits: by its claim, and by its place. */

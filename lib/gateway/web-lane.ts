@@ -35,7 +35,7 @@ export async function webLane(request: Request): Promise<Response> {
   });
 }
 
-/** Of a host that has none yet. One that cannot be made refuses each call with an id, and is tried again with the next. */
+/** The runtime of a host that has none yet. While it cannot be made, each call is refused with an id and tries anew. */
 async function startRuntime(): Promise<Runtime> {
   try {
     return (await findRuntime()) ?? unconfiguredRuntime();

@@ -1,8 +1,8 @@
 import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/limits/permit-request';
 
 /**
- * Carries a permit request out, and waits so long for its answer.
- * @param later runs work after so many ms; gives what cancels it.
+ * Has the store carry out a permit request, and waits at most `patienceMs` for its answer.
+ * @param later runs `work` after `ms`, and returns what cancels it.
  * @throws when the store fails, or has not answered by then; whether it was carried out is then unknown.
  */
 export function answerWithin(

@@ -35,17 +35,17 @@ const NEWS_MS = 1_000;
 const MOST_LOSSES = 2;
 /** Slots are confirmed well before the store gives them up, ms. */
 const CONFIRM_MS = slotLifeMs / 4;
-/** When a call is tried again that only slots of other processes stand in the way of: one may be on its way back; ms. */
+/** Pause before a call that only slots of other processes stop is tried again: one may be on its way back; ms. */
 const RETRY_MS = 25;
 const MOST_RETRIES = 50;
-/** Asking in advance waits so long after the last permit request, ms. */
+/** Least pause between the last permit request and one in advance, ms. */
 const ADVANCE_MS = 100;
 /**
- * What nobody asked for so long has left every window, and the store may have dropped it. A call that has its permits
- * and waits for a permit request or its funds has decided long before.
+ * A key or workspace that no call has used for this long is forgotten, ms: it has left every window, and the store may
+ * have dropped it. No call waits so long for permits or for its funds.
  */
 const FORGET_MS = 60_000;
-/** A store that is tried after it failed may take so long, ms: no call waits for it. */
+/** How long the first permit request after a failure may take, ms; no call waits for it. */
 const PROBE_MS = 1_000;
 
 /** All that this process asks the store about one workspace and its keys: one request at a time. Monotonic ms. */
@@ -73,7 +73,7 @@ export class LimitQueue {
     this.#parts = parts;
   }
 
-  /** The permits of the workspace or of one of its keys, with its limits of now. */
+  /** The permits of the workspace or of one of its keys, with its current limits. */
   permitsOf(id: string, limits: StoredLimits, nowMono: number): Permits {
     let permits = this.#permits.get(id);
     if (!permits) {

@@ -100,5 +100,5 @@ export interface LimitStore {
 
 /** How long permits may be used, counted from sending the request for them, ms (contract: limits/permits). */
 export const permitMs = 1_000;
-/** Slots of a process that is not heard of for this long are free; ms (contract: limits/concurrency). */
+/** Slots of a process that has not been heard from for this long are free; ms (contract: limits/concurrency). */
 export const slotLifeMs = 20_000;

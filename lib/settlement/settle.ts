@@ -14,7 +14,7 @@ import { addQuarters, quarterRow } from '#lib/settlement/usage/statement';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
 const limits = { lockMs: 5_000, statementMs: 20_000, wholeMs: 20_000 };
-/** From so many on a savepoint costs less than it saves. */
+/** From this number of calls on, a savepoint costs less than it saves. */
 const manyCalls = 50;
 
 /** How entries are posted. */
@@ -27,7 +27,7 @@ export interface Posting {
   passes(): boolean;
   /**
    * Without a journal: a call with a hold ends by whoever deletes its `open_call`. `expired`: only where its process has
-   * not been heard of for so long that it counts as dead.
+   * not been heard from for so long that it counts as dead.
    */
   readonly tokens?: 'own' | 'expired';
 }

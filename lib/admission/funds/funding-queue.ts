@@ -7,7 +7,7 @@ import type { LeaseRef, Verdict } from '#lib/admission/money-store';
 import { refusal } from '#lib/errors';
 
 export interface FundingQueueParts extends LineParts {
-  /** Brings this process's closed calls to the ledger; resolves when those of now are posted. */
+  /** Brings this process's closed calls to the ledger; resolves once all that are closed now are posted. */
   flushSettlement(): Promise<void>;
   /** Whether closed calls of the workspace wait to be posted. */
   owes(workspaceId: string): boolean;
@@ -81,7 +81,10 @@ export class FundingQueue {
     this.#serving = false;
   }
 
-  /** A 402 is never answered before own closes are posted and unspent leases are back. */
+  /**
+   * Before a 402 this process's closed calls are posted and its unspent leases given back; then the database is asked
+   * again (contract: money/refusal-asks).
+   */
   async #lookAgain(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -130,7 +133,7 @@ export class FundingQueue {
     }
   }
 
-  /** Waits until the others have given back what they had not spent. */
+  /** Waits until other owners have given back their unspent leases. @returns false when they take too long. */
   async #answered(blocked: readonly Waiter[]): Promise<boolean> {
     const refs = new Map<string, LeaseRef>();
     for (const waiter of blocked) {

@@ -55,13 +55,13 @@ export class Lease {
     return usable > 0n && usable >= holdNano;
   }
 
-  /** Holds more for a call; covered or not, that was asked before. */
+  /** Holds more for a call; whether the lease covers it was checked before. */
   hold(amountNano: bigint, nowMs: number): void {
     this.heldNano += amountNano;
     this.note(amountNano, nowMs);
   }
 
-  /** Remembers a hold of the subject for the floor, wherever it stands. */
+  /** Notes the size of a hold, in this lease or as a row, for the floor (contract: money/lease-floor). */
   note(amountNano: bigint, nowMs: number): void {
     this.usedMs = nowMs;
     this.#turnPeaks(nowMs);

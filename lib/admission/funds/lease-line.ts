@@ -22,8 +22,8 @@ export interface Round {
 }
 
 /**
- * Whatever changes the leases of one workspace and its keys goes through here one after another, so
- * that memory never believes in more than the rows say.
+ * All changes of the leases of one workspace and its keys go through here, one after another, so that memory never
+ * counts more money than the database has leased to this process.
  */
 export class LeaseLine {
   readonly #workspaceId: string;

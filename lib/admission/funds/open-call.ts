@@ -1,6 +1,6 @@
 import { text, uuid } from '#lib/admission/funds/literals';
 
-/** How long a call counts as running after its process was last heard of. */
+/** How long a call counts as running after its process was last heard from. */
 export const OPEN_LIFE = `interval '45 seconds'`;
 
 /** A call that is admitted without a journal: written in the transaction that holds its money. */

@@ -13,7 +13,7 @@ const TRIES = 3;
 
 /**
  * Money of a process that settles without a journal (contract: durability/settlement-modes): every hold is a row, nothing
- * is leased, and nothing depends on the process being heard of.
+ * is leased, and nothing depends on the process being heard from.
  */
 export function createRowMoney(db: Db): MoneyStore {
   const base = createMoneyStore(db, ROW_OWNER);

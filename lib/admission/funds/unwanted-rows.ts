@@ -1,6 +1,6 @@
 import type { MoneyStore } from '#lib/admission/money-store';
 
-/** Hold rows that nothing stands for any more; what could not be removed is tried again. */
+/** Hold rows that no call needs any more; what could not be removed is tried again. */
 export class UnwantedRows {
   readonly #money: MoneyStore;
   readonly #report: (error: unknown) => void;

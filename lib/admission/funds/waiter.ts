@@ -2,10 +2,10 @@ import { isTimeZone } from '#lib/admission/decide';
 import type { Shortage, Want } from '#lib/admission/money-store';
 import { type Refusal, refusal } from '#lib/errors';
 
-/** A call that waits for PostgreSQL's word. */
+/** A call that waits for PostgreSQL to fund it. */
 export interface Waiter {
   readonly want: Want;
-  /** IANA zone of the workspace; null: as the last claim told. */
+  /** IANA zone of the workspace; null: that of its last claim. */
   readonly timeZone: string | null;
   /** Takes its share. @returns false when the lease was spent meanwhile: ask again. */
   take(from: 'lease' | 'row'): boolean;

@@ -5,7 +5,7 @@ import { listSetAside } from '#lib/settlement/set-aside';
 
 const journal = z.object({
   process: z.uuid().meta({ description: 'The process that wrote it.' }),
-  alive: z.boolean().meta({ description: 'That process was heard of in the last 45 seconds.' }),
+  alive: z.boolean().meta({ description: 'That process was heard from in the last 45 seconds.' }),
   files: z.int().meta({ description: 'How many files are on this machine.' }),
   bytes: z.int().meta({ description: 'Their size together, bytes.' }),
 });

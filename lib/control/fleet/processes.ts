@@ -16,7 +16,7 @@ const shownProcess = z.object({
   pid: z.int().meta({ description: 'Its number on its machine.' }),
   version: z.string().nullable().meta({ description: 'Of the program; null: it does not say.' }),
   startedAt: z.iso.datetime(),
-  alive: z.boolean().meta({ description: 'It was heard of in the last 45 seconds.' }),
+  alive: z.boolean().meta({ description: 'It was heard from in the last 45 seconds.' }),
   heardUntil: z.iso.datetime().meta({ description: 'After that moment others take over what it left.' }),
   leases: z.int().meta({ description: 'How many leases it has.' }),
   ...money,

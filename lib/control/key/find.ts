@@ -23,7 +23,7 @@ const factsOf = `
   FROM api_key k
   WHERE k.id = ANY($1::uuid[])`;
 
-/** Those of a playground are no keys to look after: they end with its session. */
+/** Leaves out the keys of playgrounds, which end with their session and are not managed by people. */
 export const madeByPeople = { sessionId: null };
 
 /** Keys of the scope by their ids, in the order of the ids; those that are not there are left out. */

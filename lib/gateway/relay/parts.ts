@@ -15,7 +15,7 @@ import type { Exchange } from '#lib/upstream/exchange';
 /** What is left to send once the books are closed: the last byte. */
 export type SendLastByte = (reply: Reply) => void;
 
-/** One answer, and everybody who has to do with it. */
+/** One answer, and everything that takes part in relaying it. */
 export interface RelayParts {
   readonly runtime: Runtime;
   readonly call: AnsweredCall;
@@ -67,7 +67,7 @@ export function withhold(parts: RelayParts, error: Refused): void {
   parts.reject(error);
 }
 
-/** What an answer that broke off says of it, where its family can say something. */
+/** The error that ends a broken stream, in families that have an event for it (contract: routing/broken-stream). */
 export function brokenNotice(error: Error): { readonly code: ErrorCode; readonly message: string } {
   if (error instanceof HoldExhausted) {
     return {

@@ -9,8 +9,8 @@ import { type Usage, usedTokens } from '#lib/metering/usage';
 import type { Resource, ShownResource } from '#lib/resources/resource';
 
 /**
- * What an answer shows of resources and jobs, on its way to where it is kept: before the bytes that show
- * it go to the client (contract: jobs/recorded-first).
+ * Records the resources and jobs that an answer shows, before the bytes that show them go to the client
+ * (contract: jobs/recorded-first).
  */
 export interface Recorder {
   /** What was shown since the last time; null: nothing new. Rejects with `NotKept`. */
@@ -22,7 +22,7 @@ export interface Recorder {
    * reports no usage. Rejects with `NotKept`.
    */
   settleStored(): Promise<void> | null;
-  /** The answer is over, well: jobs and resources learn what it did to them. Never rejects. */
+  /** The answer has ended without a failure: updates the jobs and resources that it changed. Never rejects. */
   over(): Promise<void>;
 }
 

@@ -70,16 +70,16 @@ export class StreamRelay implements ExchangeReader {
       return;
     }
     this.#waitFor(written);
-    // Its client may go on from here before the stream has ended.
+    // The client may send a call that continues this one before the stream has ended.
     const told = recorder === null ? null : recorder.tellUsed();
     if (told) this.#waitFor(told);
   }
 
-  /** Nothing more goes out before this and what is waited for already has been written. */
+  /** Holds back all further pieces until this, and whatever is waited for already, has been written. */
   #waitFor(written: Promise<void>): void {
     this.#gated ??= [];
     const before = this.#gate;
-    // One after the other: what could not be kept must be known before anything else is given up.
+    // In order: a resource that could not be kept must be known before a later failure ends the stream.
     written.catch(() => {});
     const both = before === null ? written : before.then(() => written);
     const gate: Promise<void> = both.then(
@@ -99,7 +99,7 @@ export class StreamRelay implements ExchangeReader {
     this.#gate = null;
     let keepsUp = true;
     for (const piece of pieces) keepsUp = this.#send(piece);
-    // Last: what comes next may come at once. A client that is slow has made it wait again.
+    // Last, because the next piece may arrive at once. A slow client has paused the provider again: no resume then.
     if (full && keepsUp) this.#p.exchange.resume();
   }
 
@@ -182,7 +182,7 @@ export class StreamRelay implements ExchangeReader {
     const { call, meter, tap, recorder, headers, exchange } = this.#p;
     const held = unkept ? [] : (this.#gated ?? []);
     this.#gated = null;
-    // A gate that opens behind one that did not lets nothing out any more.
+    // Should a later gate still open, nothing goes out any more.
     this.#gate = null;
     if (unkept) exchange.abort(error);
     if (unkept && !this.#started) {

@@ -28,18 +28,18 @@ export async function ownResource(
   return extendCall(call, { resource, pinned: resource.providerId });
 }
 
-/** A remix has its model from what it is made of, and what is known of its length and size. */
+/** A remix takes its model, and length and size as far as they are known, from its source (contract: jobs/remix). */
 export async function remixOf(runtime: Runtime, call: StoredCall): Promise<StoredCall> {
   const made = await madeOf(runtime, call, call.resource);
   return extendCall(call, { params: { ...made, ...call.params, model: call.resource.modelId } });
 }
 
-/** A stored operation has all that it asks for from what its path names. */
+/** The ask of a stored operation follows from the resource that its path names; there is no body to read. */
 export function askOfStored(call: StoredCall): StoredCall & AskedCall {
   return extendCall(call, { ask: askFor(call) });
 }
 
-/** What the job is that another one is made of; nothing when nobody can tell: its hold is then larger. */
+/** What is known of the job that a remix starts from; nothing when that cannot be read: its hold is then larger. */
 async function madeOf(
   runtime: Runtime,
   call: StoredCall,
@@ -55,7 +55,7 @@ async function madeOf(
   }
 }
 
-/** @throws Refused `local_quota_not_configured` when nobody can tell now. */
+/** @throws Refused `local_quota_not_configured` when it cannot be looked up now. */
 export async function findOwned(
   runtime: Runtime,
   call: AuthenticatedCall,

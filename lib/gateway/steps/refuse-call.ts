@@ -25,7 +25,7 @@ export function refuseCall(runtime: Runtime, call: Call, error: unknown): SendLa
   return (reply) => send(call, refused, reply);
 }
 
-/** No provider is to blame for what nobody waited for; no error was told to anybody either. */
+/** The client left before any answer: logged as 499, without an error (contract: call-log/gone-before-answer). */
 function hasLeft(call: Call, refused: Refusal): boolean {
   return call.endReason === 'client_gone' && refused.code === 'upstream_request_failed';
 }

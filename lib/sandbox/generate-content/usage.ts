@@ -4,7 +4,7 @@ import type { UsageFigures } from '#lib/sandbox/scenario/behaviour';
 import { bends } from '#lib/sandbox/scenario/bend';
 
 /**
- * The usage object as the provider reports it, honest or bent: thoughts beside candidates, tool results
+ * The usage object as the provider reports it, true or falsified (`bend`): thoughts beside candidates, tool results
  * beside the prompt, figures of 0 left out.
  * @param output tokens so far, thoughts included.
  * @returns undefined where there is none, null where it says null.

@@ -32,7 +32,7 @@ export interface DatabaseJournal extends Journal {
   readonly backlog: number;
   /** Resolves once everything that ended before is in the database, or has failed. */
   settled(): Promise<void>;
-  /** Ends calls of processes that have not been heard of; at most every 5 s unless it must. Never rejects. */
+  /** Ends calls of processes that have not been heard from; at most every 5 s unless it must. Never rejects. */
   endExpired(must: boolean): Promise<void>;
   close(): Promise<void>;
 }

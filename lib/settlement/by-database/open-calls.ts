@@ -53,7 +53,7 @@ export async function writeCheckpoints(pool: Pool, checkpoints: ReadonlyMap<stri
   );
 }
 
-/** How calls end whose processes have not been heard of (contract: money/interrupted). */
+/** How calls end whose processes have not been heard from (contract: money/interrupted). */
 export async function listExpired(pool: Pool): Promise<CloseEntry[]> {
   const { rows } = await pool.query<{ entry: Buffer; checkpoint: Buffer | null }>(
     `SELECT entry, checkpoint FROM open_call WHERE expires_at < now() ORDER BY call_id LIMIT ${MOST_EXPIRED}`,

@@ -13,7 +13,7 @@ import type { CallRecord } from '#lib/settlement/entry';
 export const errorClasses = ['client', 'limit', 'provider', 'timeout', 'broken', 'gateway', 'other'] as const;
 export type ErrorClass = (typeof errorClasses)[number];
 
-/** What a provider answers with when not the request is wrong: its own trouble, or the operator's account. */
+/** 4xx answers of a provider that are not the request's fault: its own trouble, or the operator's account. */
 const operators: ReadonlySet<number> = new Set([401, 402, 403, 408, 425, 429]);
 
 /** The class of an ended call; null: it was no error. `errorClassSql` says the same to the database. */

@@ -102,7 +102,7 @@ it(`a process without a journal charges every call once and loses none over ${ki
   command.close();
 });
 
-it('a call that was ended because its process was not heard of is not charged again by that process', async () => {
+it('a call that was ended because its process was not heard from is not charged again by that process', async () => {
   const { slug } = await stack.workspace(wide);
   const { key } = await stack.key(slug);
   const headed = Promise.withResolvers<void>();

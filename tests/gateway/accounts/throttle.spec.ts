@@ -73,7 +73,7 @@ describe.each(Object.entries(kinds))('counts in %s (contract: control-plane/thro
   });
 });
 
-it('are shared by all processes on one Redis', async () => {
+it('counts are shared by all processes on one Redis', async () => {
   const ignore = () => undefined;
   const [one, two] = [kinds['Redis by its own protocol'], kinds['Redis by REST']].map((of) =>
     openThrottle({ redis: of?.() ?? null }, ignore, unhurriedMs),
@@ -87,7 +87,7 @@ it('are shared by all processes on one Redis', async () => {
   two?.close();
 });
 
-it('go on in the process alone while Redis hangs: guessing never becomes free', async () => {
+it('counts go on in the process alone while Redis hangs: guessing never becomes free', async () => {
   if (!redis.freezes) return;
   const errors: unknown[] = [];
   const to = { redis: { kind: 'tcp', url: redis.url } } as const;
@@ -105,7 +105,7 @@ it('go on in the process alone while Redis hangs: guessing never becomes free', 
   }
 });
 
-it('go on in the process alone while Redis is away', async () => {
+it('counts go on in the process alone while Redis is away', async () => {
   const away = openThrottle({ redis: { kind: 'tcp', url: 'redis://127.0.0.1:1' } }, () => undefined);
   const limit = limitOf(2);
   const passed: boolean[] = [];

@@ -117,7 +117,7 @@ describe.each(storeKinds)('a store of limits on %s (contract: limits/stores)', (
     expect((await store.carryOut(askOf(0, { limits }))).lost).toBe(true);
   });
 
-  it('frees the slots of a process that is not heard of for 20 s, and no sooner', async () => {
+  it('frees the slots of a process that has not been heard from for 20 s, and no sooner', async () => {
     fresh();
     const limits = limitsOf({ concurrency: 1 });
     expect((await store.carryOut(askOf(1, { limits }))).admitted).toEqual([true]);

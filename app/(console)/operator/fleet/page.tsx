@@ -47,7 +47,7 @@ export default async function FleetPage() {
   const versions = new Set(processes.data.flatMap(({ alive, version }) => (alive ? (version ?? '?') : [])));
   const state = (alive: boolean) => (
     <Badge key="state" tone={alive ? 'good' : 'warn'} dot>
-      {alive ? 'Running' : 'Not heard of'}
+      {alive ? 'Running' : 'Not heard from'}
     </Badge>
   );
   return (
@@ -91,7 +91,7 @@ export default async function FleetPage() {
             cells: [
               lease.workspace ?? 'unknown',
               lease.kind === 'key' ? `caps of key ${lease.key?.slice(0, 13) ?? '?'}…` : 'funds',
-              `${lease.machine}, ${lease.pid}${lease.alive ? '' : ' (not heard of)'}`,
+              `${lease.machine}, ${lease.pid}${lease.alive ? '' : ' (not heard from)'}`,
               showMoney(lease.granted),
               showMoney(lease.held),
               lease.recalledAt === null ? 'No' : <When key="recalled" iso={lease.recalledAt} nowMs={nowMs} />,
