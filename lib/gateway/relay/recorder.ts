@@ -22,7 +22,7 @@ export interface Recorder {
    * reports no usage. Rejects with `NotKept`.
    */
   settleStored(): Promise<void> | null;
-  /** The answer has ended without a failure: updates the jobs and resources that it changed. Never rejects. */
+  /** The answer has ended: updates the jobs and resources that it changed. Never rejects. */
   over(): Promise<void>;
 }
 
