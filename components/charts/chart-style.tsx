@@ -1,4 +1,4 @@
-/** Of every chart, px: what stands there while it loads is as high. */
+/** Height of every chart, and of its placeholder while it loads, px. */
 export const chartHeight = 280;
 
 const colours = 10;

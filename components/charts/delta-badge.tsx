@@ -3,7 +3,7 @@ import type { Delta } from '#lib/console/show/delta';
 
 interface DeltaBadgeProps {
   delta: Delta | null;
-  /** Whether more of it is worse: errors and latency; without it a change is only told. */
+  /** true: an increase is bad (errors, latency); else the change is shown without a judgement. */
   moreIsWorse?: boolean;
 }
 

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
 
-/** Reads the page again every so many ms, as long as it stands on it and is looked at. */
+/** Refreshes the page it is mounted on every `everyMs`, while that page is visible. */
 export function ReadAgain({ everyMs }: { everyMs: number }) {
   const router = useRouter();
   useEffect(() => {

@@ -9,7 +9,7 @@ import { toast } from '#components/ui/toaster';
 interface ZoneFormProps {
   workspace: string;
   zone: string;
-  /** Each with its offset of now. */
+  /** Each with its current offset. */
   zones: readonly { readonly value: string; readonly label: string }[];
   locked: boolean;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;

@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 import type { Found } from '#lib/alerts/kinds';
 import { formatUsd } from '#lib/money';
 
-/** Days before its end from which a key is told of, and the last reminder. */
+/** Days before its expiry on which a key raises an alert: the first and the last. */
 const expiryDays = [7, 1] as const;
 const retiringDays = 30;
-/** An offer is in trouble from so many calls in an hour on, of which so many percent failed. */
+/** An offer is in trouble when, of at least this many calls in an hour, this many percent failed. */
 const troubleCalls = 20;
 const troublePercent = 20;
 

@@ -28,7 +28,7 @@ export interface RateLimits {
   readonly concurrency: number | null;
 }
 
-/** From this share of a limit on people are told; percent. */
+/** The used share of a limit from which an alert is raised, percent. */
 const nearPercent = 80;
 /** Two looks tell what a minute used when they lie this far apart, ms. */
 const [leastApartMs, mostApartMs] = [55_000, 150_000];

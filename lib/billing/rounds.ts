@@ -9,7 +9,7 @@ export interface FundRounds {
   stop(): Promise<void>;
 }
 
-/** What happens to funds with time, looked after by every process: each round finds what nobody has done yet. */
+/** Periodic work on funds. Every process runs it; each round takes what no process has done yet. */
 export function startFundRounds(pool: Pool, report: (error: unknown) => void): FundRounds {
   let running: Promise<unknown> | null = null;
   const round = () => {

@@ -19,7 +19,7 @@ interface ConsoleEnv {
   readonly providers?: Pick<Env, 'github' | 'google'>;
   /** Whether mail is sent; else its links are printed in the log. */
   readonly mails?: boolean;
-  /** Whether everybody may read the status page; it may be read without other word. */
+  /** Whether everybody may read the status page; default: true. */
   readonly statusPage?: boolean;
 }
 

@@ -41,7 +41,7 @@ export interface BodySource {
   drop(): void;
 }
 
-/** Name, value, name, value …: lower-case names, each once. What Node writes as it stands. */
+/** Name, value, name, value …: lower-case names, each once. Node's `writeHead` takes it as it is. */
 export type HeaderList = string[];
 
 /** @param name in lower case. */

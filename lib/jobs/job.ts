@@ -2,7 +2,7 @@ import type { FamilyId } from '#lib/families/ids';
 import type { UsageReport } from '#lib/metering/usage';
 import type { ResourceKind } from '#lib/resources/resource';
 
-/** What of a create request its end is priced by ("seconds", "size", "samples"); plain JSON. */
+/** Facts of a create request by which the job is priced at its end ("seconds", "size", "samples"); plain JSON. */
 export type JobFacts = Readonly<Record<string, string | number>>;
 
 /** Facts of every family's jobs: the service tier that was asked for, and whether the provider runs tools. */

@@ -22,16 +22,16 @@ export interface RunningJobs extends Jobs {
   learn(job: StoredJob, polled: Polled): Promise<void>;
 }
 
-/** A client waits for the answer to its DELETE or cancel: no longer than this for the question before it. */
+/** Longest that a client's DELETE or cancel waits for the job's state to be read first, ms. */
 const READ_FIRST_MS = 10_000;
-/** So long an answer waits for what it shows to be written. */
+/** Longest that an answer waits until the job that it shows is written, ms. */
 const WRITE_PATIENCE_MS = 2_000;
 /**
  * So many 404s in a row mean that a job is gone: one alone may be a provider that has not told all its
  * machines of a new job yet, and what is gone can neither be fetched nor be charged.
  */
 const MOST_MISSES = 3;
-/** What providers keep is kept here for so long (contract: jobs/lifetime). */
+/** How long the gateway remembers what providers keep, ms (contract: jobs/lifetime). */
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 /** @param parts the money behind it (`jobs/store`) and the providers (`jobs/poll`). */

@@ -73,6 +73,7 @@ export interface SubjectAnswer {
   readonly freed: readonly Freed[] | null;
 }
 
+/** What the store answers to a permit request. */
 export interface PermitAnswer {
   readonly epoch: string;
   /** The state that the process knew is gone, or the turn is old: nothing was done. Tell all, and ask again. */

@@ -8,7 +8,7 @@ import type { UseRow } from '#lib/console/show/key/use';
 
 interface LiveUseProps {
   rows: readonly UseRow[];
-  /** Where the rows of now are. */
+  /** Address from which the current rows are read. */
   address: string;
 }
 

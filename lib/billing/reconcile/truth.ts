@@ -53,7 +53,7 @@ export function factsOf({ intent, disputes }: Truth): Fact[] {
   for (const dispute of disputes) {
     const { withdrawn, reinstated } = movedBy(dispute);
     const { id, amount } = dispute;
-    // That it was opened, its own event tells: here it would pause again what was resumed since.
+    // `opened` is left to the dispute's own event: told again, it would pause top-ups that were resumed since.
     const moved = { disputeId: id, disputedCents: amount, opened: false, withdrawn, reinstated };
     if (withdrawn) facts.push({ kind: 'disputed', ...moved, ...of });
   }

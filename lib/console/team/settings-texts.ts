@@ -79,7 +79,7 @@ export function blockText({ runningJobs }: Pick<Losses, 'runningJobs'>): string 
   return `${counted(runningJobs, 'job is', 'jobs are')} still running. They end first: cancel them or wait, then delete.`;
 }
 
-/** Every zone that this machine knows, with its offset of now; the one in use among them. */
+/** Every zone that this machine knows, with its current offset; the one in use is among them. */
 export function zoneChoices(used: string, nowMs: number) {
   const known = ['UTC', ...Intl.supportedValuesOf('timeZone')];
   const all = [...new Set(known.includes(used) ? known : [used, ...known])];

@@ -10,7 +10,7 @@ export const mostRows = 500;
 /** The fields of every list. */
 export const paging = pagingBy(defaultLimit);
 
-/** The same where a page without word of its size has `rows`. */
+/** The same for a list whose pages have `rows` rows unless another number is asked for. */
 export function pagingBy(rows: number) {
   const help = `How many at most; ${rows} when it is not given.`;
   return {

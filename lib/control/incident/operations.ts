@@ -167,7 +167,7 @@ export const listIncidents = read({
 
 export const incidentOperations = [createIncident, updateIncident, resolveIncident, listIncidents];
 
-/** With the newest word on it; locked until the transaction ends. @throws ControlRefused not_found. */
+/** With the text of its newest update; locked until the transaction ends. @throws ControlRefused not_found. */
 async function lockIncident(store: Store, id: string) {
   const found = isUuid(id)
     ? await store.query('SELECT 1 AS one FROM incident WHERE id = $1::uuid FOR UPDATE', [id])
@@ -193,7 +193,7 @@ interface SaidOf {
   readonly impact: string;
   readonly affects: readonly string[];
   readonly state: string;
-  /** The newest word on it, and how many there are. */
+  /** The text of its newest update, and how many updates there are. */
   readonly text: string;
   readonly updates: number;
 }

@@ -20,7 +20,7 @@ async function ownMembership(store: Store, actor: Actor, workspace: string) {
   return { reached, scope, own: await findMember(store, scope, userId) };
 }
 
-/** No permission is needed to leave; an owner leaves another one behind. */
+/** No permission is needed to leave, but the last owner cannot. */
 export const leaveWorkspace = change({
   name: 'member.leave',
   summary:

@@ -5,14 +5,14 @@ import type { ResourceReference, ShownResource } from '#lib/resources/resource';
 
 const path = 'messages[].audio.id';
 
-/** Each is looked up, so their number is bounded; no conversation has more spoken answers. */
+/** Each is looked up, so their number is bounded; no real conversation has more spoken answers. */
 const MOST_SPOKEN = 1_000;
 
 /**
  * Earlier answers that were spoken: a request repeats them by their ids alone, so they must be the
  * workspace's own (contract: jobs/pinning). Each once, in the order in which they stand.
- * @returns null where none is named; `invalid_body` for an id of another type, or for more ids than anybody
- * spoke.
+ * @returns null where none is named; `invalid_body` for an id of another type, or for more than
+ * `MOST_SPOKEN` ids.
  */
 export function readSpoken({ collected }: Scan): readonly ResourceReference[] | null | Refusal {
   let ids: Set<string> | null = null;

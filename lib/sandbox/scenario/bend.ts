@@ -1,6 +1,6 @@
 import type { UsageFigures } from '#lib/sandbox/scenario/behaviour';
 
-/** What a provider makes of its honest figures. */
+/** How each kind of usage report changes the true figures. */
 export const bends: Readonly<Record<Exclude<UsageFigures, 'none' | 'null'>, (value: number) => number>> = {
   honest: (value) => value,
   negative: (value) => -value,

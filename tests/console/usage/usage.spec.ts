@@ -43,7 +43,7 @@ test('the overview leads to usage, and its tallest bar to exactly its calls in t
   await expect(page.getByRole('heading', { name: /^Requests by API key/ })).toBeVisible();
 });
 
-test('by keyboard alone: a metric, days of one’s own, and from a figure to its calls', async ({
+test('by keyboard alone: a metric, a range of own days, and from a figure to its calls', async ({
   page,
   home,
   db,

@@ -23,7 +23,7 @@ interface CallListProps {
 export async function CallList({ live, workspace, filters: { texts, input, faults } }: CallListProps) {
   const readAt = new Date().toISOString();
   const none = { data: [], next: null, count: undefined };
-  // Counted once: the pages behind the first one are not another number.
+  // Counted for the first page alone: the total is the same on the pages after it.
   const count = texts.after === undefined;
   const read = () => readForPage(listCalls, workspace.slug, { ...input, limit: pageSize, count });
   const { data: calls, next, count: counted } = faults.length > 0 ? none : await read();

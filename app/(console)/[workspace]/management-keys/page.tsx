@@ -61,7 +61,7 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
       </PageHead>
       {data.length === 0 ? (
         <EmptyState icon={<Terminal />} title="No management key yet">
-          Create one for a script or a tool such as Terraform. It may do what its role may, at most yours.
+          Create one for a script or a tool such as Terraform. It has a role of its own, at most yours.
         </EmptyState>
       ) : (
         <div className="grid min-w-0 gap-3">
@@ -75,7 +75,7 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
             first={after ? here : null}
             next={next ? listAddress(here, { after: next }) : null}
           >
-            Days in {showZone(timeZone, nowMs)}. Use is told to the minute. A key is revoked when its maker
+            Days in {showZone(timeZone, nowMs)}. Last use is to the minute. A key is revoked when its maker
             loses the role that it needs.
           </PagesNav>
         </div>
