@@ -3,11 +3,12 @@
 import { cookies } from 'next/headers';
 import { connectSeconds, zoneCookie } from '#lib/console/account/enter-by-other';
 import { strangerAction } from '#lib/console/account/stranger';
-import { isTimeZone, normalEmail } from '#lib/control/field/people';
+import { normalEmail } from '#lib/control/field/people';
 import { requestReset, resetPassword } from '#lib/control/user/reset';
 import { signUp } from '#lib/control/user/sign-up';
 import { verifyAddress } from '#lib/control/user/verify';
 import { linkLimits, resetLimits, signUpLimits } from '#lib/throttle/limits';
+import { isTimeZone } from '#lib/time-zone';
 
 /** For a workspace that is made on the way back from another site. */
 export async function rememberZoneAction(zone: unknown): Promise<void> {

@@ -1,6 +1,7 @@
 import { type Refusal, refusal, retryIn } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
+import { isTimeZone } from '#lib/time-zone';
 
 /**
  * The end of step 5 (a secret that was revoked or replaced) and steps 6 and 7 of admission: the state of the key
@@ -85,22 +86,6 @@ export function checkBudget(
     'max_output_tokens_exceeded',
     `The request asks for ${asked}${each}, this API key allows ${most} output tokens in all; ask for fewer.`,
   );
-}
-
-const zones = new Map<string, boolean>();
-
-/** An IANA name that this runtime knows; offsets such as "+02:00" are no zone. */
-export function isTimeZone(zone: string): boolean {
-  const known = zones.get(zone);
-  if (known !== undefined) return known;
-  let valid = /^[A-Za-z]/.test(zone);
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-  } catch {
-    valid = false;
-  }
-  if (zones.size < 1_000) zones.set(zone, valid);
-  return valid;
 }
 
 /**

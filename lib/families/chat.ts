@@ -5,7 +5,7 @@ import { spokenIn } from '#lib/families/chat/spoken';
 import { chatStreamReader } from '#lib/families/chat/stream';
 import { readChatUsage } from '#lib/families/chat/usage';
 import type { Family } from '#lib/families/family';
-import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import { isOperatorFault } from '#lib/families/reading/operator-fault';
 import { stateFields } from '#lib/families/reading/stored-state';
 
 /** The chat-completions family, all compatible dialects included. */
@@ -46,8 +46,7 @@ export const chat: Family = {
   readUsage: (_ask, answer) => readChatUsage(answer),
   outputBytes: chatOutputBytes,
   streamReader: chatStreamReader,
-  isOperatorFault: (status, body) =>
-    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  isOperatorFault,
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
   shown: (_operation, answer) => spokenIn(answer),
   clientPath: '/v1/chat/completions',

@@ -5,7 +5,7 @@ import { editFields, generateFields } from '#lib/families/images/fields';
 import { imagesOutputBytes } from '#lib/families/images/output';
 import { imagesStreamReader } from '#lib/families/images/stream';
 import { readImagesUsage } from '#lib/families/images/usage';
-import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import { isOperatorFault } from '#lib/families/reading/operator-fault';
 
 const base = {
   family: 'images',
@@ -32,8 +32,7 @@ export const images: Family = {
   readUsage: readImagesUsage,
   outputBytes: imagesOutputBytes,
   streamReader: imagesStreamReader,
-  isOperatorFault: (status, body) =>
-    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  isOperatorFault,
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ error: { message, code } })}\n\n`,
   clientPath: '/v1/images/generations',

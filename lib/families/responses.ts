@@ -1,5 +1,5 @@
 import type { Ask, Family, Operation } from '#lib/families/family';
-import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import { isOperatorFault } from '#lib/families/reading/operator-fault';
 import { readResponsesAsk } from '#lib/families/responses/ask';
 import { responsesEdits } from '#lib/families/responses/edits';
 import { createFields } from '#lib/families/responses/fields';
@@ -79,8 +79,7 @@ export const responses: Family = {
   readUsage: (ask, answer) => usageOfResponse(answer, imageModelIn(ask)),
   outputBytes: responseOutputBytes,
   streamReader: responsesStreamReader,
-  isOperatorFault: (status, body) =>
-    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  isOperatorFault,
   breakFrame: ({ message, code }, sequence) => {
     const data = { type: 'error', sequence_number: sequence, error: { message, code } };
     return `event: error\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,6 +1,6 @@
 import { replaceValue } from '#lib/families/edits';
 import type { Ask, Family, Operation } from '#lib/families/family';
-import { namesInvalidKey } from '#lib/families/reading/operator-fault';
+import { isOperatorFault } from '#lib/families/reading/operator-fault';
 import { readVideosAsk } from '#lib/families/videos/ask';
 import { shownVideos, videoJobs } from '#lib/families/videos/job';
 
@@ -75,8 +75,7 @@ export const videos: Family = {
     finished: () => false,
     failed: () => false,
   }),
-  isOperatorFault: (status, body) =>
-    status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body)),
+  isOperatorFault,
   breakFrame: () => null,
   shown: ({ steps }, answer) => (steps === 'generate' ? shownVideos(answer) : []),
   jobs: videoJobs,

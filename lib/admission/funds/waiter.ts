@@ -1,6 +1,6 @@
-import { isTimeZone } from '#lib/admission/decide';
 import type { Shortage, Want } from '#lib/admission/money-store';
 import { type Refusal, refusal } from '#lib/errors';
+import { isTimeZone } from '#lib/time-zone';
 
 /** A call that waits for PostgreSQL to fund it. */
 export interface Waiter {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Field, FieldFacts } from '#lib/control/field/field';
+import { isTimeZone } from '#lib/time-zone';
 
 const isText = 'it is a text';
 
@@ -41,16 +42,6 @@ export function timeZone(facts: FieldFacts): Field<string, true> {
     .max(64, 'a time zone has at most 64 characters')
     .refine(isTimeZone, 'not a known IANA time zone; write one like Europe/Berlin or UTC');
   return { placeholder: 'ZONE', ...facts, kind: 'text', required: true, clearable: false, schema, fromText };
-}
-
-/** Whether this machine knows the zone by that name. */
-export function isTimeZone(zone: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 function fromText(text: string): string {

@@ -1,6 +1,5 @@
 import { grantPromo } from '#lib/billing/promo/grant';
 import type { Context } from '#lib/control/declare';
-import { isTimeZone } from '#lib/control/field/people';
 import { ControlRefused } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import type { Store } from '#lib/control/store';
@@ -10,6 +9,7 @@ import { insertWorkspace } from '#lib/control/workspace/slug';
 import type { Change, SqlRunner } from '#lib/data/change';
 import { queueMail } from '#lib/mail/outbox';
 import { formatUsd } from '#lib/money';
+import { isTimeZone } from '#lib/time-zone';
 
 const dayMs = 86_400_000;
 

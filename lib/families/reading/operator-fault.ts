@@ -6,6 +6,14 @@ const invalidKey = /api[_ ]?key[_ ](is[_ ])?(not[_ ]valid|invalid)|(invalid|inco
 const MESSAGE_CHARS = 120;
 
 /**
+ * Whether an answer blames the gateway's operator and no client: a key that is wrong (401, some by 400), unpaid (402) or
+ * not allowed (403), as most protocols say it. Another provider is tried then (contract: families/operator-fault).
+ */
+export function isOperatorFault(status: number, body: unknown): boolean {
+  return status === 401 || status === 402 || status === 403 || (status === 400 && namesInvalidKey(body));
+}
+
+/**
  * Whether an error body says that the API key is wrong: some providers answer that with 400
  * (contract: families/operator-fault). Reads codes, reasons and the start of the message, wherever the known dialects
  * put them.

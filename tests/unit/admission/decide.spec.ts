@@ -5,11 +5,11 @@ import {
   checkLimits,
   checkModel,
   decideLimits,
-  isTimeZone,
   type LimitWaits,
   noWaits,
 } from '#lib/admission/decide';
 import type { Catalogue, KeyFacts, KeySnapshot } from '#lib/snapshot/snapshot';
+import { isTimeZone } from '#lib/time-zone';
 import { snapshotOf } from '#tests/support/admission';
 import { askChat } from '#tests/unit/families/make';
 
