@@ -21,7 +21,7 @@ export interface DbOptions {
  * The locks of a process that was stopped, or whose connection a router forgot, would otherwise stay for as long as
  * TCP believes in it: hours (contract: durability/abandoned-transactions).
  */
-export const idleInTransactionMs = 20_000;
+const idleInTransactionMs = 20_000;
 
 /**
  * Opens the database; connects lazily.
