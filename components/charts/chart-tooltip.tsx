@@ -32,7 +32,7 @@ export function ChartTooltip({ chart, drawn, compared, at }: ChartTooltipProps) 
       </ul>
       {chart.shape === 'bars' && groups.length > 1 ? (
         <p className="mt-1 flex justify-between gap-4 border-t pt-1">
-          <span className="text-muted">Together</span>
+          <span className="text-muted">Total</span>
           <span className="tabular-nums">{showFigure(chart.kind, chart.totals[at] ?? null)}</span>
         </p>
       ) : null}

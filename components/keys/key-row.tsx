@@ -47,7 +47,7 @@ export const keyStates: Record<KeyState, { tone: BadgeTone; text: string; why: s
   },
   ownerless: {
     tone: 'warn',
-    text: 'Maker left',
+    text: 'Creator left',
     why: 'Calls are refused with 403: the member who made this key is gone. Create a new one.',
   },
   expired: { tone: 'warn', text: 'Expired', why: 'Calls are refused with 403 since the key expired.' },

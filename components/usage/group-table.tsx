@@ -66,7 +66,7 @@ export function GroupTable({ chart, heading }: { chart: ChartData; heading: stri
       {groups.length > 1 ? (
         <tfoot>
           <tr className="font-medium">
-            <Cell className="border-t border-b-0 text-muted">Together</Cell>
+            <Cell className="border-t border-b-0 text-muted">Total</Cell>
             <Cell className="border-t border-b-0 text-right tabular-nums">{showFigure(kind, total)}</Cell>
             {shares ? <Cell className="border-t border-b-0" /> : null}
             <Cell className="border-t border-b-0 text-right tabular-nums">{showCount(chart.allCalls)}</Cell>

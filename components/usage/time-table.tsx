@@ -18,7 +18,7 @@ export function TimeTable({ chart }: { chart: ChartData }) {
         <thead className="sticky top-0 z-10">
           <tr>
             <HeadCell className="bg-sunken">Time</HeadCell>
-            {alone ? null : <HeadCell className="bg-sunken text-right">Together</HeadCell>}
+            {alone ? null : <HeadCell className="bg-sunken text-right">Total</HeadCell>}
             {groups.map(({ id, label }) => (
               <HeadCell key={id} className="bg-sunken text-right">
                 <span className="inline-block max-w-40 truncate align-bottom" title={label}>

@@ -54,6 +54,6 @@ test('a key whose maker left and a suspended workspace do not look as if they wo
     `UPDATE workspace SET suspended_at = now() WHERE id = '${home.id}'`,
   );
   await openKeys(page, home);
-  await expect(page.getByRole('row').filter({ hasText: 'orphan' })).toContainText('Maker left');
+  await expect(page.getByRole('row').filter({ hasText: 'orphan' })).toContainText('Creator left');
   await expect(page.getByText('This workspace is suspended')).toBeVisible();
 });

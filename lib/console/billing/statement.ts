@@ -68,7 +68,7 @@ function eventRows({ timeZone, lines, more, corrections }: Statement): Row[] {
     const name = `Corrections of ${callsIn(corrections.lines)}, settled later`;
     rows.push({ name, usd: corrections.amount });
   }
-  return rows.length === 0 ? [] : [...rows, { name: 'Together', usd: sumOf(rows), strong: true }];
+  return rows.length === 0 ? [] : [...rows, { name: 'Total', usd: sumOf(rows), strong: true }];
 }
 
 function dayRows({ days, sums }: Statement, logs: string): Row[] {

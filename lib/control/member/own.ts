@@ -24,7 +24,7 @@ async function ownMembership(store: Store, actor: Actor, workspace: string) {
 export const leaveWorkspace = change({
   name: 'member.leave',
   summary:
-    'Ends the own membership: API keys that whoever leaves has made stop, management keys are revoked.',
+    'Leaves the workspace: API keys that the member created stop, and their management keys are revoked.',
   reach: 'self',
   permission: null,
   fields: { workspace: itsSlug },

@@ -29,7 +29,7 @@ test('the overview leads to usage, and its tallest bar to exactly its calls in t
   await page.getByRole('combobox', { name: 'Group by' }).selectOption('By API key');
   await expect(page).toHaveURL(/by=key/);
   await expect(page.getByRole('heading', { name: /^Requests by API key/ })).toBeVisible();
-  expect(await rowOf(page, 'Together')).toMatchObject({ calls: '8' });
+  expect(await rowOf(page, 'Total')).toMatchObject({ calls: '8' });
   const row = await rowOf(page, 'many calls');
   expect(row.calls).toBe('5');
   const bars = page.locator('.recharts-bar-rectangle path');

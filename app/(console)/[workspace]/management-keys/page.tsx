@@ -33,7 +33,7 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
     return (
       <>
         <PageHead title="Management keys">{lead}</PageHead>
-        <EmptyState icon={<Terminal />} title="Not with your role">
+        <EmptyState icon={<Terminal />} title="Your role has no management keys">
           Your role is {role}. Ask an {rolesThatMay('management-keys:write')} for a management key.
         </EmptyState>
       </>
