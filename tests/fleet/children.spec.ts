@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client, type Told } from '#tests/support/fleet/client';
-import { processTree, survivors } from '#tests/support/fleet/process-tree';
+import { processTree, signal, survivors } from '#tests/support/fleet/process-tree';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, root } from '#tests/support/stack';
 
@@ -59,7 +59,7 @@ async function gateway(...argv: string[]) {
 async function kill(program: string): Promise<void> {
   const find = () => processTree(server.pid ?? 0).filter((one) => one.command.includes(program));
   await expect.poll(() => find().length).toBe(1);
-  process.kill(find()[0]?.pid ?? 0, 'SIGKILL');
+  signal(find()[0]?.pid, 'SIGKILL');
 }
 
 /** Eight clients that call one after the other until told to stop. @returns what they were told. */

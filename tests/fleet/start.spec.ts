@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '#tests/support/eventually';
 import { checkpointsIn } from '#tests/support/fleet/checkpoints';
 import { Client, codeOf } from '#tests/support/fleet/client';
-import { processTree, survivors } from '#tests/support/fleet/process-tree';
+import { processTree, signal, survivors } from '#tests/support/fleet/process-tree';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, root } from '#tests/support/stack';
 
@@ -152,7 +152,8 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     for (const program of ['server.ts', 'embedded-child.ts', 'sandbox/main.ts']) partOf(tree, program);
     const { told } = await startStream();
     const exited = once(npm, 'exit');
-    process.kill(-(npm.pid ?? 0), 'SIGINT');
+    if (!npm.pid) throw new Error('npm did not start');
+    process.kill(-npm.pid, 'SIGINT');
     const answer = await told;
     expect(answer).toMatchObject({ status: 200, whole: true });
     await exited;
@@ -168,7 +169,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     // From the first checkpoint on the call's state is known.
     await expect.poll(() => checkpointsIn(dataDir)).toBeGreaterThan(before);
     const exited = once(npm, 'exit');
-    process.kill(partOf(tree, 'server.ts').pid, 'SIGKILL');
+    signal(partOf(tree, 'server.ts').pid, 'SIGKILL');
     const cut = await told;
     expect(cut.whole).toBe(false);
     await exited;

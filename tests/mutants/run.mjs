@@ -115,7 +115,7 @@ function vitest(args, limitMs) {
   return new Promise((done) => {
     const timer = setTimeout(() => {
       // The workers too: a change may have made a loop endless.
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      if (child.pid) process.kill(-child.pid, 'SIGKILL');
       done('late');
     }, limitMs);
     child.once('exit', (code) => {

@@ -12,6 +12,7 @@ import { type CommandLine, commandLine } from '#tests/support/command';
 import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
 import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
+import { signal } from '#tests/support/fleet/process-tree';
 import { faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
@@ -61,8 +62,10 @@ async function killUnderLoad(client: Client, keys: readonly string[], command: C
   for (let kill = 0; kill < times; kill += 1) {
     const before = answered;
     while (answered < before + answeredBetween) await pause(20);
+    // On a busy machine the command may find none for a moment.
+    await expect.poll(async () => (await workersOf(command)).length).toBe(2);
     const living = await workersOf(command);
-    process.kill(living[kill % living.length]?.pid ?? 0, 'SIGKILL');
+    signal(living[kill % 2]?.pid, 'SIGKILL');
     const cut = answered;
     // The other one goes on while the dead one's place is empty.
     while (answered < cut + answeredBetween / 2) await pause(20);

@@ -10,6 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openDb } from '#lib/data/db';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { findHolder, runDirectory } from '#lib/data/embedded-directory';
+import { signal } from '#tests/support/fleet/process-tree';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const program = fileURLToPath(new URL('./embedded-holder.ts', import.meta.url));
@@ -91,8 +92,8 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
     const dataDir = await embeddedDirectory('made');
     const embedded = await openHere(dataDir);
     await query(embedded.url, 'CREATE TABLE t AS SELECT 7 AS n');
-    const before = findHolder(dataDir)?.childPid ?? 0;
-    process.kill(before, 'SIGKILL');
+    const before = findHolder(dataDir)?.childPid;
+    signal(before, 'SIGKILL');
     const rows = () => query(embedded.url, 'SELECT n FROM t').catch(() => null);
     await expect.poll(rows).toEqual([{ n: 7 }]);
     expect(findHolder(dataDir)?.childPid).not.toBe(before);

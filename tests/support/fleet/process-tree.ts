@@ -22,6 +22,15 @@ export function survivors(processes: readonly Process[]): string[] {
   return processes.filter((one) => findProcess(one.pid)?.command === one.command).map((one) => one.command);
 }
 
+/**
+ * Sends a signal to one process. @param pid 0 and undefined would be the group of the tests themselves, all of `npm test`.
+ * @throws when it names no process.
+ */
+export function signal(pid: number | undefined, name: NodeJS.Signals): void {
+  if (!pid || pid < 1) throw new Error(`no process to send ${name} to: ${pid}`);
+  process.kill(pid, name);
+}
+
 /** null: no such process, or one that has ended and waits to be reaped. */
 function findProcess(pid: number): Process | null {
   try {
