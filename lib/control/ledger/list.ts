@@ -23,7 +23,7 @@ export const ledgerLine = z.object({
   reason: z.string().nullable(),
   ref: z
     .string()
-    .meta({ description: 'What it stands for: a quarter of an hour, a call, a payment, a posting.' }),
+    .meta({ description: 'What it stands for: a quarter of an hour, a call, an order, a posting.' }),
   call: z.uuid().nullable().meta({ description: 'Of the adjustment of a call: that call.' }),
   topUp: z.uuid().nullable().meta({ description: 'Of a top-up or its refund: the order.' }),
   receiptUrl: z
@@ -46,6 +46,14 @@ export interface LedgerQuestion {
   readonly order?: 'oldest' | 'newest' | undefined;
   readonly after?: string | undefined;
 }
+
+/** The order `t` of a top-up or a refund, the line `p`. */
+export const joinOrder = `LEFT JOIN top_up t ON p.kind IN ('top_up', 'refund') AND t.workspace_id = p.workspace_id
+       AND t.payment_intent = split_part(p.ref, ':', 1)`;
+
+/** What Stripe calls a payment or a dispute is for operators: a line shows its order or, without one, itself. */
+export const shownRef = `CASE WHEN t.id IS NOT NULL THEN t.id || substr(p.ref, length(t.payment_intent) + 1)
+         WHEN p.kind IN ('top_up', 'refund', 'dispute') THEN p.id::text ELSE p.ref END`;
 
 /**
  * A page of a workspace's ledger, each line with the balance after it, whatever lines are left out. A balance is the
@@ -87,13 +95,12 @@ export async function pageOfLedger(
        FROM touched t JOIN ledger_line l
          ON l.${workspace} AND l.at >= t.day AND l.at < t.day + interval '24 hours'
      )
-     SELECT p.id::text AS id, p.at, p.kind, p.ref, p.amount_nano::text AS amount, p.calls, p.reason,
+     SELECT p.id::text AS id, p.at, p.kind, ${shownRef} AS ref, p.amount_nano::text AS amount, p.calls, p.reason,
        (before.nano + within_day.nano)::text AS balance,
        CASE WHEN p.kind = 'adjustment' AND p.key_id IS NOT NULL THEN split_part(p.ref, ':', 1) END AS call,
        t.id::text AS "topUp", t.receipt_url AS "receiptUrl"
      FROM page p JOIN within_day USING (id) JOIN before ON before.day = within_day.day
-     LEFT JOIN top_up t ON p.kind IN ('top_up', 'refund') AND t.workspace_id = p.workspace_id
-       AND t.payment_intent = split_part(p.ref, ':', 1)
+     ${joinOrder}
      ORDER BY p.at ${newest ? 'DESC' : ''}, p.id ${newest ? 'DESC' : ''}`,
     values,
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayName, daysLater, knownZone } from '#lib/charts/zone';
-import { type LedgerLine, lineKinds } from '#lib/control/ledger/list';
+import { joinOrder, type LedgerLine, lineKinds, shownRef } from '#lib/control/ledger/list';
 import { monthLater, type Span, spanOfMonth } from '#lib/control/ledger/month';
 import type { WorkspaceScope } from '#lib/control/scope';
 import type { ReadStore } from '#lib/control/store';
@@ -80,8 +80,9 @@ const sumsSql = `
   FROM ledger_line WHERE ${inMonth} GROUP BY 1, 2`;
 
 const linesSql = `
-  SELECT at, kind, amount_nano::text AS nano, reason, ref FROM ledger_line
-  WHERE ${inMonth} AND ${alone} ORDER BY at, id LIMIT ${mostLines}`;
+  SELECT p.at, p.kind, p.amount_nano::text AS nano, p.reason, ${shownRef} AS ref FROM (
+    SELECT * FROM ledger_line WHERE ${inMonth} AND ${alone} ORDER BY at, id LIMIT ${mostLines}
+  ) AS p ${joinOrder} ORDER BY p.at, p.id`;
 
 const daysSql = `
   SELECT width_bucket(at, $4::timestamptz[]) AS bucket, sum(calls)::int AS calls, sum(amount_nano)::text AS nano

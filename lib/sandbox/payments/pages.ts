@@ -79,7 +79,10 @@ function portalPage(account: Account, portal: PortalSession): Page {
 }
 
 function receiptPage(account: Account, kind: 'receipts' | 'invoices', id: string): Page {
-  const cents = kind === 'receipts' ? account.intents.get(id)?.amount : account.invoices.get(id)?.amount_paid;
+  const charge = [...account.charges.values()].find(({ receipt_url }) =>
+    receipt_url.endsWith(`/receipts/${id}`),
+  );
+  const cents = kind === 'receipts' ? charge?.amount : account.invoices.get(id)?.amount_paid;
   if (cents === undefined) return null;
   const title = kind === 'receipts' ? 'Test receipt' : 'Test invoice';
   return { html: html(title, `<p>${dollars(cents)} of play money.</p>`) };

@@ -98,7 +98,8 @@ export class Records {
       customer: intent.customer,
       payment_intent: intent.id,
       payment_method: intent.payment_method,
-      receipt_url: `${this.origin}/receipts/${intent.id}`,
+      // As at Stripe, the address names neither the payment nor the charge.
+      receipt_url: `${this.origin}/receipts/${newId('receipt')}`,
       metadata: intent.metadata,
       created: this.nowSeconds(),
     };

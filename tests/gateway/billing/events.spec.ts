@@ -2,8 +2,18 @@ import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { handleEvent } from '#lib/billing/payments/handle';
 import { verifyLedger } from '#lib/billing/verify';
+import { listLedger, showStatement } from '#lib/control/ledger/operations';
+import { ask } from '#lib/control/run';
 import type { Session, StripeEvent } from '#lib/sandbox/payments/objects';
-import { balanceOf, newWorkspace, openShop, order, type Shop, take } from '#tests/gateway/billing/account';
+import {
+  balanceOf,
+  newWorkspace,
+  openShop,
+  operator,
+  order,
+  type Shop,
+  take,
+} from '#tests/gateway/billing/account';
 
 const usd = 1_000_000_000n;
 let shop: Shop;
@@ -71,6 +81,32 @@ describe('the events of a payment (contract: money/payment-events)', () => {
     });
     await Promise.all(lanes);
     expect([...balances]).toEqual([-5n * usd]);
+  });
+
+  it('stand in the ledger and the statement by the order, without what Stripe calls them', async () => {
+    const { slug } = await newWorkspace(shop);
+    const { topUp, session } = await order(shop, slug, '20');
+    const { account } = shop.server;
+    const events = eventsOf(() => {
+      account.pay(session);
+      account.refund(intentOf(session), 300);
+      account.dispute(intentOf(session), null);
+    });
+    await deliver(events);
+    const asked = { actor: operator, workspace: slug };
+    const { data } = await ask(shop.host, listLedger, { ...asked, input: {} });
+    const { id } = data.find(({ kind }) => kind === 'dispute') ?? {};
+    const refs = [
+      ['top_up', topUp.id],
+      ['refund', `${topUp.id}:300`],
+      ['dispute', id],
+    ];
+    expect(new Set(data.map(({ kind, ref }) => `${kind} ${ref}`))).toEqual(
+      new Set(refs.map((one) => one.join(' '))),
+    );
+    const month = data[0]?.at.slice(0, 7);
+    const { lines } = await ask(shop.host, showStatement, { ...asked, input: { month } });
+    expect(lines.map(({ ref }) => ref)).toEqual(data.map(({ ref }) => ref));
   });
 
   it('are credited once however the database fails', async () => {

@@ -92,9 +92,11 @@ describe('the webhook (contract: money/payment-events)', () => {
       expect(await send(JSON.stringify(event))).toBe(200);
     }
     const asked = { actor: operator, workspace: slug, input: { id: topUp.id } };
+    const charges = [...shop.server.account.charges.values()];
     expect(await ask(shop.host, showTopUp, asked)).toMatchObject({
       status: 'paid',
-      receiptUrl: `${shop.server.url}/receipts/${session.payment_intent}`,
+      receiptUrl: charges.find(({ payment_intent }) => payment_intent === session.payment_intent)
+        ?.receipt_url,
       invoiceUrl: `${shop.server.url}/invoices/${session.invoice}`,
     });
     const payer = await shop.db.prisma.payer.findFirstOrThrow({ where: { workspaceId: id } });

@@ -14,7 +14,7 @@ const statement: Statement = {
     ...{ usage: '-0.250000001', top_up: '20', promo: '0', expiry: '0' },
     ...{ refund: '0', dispute: '0', adjustment: '0' },
   },
-  lines: [{ at: '2026-11-02T00:00:00.000Z', kind: 'top_up', amount: '20', reason: null, ref: 'pi_1' }],
+  lines: [{ at: '2026-11-02T00:00:00.000Z', kind: 'top_up', amount: '20', reason: null, ref: 'order' }],
   more: null,
   corrections: { lines: 0, amount: '0' },
   days: [
