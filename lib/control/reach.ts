@@ -60,8 +60,8 @@ async function inWorkspace(store: Store, actor: Actor, named: string, lock: Aske
   if (found === null || role === null) {
     throw notFound(`there is no workspace ${quoted(named)}; check its slug`, 'workspace');
   }
-  // Nobody belongs to it any more; operators still find it by its ledger, but revive nothing.
-  if (found.deleted && lock === 'alone') throw conflict('this workspace is deleted; make another one');
+  // Nobody belongs to it any more; operators still read its ledger, but nothing begins or changes in it.
+  if (found.deleted && lock !== undefined) throw conflict('this workspace is deleted; make another one');
   const { id, slug, time_zone: timeZone, retention_days: retentionDays, demo } = found;
   const scope = new WorkspaceScope({ id, slug, timeZone, retentionDays, demo });
   return { scope, role, suspended: found.suspended };

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { listLedger } from '#lib/control/ledger/operations';
 import { findManagementKey } from '#lib/control/management-key/authenticate';
 import { createManagementKey } from '#lib/control/management-key/operations';
 import { whatStops } from '#lib/control/member/keys';
 import { leaveWorkspace, transferOwnership } from '#lib/control/member/own';
-import { ask } from '#lib/control/run';
+import { operations } from '#lib/control/operations';
+import { ask, runAny } from '#lib/control/run';
 import { listOwnWorkspaces, visitWorkspace } from '#lib/control/user/own';
 import { deleteWorkspace, showDeletion } from '#lib/control/workspace/delete';
 import { openWorkspace } from '#lib/control/workspace/open';
@@ -33,6 +35,7 @@ beforeAll(async () => {
 type Person = Awaited<ReturnType<typeof newUser>>;
 let users = 0;
 const newUser = () => createUser(db, { email: `own${++users}@example.com`, password: 'long enough' });
+const operator = { kind: 'operator', name: 'test', address: null } as const;
 const as = (userId: string) => ({ kind: 'user' as const, userId, operator: false, address: null });
 
 async function newWorkspace(role = 'owner') {
@@ -176,6 +179,34 @@ describe('a deleted workspace (contract: control-plane/deleted-workspace)', () =
       _sum: { amountNano: true },
     });
     expect(_sum.amountNano).toBe(7_000_000_000n);
+  });
+
+  it('takes no change from anybody, operators included, who still read it', async () => {
+    const { id, slug, owner } = await newWorkspace();
+    const { id: keyId } = await createKeyAs(db, owner.id, { workspace: slug, name: 'web' });
+    const given = { workspace: slug, name: 'ci', role: 'viewer' };
+    const { id: managementId } = await operate(db, createManagementKey, given);
+    await remove(slug, owner.id);
+    const answers: string[] = [];
+    for (const operation of operations) {
+      const { name, kind, reach } = operation;
+      if (kind === 'read' || !['workspace', 'subject'].includes(reach)) continue;
+      const asked = { actor: operator, workspace: slug, input: { id: keyId, name: 'late' } };
+      answers.push(`${name}: ${await refusalOf(runAny(host(), operation, asked))}`);
+    }
+    expect(answers.length).toBeGreaterThan(30);
+    expect(answers.filter((answer) => !answer.includes('this workspace is deleted'))).toEqual([]);
+    // By its id alone a key is found too: it was revoked, which is for good.
+    const before = await db.prisma.apiKey.findUnique({ where: { id: keyId } });
+    for (const operation of operations) {
+      if (operation.kind === 'read' || operation.reach !== 'subject' || !/key\./.test(operation.name))
+        continue;
+      const input = { id: operation.name.startsWith('key.') ? keyId : managementId };
+      await runAny(host(), operation, { actor: operator, workspace: undefined, input }).catch(() => null);
+    }
+    expect(await db.prisma.apiKey.findUnique({ where: { id: keyId } })).toEqual(before);
+    expect(await db.prisma.apiKey.count({ where: { workspaceId: id } })).toBe(1);
+    expect((await operate(db, listLedger, { workspace: slug })).data).toEqual([]);
   });
 
   it('keeps no key, member or webhook that comes while it is deleted, in ten rounds', async () => {
