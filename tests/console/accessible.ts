@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
+import { expectWalkByTab } from '#tests/console/walk/by-tab';
 
 /** The script of axe itself, which its builder would send to the page twice for each analysis. */
 const { source }: { source: string } = createRequire(import.meta.resolve('@axe-core/playwright'))('axe-core');
@@ -24,7 +25,7 @@ const marks = { newLook: 'data-new-look', newHere: 'data-new-here' };
  * The page as it stands, open dialogs included, is accessible in both themes on a phone and on a desk. Every rule runs
  * in the first of these looks; in the others what they may change: on another width the rules about colours and sizes; in
  * another theme those about colours, on one element of each look of text that was not seen in that theme; and every
- * rule on elements that were hidden before. Stays dark on a desk.
+ * rule on elements that were hidden before. Then it is walked by Tab. Stays dark on a desk.
  */
 export async function expectAccessibleInEachLook(page: Page): Promise<void> {
   const seen = { dark: [] as string[], light: [] as string[] };
@@ -46,6 +47,7 @@ export async function expectAccessibleInEachLook(page: Page): Promise<void> {
     }
     await expectNothingWider(page);
   }
+  await expectWalkByTab(page);
 }
 
 /** No violation of WCAG 2.2 A and AA that axe can see, and nothing wider than the window. */
