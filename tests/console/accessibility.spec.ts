@@ -2,6 +2,7 @@ import { expect, type Page } from '@playwright/test';
 import { expectAccessibleInEachLook, expectNothingWider } from '#tests/console/accessible';
 import { type Home, makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey, fillSignIn, inDatabase } from '#tests/console/visit';
+import { expectEscapeLeadsBack } from '#tests/console/walk/by-tab';
 import { createKey as addKey } from '#tests/support/control/operate';
 
 /** Makes a call and waits until the log has it. @returns its id. */
@@ -37,9 +38,11 @@ test.describe('in both themes, on a phone and on a desk', () => {
   test('one’s account and the first run are accessible', async ({ page, home }) => {
     await page.goto('/account');
     await expectAccessibleInEachLook(page);
-    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    const everywhere = page.getByRole('button', { name: 'Sign out everywhere' });
+    await everywhere.click();
     await expect(page.getByRole('dialog')).toBeVisible();
     await expectAccessibleInEachLook(page);
+    await expectEscapeLeadsBack(page, everywhere);
     await page.goto(`/${home.slug}`);
     await expect(page.getByText('Waiting for your first call')).toBeVisible();
     await expectAccessibleInEachLook(page);
@@ -54,20 +57,22 @@ test.describe('in both themes, on a phone and on a desk', () => {
     await openKeys(page, home);
     await expectAccessibleInEachLook(page);
     await expectNothingWiderOnASmallPhone(page);
-    await page.getByRole('button', { name: 'Create key' }).click();
+    const create = page.getByRole('button', { name: 'Create key' });
+    await create.click();
     await expect(page.getByRole('dialog')).toBeVisible();
     await expectAccessibleInEachLook(page);
-    await page.keyboard.press('Escape');
-    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await expectEscapeLeadsBack(page, create);
     const name = 'axe';
     await createKey(page, name);
     await expectAccessibleInEachLook(page);
     await expectNothingWiderOnASmallPhone(page);
     await closeSecret(page);
-    await page.getByRole('button', { name: `Actions for ${name}` }).click();
+    const actions = page.getByRole('button', { name: `Actions for ${name}` });
+    await actions.click();
     await page.getByRole('menuitem', { name: 'Revoke' }).click();
     await expect(page.getByRole('dialog', { name: `Revoke ${name}?` })).toBeVisible();
     await expectAccessibleInEachLook(page);
+    await expectEscapeLeadsBack(page, actions);
   });
 
   test('the models and the documentation are accessible', async ({ page, home }) => {
@@ -138,9 +143,11 @@ test.describe('in both themes, on a phone and on a desk', () => {
   }) => {
     await page.goto(`/${home.slug}/members`);
     await expectAccessibleInEachLook(page);
-    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    const invite = page.getByRole('button', { name: 'Invite', exact: true });
+    await invite.click();
     await expect(page.getByRole('dialog', { name: 'Invite people' })).toBeVisible();
     await expectAccessibleInEachLook(page);
+    await expectEscapeLeadsBack(page, invite);
     for (const [path, heading] of [
       ['management-keys', 'Management keys'],
       ['audit', 'Audit log'],
