@@ -1,7 +1,7 @@
 import { type LimitWaits, noWaits } from '#lib/admission/decide';
 import { waitOf } from '#lib/limits/decide-permits';
 import type { LimitNumbers } from '#lib/limits/numbers';
-import { permitMs, type RequestedSubject, type SubjectAnswer } from '#lib/limits/permit-request';
+import { type Freed, permitMs, type RequestedSubject, type SubjectAnswer } from '#lib/limits/permit-request';
 import { Demand } from '#lib/limits/permits/demand';
 import type { Grant } from '#lib/limits/permits/grant';
 import { GrantBook } from '#lib/limits/permits/grant-book';
@@ -24,8 +24,9 @@ export interface Held {
   slot: boolean;
 }
 
-/** A refusal of the store is good for so long: then it is asked again. ms. */
+/** A refusal of the store is good for so long, at most and at least: then it is asked again. ms. */
 const REFUSED_MS = 250;
+const REFUSED_AT_LEAST_MS = 25;
 /** The same for a full concurrency limit, which any end of a call may free. */
 const FULL_MS = 50;
 
@@ -126,7 +127,7 @@ export class Permits {
     const known = this.#known;
     if (!known?.freed || known.limits !== this.limits) return false;
     const ageMs = nowMono - known.atMono;
-    if (ageMs >= REFUSED_MS) return false;
+    if (ageMs >= refusedMs(known.freed, this.limits)) return false;
     const { rpmMs, tpmMs, concurrencyFull } = this.waits(take, nowMono);
     return rpmMs > 0 || tpmMs > 0 || (concurrencyFull && retriesFull && ageMs < FULL_MS);
   }
@@ -244,4 +245,17 @@ export class Permits {
   idle(nowMono: number): boolean {
     return this.slots.used === 0 && this.slots.held === 0 && this.#grants.empty(nowMono);
   }
+}
+
+/**
+ * For how long a refusal is good, ms: `REFUSED_MS` while the window empties as evenly as the limit fills it, and less
+ * when much more leaves it within the next second, as after a burst a minute ago.
+ */
+function refusedMs(freed: readonly Freed[], limits: StoredLimits): number {
+  const [seconds, requests, tokens] = freed[0] ?? [0, 0, 0];
+  if (seconds !== 1) return REFUSED_MS;
+  const share = (limit: number | null, leaving: number) =>
+    limit === null || leaving === 0 ? 1 : Math.max(1, limit / 60) / leaving;
+  const least = Math.min(share(limits.rpm, requests), share(limits.tpm, tokens));
+  return Math.max(REFUSED_AT_LEAST_MS, Math.min(1, least) * REFUSED_MS);
 }
