@@ -28,6 +28,9 @@ interface AppliedRow {
 /** Prisma's own key, so that its command line and ours never migrate at once. */
 const lockKey = 72707369;
 
+/** On the embedded database a connection waits until the migrations of another process have ended, ms. */
+const ONE_SESSION_MS = 120_000;
+
 const table = `
   CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
     "id" VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -53,7 +56,8 @@ export async function migrate(
   url: string,
   directory: string = fileURLToPath(new URL('../../prisma/migrations', import.meta.url)),
 ): Promise<string[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const connectionTimeoutMillis = new URL(url).searchParams.has('host') ? ONE_SESSION_MS : 10_000;
+  const client = new Client({ connectionString: url, connectionTimeoutMillis });
   // A connection that breaks between two statements fails the next one, and not the process.
   client.on('error', () => {});
   await client.connect();

@@ -58,11 +58,15 @@ it.each(['cut', 'freeze'] as const)(
 
     const cutMs = performance.now();
     stack.databaseProxy[how]();
-    const steady = { '200': 0 };
+    const steady: Record<string, number> = {};
     const inMemory = (async () => {
       while (performance.now() - cutMs < awayMs) {
-        expect(await call(known.key)).toBe('200');
-        steady['200'] += 1;
+        const begunMs = performance.now();
+        const answered = await call(known.key);
+        // Its lease lasts for 45 s, of which up to 15 were over at the cut.
+        const isLeased = begunMs - cutMs < 25_000;
+        expect(isLeased ? ['200'] : ['200', '500 local_quota_not_configured']).toContain(answered);
+        steady[answered] = (steady[answered] ?? 0) + 1;
         await pause(100);
       }
     })();
@@ -102,7 +106,7 @@ it.each(['cut', 'freeze'] as const)(
       how,
       away: awayMs,
       answered: answered.length,
-      inMemory: steady['200'],
+      inMemory: steady,
       fromLease,
       settledMs,
     };
