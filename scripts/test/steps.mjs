@@ -143,8 +143,8 @@ async function succeeds(node, args, env = process.env, output = 'show') {
 }
 
 /**
- * Runs groups of parts one after the other, the parts of a group at once: each waits as well as it works. Prints where
- * the time went, and the sum as the last line.
+ * Runs groups of parts one after the other: of a group, the first part beside all others, which take turns. Prints
+ * where the time went, and the sum as the last line.
  * @param {readonly (readonly (readonly [name: string, step: (output: 'show' | 'atEnd') => Promise<Count>])[])[]} groups
  *   the first part of a group is shown as it runs, the others when they have ended.
  * @param {number} preparedMs what came before took.
@@ -164,7 +164,11 @@ export async function sumUp(groups, preparedMs = 0) {
       times.push([at === 0 ? name : `${name} (beside ${group[0][0]})`, performance.now() - beganMs]);
       return count;
     };
-    for (const count of await Promise.all(group.map(timed))) {
+    const counts = [];
+    const first = timed(group[0], 0);
+    for (const [at, part] of group.entries()) if (at > 0) counts.push(await timed(part, at));
+    counts.push(await first);
+    for (const count of counts) {
       files.push(...(count.files ?? []));
       failures.push(...(count.failures ?? []));
       for (const title of count.notRun ?? []) notRun.add(title);

@@ -189,7 +189,7 @@ it(`settles every job once over ${kills} kills while they are created and polled
   await stack.db.pool.query(
     `UPDATE job SET next_poll_at = next_poll_at - interval '90 s' WHERE settled_at IS NULL`,
   );
-  await eventually(() => idsOf('settled_at IS NULL'), [], 120_000);
+  await eventually(() => idsOf('settled_at IS NULL'), [], 300_000);
 
   const booked = await readBooked();
   const known = told.filter((one) => one.callId !== null);
