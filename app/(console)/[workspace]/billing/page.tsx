@@ -48,13 +48,14 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const { slug, timeZone } = workspace;
   const { payments } = getConsoleHost().control;
   const configured = Boolean(payments);
-  const [funds, ledger, low, promos, topUps, back, automatic] = await Promise.all([
+  // Before the rest: what it says was added stands in the balance and the ledger that are read after it.
+  const back = pays && returned ? await readForPage(showTopUp, slug, { id: returned }) : null;
+  const [funds, ledger, low, promos, topUps, automatic] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
     readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
     readForPage(showLowBalance, slug, {}),
     readForPage(listPromos, slug, { limit: mostPromos }),
     pays ? readForPage(listTopUps, slug, { limit: 10 }) : null,
-    pays && returned ? readForPage(showTopUp, slug, { id: returned }) : null,
     pays && configured && !workspace.demo ? readForPage(showAutoTopUp, slug, {}) : null,
   ]);
   const path = `/${slug}/billing`;
