@@ -3,7 +3,7 @@ import type { Breaker } from '#lib/limits/breaker';
 import type { LimitStore } from '#lib/limits/permit-request';
 import type { Fleet } from '#lib/limits/share';
 
-/** What all desks of a process share. */
+/** What the queues of all workspaces share in a process. */
 export interface LimitQueueParts {
   readonly clock: Clock;
   readonly store: LimitStore;

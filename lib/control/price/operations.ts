@@ -74,7 +74,6 @@ export const listPrices = read({
       const inForce = offer.prices.findIndex(({ effectiveAt }) => effectiveAt.getTime() <= nowMs);
       return offer.prices.map(({ id, price, effectiveAt }, at) => {
         const read = parsePrice(price);
-        const dated = at > inForce ? ('past' as const) : ('in force' as const);
         return {
           ...{ id, model: modelId, provider: offer.providerId },
           effectiveAt: effectiveAt.toISOString(),
@@ -82,7 +81,7 @@ export const listPrices = read({
           text: isUnpriced(read) ? 'unpriced' : priceText(read),
           bands: isUnpriced(read) ? [] : listPrice(read),
           source: offer.provider.pricesFrom,
-          state: inForce < 0 || at < inForce ? ('scheduled' as const) : dated,
+          state: stateOf(at, inForce),
           withdrawn: offer.withdrawnAt !== null,
         };
       });
@@ -110,3 +109,12 @@ export const previewPrice = read({
 });
 
 export const priceOperations = [listPrices, previewPrice, setPrice, withdrawPrice];
+
+/**
+ * @param at position of a version among those of its offer, the newest first.
+ * @param inForce position of the one in force; -1: all are still to come.
+ */
+function stateOf(at: number, inForce: number): ShownPriceVersion['state'] {
+  if (at === inForce) return 'in force';
+  return at > inForce && inForce >= 0 ? 'past' : 'scheduled';
+}

@@ -58,7 +58,7 @@ export const setPrice = change({
     const wanted = readFilePrice(price);
     if (isUnpriced(wanted))
       throw badInput('price', 'a price names a rate, such as "input"; a catalogue file withdraws an offer');
-    const { now, inForce } = await stateOf(context, offer.id);
+    const { now, inForce } = await priceInForce(context, offer.id);
     if (replaces !== undefined && replaces !== inForce?.id)
       throw conflict('another price is in force by now: look at it, then set yours', 'replaces');
     const at = effectiveAt ?? now;
@@ -71,7 +71,7 @@ export const setPrice = change({
       const result = { id: inForce.id, ...told, effectiveAt: inForce.effectiveAt.toISOString() };
       return { result, subject, workspaceId: null, before: {}, after: {}, changes: [] };
     }
-    if (effectiveAt !== null) await refuseTwice(context, offer.id, effectiveAt);
+    if (effectiveAt !== null) await refuseSameMoment(context, offer.id, effectiveAt);
     const id = newRowId();
     await store.prisma.priceVersion.create({
       data: { id, offerId: offer.id, price: stored, effectiveAt: at, createdAt: now },
@@ -130,7 +130,7 @@ async function databaseNow({ store }: Pick<Context, 'store'>): Promise<Date> {
   return new Date(Number(row?.ms));
 }
 
-async function stateOf(context: Pick<Context, 'store'>, offerId: string) {
+async function priceInForce(context: Pick<Context, 'store'>, offerId: string) {
   const now = await databaseNow(context);
   const inForce = await context.store.prisma.priceVersion.findFirst({
     where: { offerId, effectiveAt: { lte: now } },
@@ -139,7 +139,7 @@ async function stateOf(context: Pick<Context, 'store'>, offerId: string) {
   return { now, inForce };
 }
 
-async function refuseTwice({ store }: Pick<Context, 'store'>, offerId: string, effectiveAt: Date) {
+async function refuseSameMoment({ store }: Pick<Context, 'store'>, offerId: string, effectiveAt: Date) {
   if ((await store.prisma.priceVersion.count({ where: { offerId, effectiveAt } })) === 0) return;
   throw conflict('a price has this moment already: withdraw it, or choose another moment', 'effectiveAt');
 }

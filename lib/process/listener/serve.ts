@@ -65,6 +65,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
       finish: async (patienceMs) => {
         listener.stopping();
         if (othersServe || env.shutdownDelayMs > 0) context.shut();
+        // Calls on open connections are still admitted; a proxy takes its next ones elsewhere.
         if (env.shutdownDelayMs > 0) {
           const delay = pause(env.shutdownDelayMs, undefined, { signal: fault.signal }).catch(
             () => undefined,
@@ -90,9 +91,9 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
       },
       report: (error, fatal) => {
         const reason = stackOf(error);
-        if (fatal) fault.abort();
-        if (fatal) log.fatal({ reason }, 'an error that nobody caught: the gateway stops, start it again');
-        else log.error({ reason }, 'a rejection that nobody handled');
+        if (!fatal) return void log.error({ reason }, 'a rejection that nobody handled');
+        fault.abort();
+        log.fatal({ reason }, 'an error that nobody caught: the gateway stops, start it again');
       },
     },
     signals,
