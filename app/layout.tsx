@@ -1,6 +1,7 @@
 import type { Metadata, Viewport } from 'next';
 import { headers } from 'next/headers';
 import type { ReactNode } from 'react';
+import { EarlyKeys } from '#components/palette/early-keys';
 import { Providers } from '#components/providers';
 import { mono, sans } from './fonts';
 import './globals.css';
@@ -24,6 +25,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html lang="en" className={`${sans.variable} ${mono.variable}`} suppressHydrationWarning>
       <body className="min-h-dvh font-sans text-sm antialiased">
+        <EarlyKeys nonce={nonce} />
         <Providers nonce={nonce}>{children}</Providers>
       </body>
     </html>

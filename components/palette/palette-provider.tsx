@@ -2,6 +2,7 @@
 
 import dynamic from 'next/dynamic';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { takeEarlyKeys } from '#components/palette/early-keys';
 
 const Palette = dynamic(() => import('#components/palette/palette').then((loaded) => loaded.Palette), {
   ssr: false,
@@ -50,6 +51,7 @@ export function PaletteProvider({ workspace, workspaces, children }: PaletteProv
         else setShown('palette');
       }
     };
+    for (const early of takeEarlyKeys()) press(early);
     window.addEventListener('keydown', press);
     return () => window.removeEventListener('keydown', press);
   }, []);

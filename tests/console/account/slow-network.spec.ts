@@ -11,14 +11,20 @@ interface EarlyPress {
   readonly said: string;
 }
 
-/** Opens a page, fills its form in and presses it, and only then lets the scripts of the page through. */
-async function pressEarly(page: Page, { path, boxes, button, said }: EarlyPress): Promise<void> {
+/** Opens a page without its scripts; what is returned lets them through. */
+async function openWithoutScripts(page: Page, path: string): Promise<() => void> {
   const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
   await page.route('**/_next/static/**/*.js', async (route) => {
     await through;
     await route.continue().catch(() => undefined);
   });
   await page.goto(path, { waitUntil: 'commit' });
+  return letThrough;
+}
+
+/** Opens a page, fills its form in and presses it, and only then lets the scripts of the page through. */
+async function pressEarly(page: Page, { path, boxes, button, said }: EarlyPress): Promise<void> {
+  const letThrough = await openWithoutScripts(page, path);
   for (const [name, text] of Object.entries(boxes)) {
     await page.getByRole('textbox', { name }).or(page.getByRole('searchbox', { name })).first().fill(text);
   }
@@ -97,6 +103,25 @@ test('what is pressed before the scripts are there is done', async ({ page, home
     { path: '/new', boxes: { Name: 'Early bird' }, said: 'Waiting for your first call' },
   ];
   for (const press of presses) await pressEarly(page, press);
+});
+
+test('keys of the palette that are pressed before the scripts are there open what they open', async ({
+  page,
+  home,
+}) => {
+  const presses = [
+    { key: 'Control+k', opened: page.getByRole('combobox', { name: 'Search or paste a request id' }) },
+    { key: '?', opened: page.getByRole('dialog', { name: 'Keyboard shortcuts' }) },
+    { key: '/', opened: page.getByRole('combobox', { name: 'Search or paste a request id' }) },
+  ];
+  for (const { key, opened } of presses) {
+    const letThrough = await openWithoutScripts(page, `/${home.slug}/keys`);
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await page.keyboard.press(key);
+    letThrough();
+    await expect(opened).toBeVisible();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  }
 });
 
 test('the sidebar shows which page is awaited', async ({ page, home }) => {
