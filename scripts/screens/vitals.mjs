@@ -62,7 +62,8 @@ async function measureAll() {
     for (const one of readPages(values.only)) {
       const row = await measurePage(one.public ? stranger : member, one);
       rows.push({ ...row, width });
-      console.error(`${one.name} at ${width} px: ${row.lcpMs.toFixed(0)} ms, ${row.shift.toFixed(3)}`);
+      const figures = `${row.lcpMs.toFixed(0)} ms, ${row.shift.toFixed(3)}`;
+      console.error(`${one.name} at ${width} px: ${figures}, last painted: ${JSON.stringify(row.painted)}`);
     }
   }
   await browser.close();
@@ -78,6 +79,7 @@ async function measurePage(context, one) {
     name: one.name,
     serverMs: middle(await serverTimes(context, address)),
     lcpMs: middle(runs.map((run) => run.lcpMs)),
+    painted: runs.at(-1)?.painted ?? '',
     shift: Math.max(...runs.map((run) => run.shift)),
     scriptBytes: middle(runs.map((run) => run.scriptBytes)),
   };
@@ -155,10 +157,13 @@ async function measure(context, address) {
   await session.send('Network.emulateNetworkConditions', { offline: false, latency, ...speeds });
   await session.send('Emulation.setCPUThrottlingRate', { rate: Number(values.cpu) });
   await page.addInitScript(() => {
-    const seen = { lcpMs: 0, shift: 0 };
+    const seen = { lcpMs: 0, painted: '', shift: 0 };
     Object.assign(window, { vitals: seen });
     new PerformanceObserver((list) => {
-      for (const { startTime } of list.getEntries()) seen.lcpMs = startTime;
+      for (const { startTime, element } of list.getEntries()) {
+        seen.lcpMs = startTime;
+        seen.painted = (element?.textContent ?? element?.tagName ?? '').trim().slice(0, 40);
+      }
     }).observe({ type: 'largest-contentful-paint', buffered: true });
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value;
