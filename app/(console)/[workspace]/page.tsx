@@ -1,6 +1,4 @@
 import type { Metadata } from 'next';
-import { Suspense } from 'react';
-import { OverviewSkeleton } from '#components/overview/overview-skeleton';
 import { RangeChoice } from '#components/overview/range-choice';
 import { PageHead } from '#components/page-head';
 import { requireMember } from '#lib/console/member';
@@ -29,9 +27,7 @@ export default async function OverviewPage({ params, searchParams }: OverviewPag
       <PageHead title="Overview" action={found.called ? <RangeChoice /> : null} />
       <FirstRun workspace={workspace.slug} />
       {found.called ? (
-        <Suspense fallback={<OverviewSkeleton />}>
-          <OverviewFigures workspace={workspace} found={found} range={range} nowMs={Date.now()} />
-        </Suspense>
+        <OverviewFigures workspace={workspace} found={found} range={range} nowMs={Date.now()} />
       ) : null}
     </>
   );
