@@ -105,9 +105,9 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   function admit(request: ClaimRequest, means: Means): Claim | Refusal {
     const admitted = gate.admit(request, means);
     if (means.funding !== 'lease') return admitted;
-    const nowMs = clock.mono();
-    if (means.lease.low(nowMs)) queueOf(means.lease.workspaceId).topUp(means.lease);
-    if (means.keyLease?.low(nowMs)) queueOf(means.keyLease.workspaceId).topUp(means.keyLease);
+    const nowMono = clock.mono();
+    if (means.lease.low(nowMono)) queueOf(means.lease.workspaceId).topUp(means.lease);
+    if (means.keyLease?.low(nowMono)) queueOf(means.keyLease.workspaceId).topUp(means.keyLease);
     return admitted;
   }
 
@@ -191,9 +191,9 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       const moreNano = calls.missing(claim.callId, holdNano);
       if (moreNano === null) return false;
       if (moreNano <= 0n || claim.funding === 'none') return true;
-      const nowMs = clock.mono();
-      const inLease = claim.funding === 'lease' && owner.lives(nowMs);
-      if (inLease && calls.grow(claim.callId, moreNano, nowMs)) return true;
+      const nowMono = clock.mono();
+      const inLease = claim.funding === 'lease' && owner.lives(nowMono);
+      if (inLease && calls.grow(claim.callId, moreNano, nowMono)) return true;
       return waitForMore(claim, holdNano, moreNano);
     },
 
@@ -242,7 +242,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     restoreWindows(past) {
       const offsetMs = clock.mono() - clock.now();
       for (const call of past) {
-        const seed = { atMs: call.atMs + offsetMs, tokens: call.tokens };
+        const seed = { atMono: call.atMs + offsetMs, tokens: call.tokens };
         limits.seed(call.keyId, seed);
         limits.seed(call.workspaceId, seed);
       }

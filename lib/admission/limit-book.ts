@@ -8,7 +8,7 @@ type Need = ClaimRequest['need'];
 
 /** A call of the last minute that an earlier process admitted, to rebuild the windows at start. Monotonic ms. */
 interface Seed {
-  readonly atMs: number;
+  readonly atMono: number;
   readonly tokens: number;
 }
 
@@ -181,7 +181,7 @@ export class LimitBook {
   sweep(nowMono: number): void {
     for (const [id, counters] of this.#counters) if (counters.idle(nowMono)) this.#counters.delete(id);
     for (const [id, list] of this.#seeds) {
-      if (list.every((call) => call.atMs <= nowMono - WINDOW_MS)) this.#seeds.delete(id);
+      if (list.every((call) => call.atMono <= nowMono - WINDOW_MS)) this.#seeds.delete(id);
     }
   }
 
@@ -190,9 +190,9 @@ export class LimitBook {
     const list = this.#seeds.get(id);
     if (!list) return;
     this.#seeds.delete(id);
-    for (const call of list.sort((a, b) => a.atMs - b.atMs)) {
-      counters.rpm.book(1, call.atMs);
-      counters.tpm.book(call.tokens, call.atMs);
+    for (const call of list.sort((a, b) => a.atMono - b.atMono)) {
+      counters.rpm.book(1, call.atMono);
+      counters.tpm.book(call.tokens, call.atMono);
     }
   }
 }

@@ -60,7 +60,7 @@ async function returnIdle(parts: MaintainParts): Promise<void> {
   const nowMono = clock.mono();
   for (const lease of leases.all()) {
     if (lease.rowKept && isReturnable(lease, nowMono)) await queueOf(lease.workspaceId).giveBack([lease]);
-    if (nowMono - lease.usedMs >= IDLE_MS) leases.drop(lease);
+    if (nowMono - lease.usedMono >= IDLE_MS) leases.drop(lease);
   }
   for (const [id, queue] of queues) {
     if (!queue.busy && !leases.find('workspace', id)) queues.delete(id);
@@ -69,6 +69,6 @@ async function returnIdle(parts: MaintainParts): Promise<void> {
 
 function isReturnable(lease: Lease, nowMono: number): boolean {
   if (lease.owesReturn) return true;
-  if (lease.asking || nowMono - lease.usedMs < IDLE_MS) return false;
+  if (lease.asking || nowMono - lease.usedMono < IDLE_MS) return false;
   return lease.usableNano > 0n || (lease.heldNano === 0n && lease.debtNano === 0n);
 }

@@ -60,13 +60,13 @@ export class SlidingWindow {
     const room = weight > this.#limit ? 0 : this.#limit - weight;
     let left = this.#total;
     let index = this.#head;
-    let lastMs = nowMono;
+    let lastMono = nowMono;
     for (let n = 0; n < this.#size && left > room; n++) {
       left -= this.#weights[index] ?? 0;
-      lastMs = this.#times[index] ?? nowMono;
+      lastMono = this.#times[index] ?? nowMono;
       index = (index + 1) & (this.#times.length - 1);
     }
-    return Math.max(0, lastMs + WINDOW_MS - nowMono);
+    return Math.max(0, lastMono + WINDOW_MS - nowMono);
   }
 
   /**
@@ -79,15 +79,15 @@ export class SlidingWindow {
     this.#forget(nowMono);
     this.#total += weight;
     const last = (this.#head + this.#size - 1) & (this.#times.length - 1);
-    const lastMs = this.#size > 0 ? (this.#times[last] ?? 0) : Number.NEGATIVE_INFINITY;
-    const atMs = Math.max(nowMono, lastMs);
-    if (!this.#exact && Math.floor(lastMs / BUCKET_MS) === Math.floor(atMs / BUCKET_MS)) {
+    const lastMono = this.#size > 0 ? (this.#times[last] ?? 0) : Number.NEGATIVE_INFINITY;
+    const atMono = Math.max(nowMono, lastMono);
+    if (!this.#exact && Math.floor(lastMono / BUCKET_MS) === Math.floor(atMono / BUCKET_MS)) {
       this.#weights[last] = (this.#weights[last] ?? 0) + weight;
-      this.#times[last] = atMs;
+      this.#times[last] = atMono;
     } else {
       if (this.#size === this.#times.length) this.#widen();
       const next = (this.#head + this.#size) & (this.#times.length - 1);
-      this.#times[next] = atMs;
+      this.#times[next] = atMono;
       this.#weights[next] = weight;
       this.#size++;
     }
@@ -106,8 +106,8 @@ export class SlidingWindow {
   }
 
   #forget(nowMono: number): void {
-    const untilMs = nowMono - WINDOW_MS;
-    while (this.#size > 0 && (this.#times[this.#head] ?? 0) <= untilMs) {
+    const untilMono = nowMono - WINDOW_MS;
+    while (this.#size > 0 && (this.#times[this.#head] ?? 0) <= untilMono) {
       this.#total -= this.#weights[this.#head] ?? 0;
       this.#head = (this.#head + 1) & (this.#times.length - 1);
       this.#size--;

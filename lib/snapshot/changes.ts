@@ -21,8 +21,8 @@ export interface ChangeFeedOptions {
   readonly onChange: (changes: readonly Change[]) => void | Promise<void>;
   /** Changes were missed: drop everything that came from the database. Also the first poll says so. */
   readonly onLost: () => void | Promise<void>;
-  /** Everything committed before `startedAtMs` (as `mono` told it) has been delivered. */
-  readonly onPolled?: (startedAtMs: number) => void;
+  /** Everything committed before `startedMono` (as `mono` told it) has been delivered. */
+  readonly onPolled?: (startedMono: number) => void;
   /** The first error of an outage. */
   readonly onError?: (error: unknown) => void;
   /** Monotonic ms. */
@@ -58,7 +58,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
   let away = false;
-  let tidiedAtMs = mono();
+  let tidiedMono = mono();
 
   function query<R extends object>(text: string, values: unknown[]): Promise<{ rows: R[] }> {
     // pg takes `query_timeout` with each query, though its types know it on the client alone.
@@ -87,11 +87,11 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   }
 
   async function run(): Promise<boolean> {
-    const startedAtMs = mono();
+    const startedMono = mono();
     try {
       while (await page());
       away = false;
-      options.onPolled?.(startedAtMs);
+      options.onPolled?.(startedMono);
       await tidy();
       return true;
     } catch (error) {
@@ -102,8 +102,8 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   }
 
   async function tidy(): Promise<void> {
-    if (mono() - tidiedAtMs < tidyEveryMs) return;
-    tidiedAtMs = mono();
+    if (mono() - tidiedMono < tidyEveryMs) return;
+    tidiedMono = mono();
     await query(`DELETE FROM change WHERE at < now() - $1 * interval '1 millisecond'`, [keepMs]);
   }
 

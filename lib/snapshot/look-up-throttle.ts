@@ -18,12 +18,12 @@ export function createLookUpThrottle(options: { atOnce: number; perSecond: numbe
   const starts = new Float64Array(options.perSecond).fill(Number.NEGATIVE_INFINITY);
   let next = 0;
   let running = 0;
-  let coolUntilMs = Number.NEGATIVE_INFINITY;
+  let coolUntilMono = Number.NEGATIVE_INFINITY;
   let delayMs = 0;
 
   return {
     enter: (nowMono) => {
-      if (nowMono < coolUntilMs) return Math.ceil((coolUntilMs - nowMono) / 1000);
+      if (nowMono < coolUntilMono) return Math.ceil((coolUntilMono - nowMono) / 1000);
       const oldest = starts[next] ?? Number.NEGATIVE_INFINITY;
       if (running >= options.atOnce || nowMono - oldest < 1000) return 1;
       starts[next] = nowMono;
@@ -35,9 +35,9 @@ export function createLookUpThrottle(options: { atOnce: number; perSecond: numbe
       delayMs = 0;
     },
     failed: (nowMono) => {
-      if (nowMono < coolUntilMs) return;
+      if (nowMono < coolUntilMono) return;
       delayMs = delayMs === 0 ? shortestMs : Math.min(delayMs * 2, longestMs);
-      coolUntilMs = nowMono + delayMs;
+      coolUntilMono = nowMono + delayMs;
     },
     done: () => {
       running--;

@@ -3,7 +3,7 @@ import type { KeySnapshot } from '#lib/snapshot/snapshot';
 /** A snapshot in memory, and when it was last known to be in force (monotonic ms). */
 export interface Remembered {
   readonly snapshot: KeySnapshot;
-  readonly loadedAtMs: number;
+  readonly loadedMono: number;
   /** Read since the last sweep: it gets a second chance when room is needed. */
   used: boolean;
 }
@@ -11,7 +11,7 @@ export interface Remembered {
 /** Snapshots by the hash of the secret, at most `most`; those not read go first. */
 export interface Memory {
   find(hash: string): Remembered | undefined;
-  put(hash: string, snapshot: KeySnapshot, loadedAtMs: number): void;
+  put(hash: string, snapshot: KeySnapshot, loadedMono: number): void;
   /** @returns whether anything was remembered of that key or workspace. */
   drop(id: string): boolean;
   clear(): void;
@@ -61,10 +61,10 @@ export function createMemory(most: number): Memory {
       if (entry !== undefined) entry.used = true;
       return entry;
     },
-    put: (hash, snapshot, loadedAtMs) => {
+    put: (hash, snapshot, loadedMono) => {
       remove(hash);
       makeRoom();
-      entries.set(hash, { snapshot, loadedAtMs, used: false });
+      entries.set(hash, { snapshot, loadedMono, used: false });
       link(snapshot.key.id, hash);
       link(snapshot.workspace.id, hash);
     },

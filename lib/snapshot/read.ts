@@ -26,7 +26,7 @@ export interface KeyReader {
 /** A reader that learns from the change feed how fresh its memory is. */
 export interface LiveKeyReader extends KeyReader {
   /** All changes up to this moment (monotonic ms) were delivered: what is in memory was in force then. */
-  confirm(atMs: number): void;
+  confirm(atMono: number): void;
 }
 
 export interface KeyReaderOptions {
@@ -75,29 +75,29 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   const strangers = createLookUpThrottle({ atOnce: 37, perSecond: 150 });
   const names = new Fingerprints();
   const flights = new Map<string, Flight>();
-  let confirmedAtMs = Number.NEGATIVE_INFINITY;
+  let confirmedMono = Number.NEGATIVE_INFINITY;
 
   /** What memory holds, if it was in force at most `ageMs` ago. */
-  function fromMemory(id: string, nowMs: number, ageMs: number): KeySnapshot | null {
+  function fromMemory(id: string, nowMono: number, ageMs: number): KeySnapshot | null {
     const entry = memory.find(id);
     if (entry === undefined) return null;
-    return nowMs - Math.max(entry.loadedAtMs, confirmedAtMs) <= ageMs ? entry.snapshot : null;
+    return nowMono - Math.max(entry.loadedMono, confirmedMono) <= ageMs ? entry.snapshot : null;
   }
 
   function read(secret: string): KeySnapshot | Refusal | Promise<KeySnapshot | Refusal> {
     const id = names.of(secret);
-    const nowMs = clock.mono();
-    const snapshot = fromMemory(id, nowMs, trustMs);
+    const nowMono = clock.mono();
+    const snapshot = fromMemory(id, nowMono, trustMs);
     if (snapshot !== null) return usable(snapshot, clock);
     if (!isWellFormedKey(secret)) return malformed;
-    if (unknown.has(id, nowMs)) return notFound;
+    if (unknown.has(id, nowMono)) return notFound;
     const running = flights.get(id);
     if (running !== undefined) return running.result;
     const digest = hash(secret);
     const strange = options.isKnown !== undefined && !options.isKnown(digest);
-    const waitSeconds = enter(nowMs, strange);
+    const waitSeconds = enter(nowMono, strange);
     if (waitSeconds > 0) {
-      const stale = fromMemory(id, nowMs, staleMs);
+      const stale = fromMemory(id, nowMono, staleMs);
       return stale === null ? coolingDown(waitSeconds) : usable(stale, clock);
     }
     const flight: Flight = { touched: new Set(), result: Promise.resolve(notFound) };
@@ -110,10 +110,10 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   }
 
   /** @returns seconds to wait, or 0: a look-up may start. */
-  function enter(nowMs: number, strange: boolean): number {
-    const waitSeconds = strange ? strangers.enter(nowMs) : 0;
+  function enter(nowMono: number, strange: boolean): number {
+    const waitSeconds = strange ? strangers.enter(nowMono) : 0;
     if (waitSeconds > 0) return waitSeconds;
-    const shared = throttle.enter(nowMs);
+    const shared = throttle.enter(nowMono);
     if (shared > 0 && strange) strangers.done();
     return shared;
   }
@@ -122,34 +122,34 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
     try {
       for (let round = 1; ; round++) {
         touched.clear();
-        const startedAtMs = clock.mono();
+        const startedMono = clock.mono();
         const found = await pTimeout(load(digest), { milliseconds: timeoutMs, message: late });
         throttle.succeeded();
         // A change that came while the load ran may be missing from it: load again, never keep it.
         const moved = isTouched(found, touched);
         if (moved && round < mostReloads) continue;
-        if (!moved) keep(id, found, startedAtMs);
+        if (!moved) keep(id, found, startedMono);
         return found === null ? notFound : usable(found, clock);
       }
     } catch (error) {
-      const nowMs = clock.mono();
-      throttle.failed(nowMs);
+      const nowMono = clock.mono();
+      throttle.failed(nowMono);
       options.report?.(error);
-      const stale = fromMemory(id, nowMs, staleMs);
+      const stale = fromMemory(id, nowMono, staleMs);
       return stale === null ? unresolved : usable(stale, clock);
     } finally {
       flights.delete(id);
     }
   }
 
-  function keep(id: string, found: KeySnapshot | null, startedAtMs: number): void {
+  function keep(id: string, found: KeySnapshot | null, startedMono: number): void {
     if (found !== null) {
-      memory.put(id, found, startedAtMs);
+      memory.put(id, found, startedMono);
       return;
     }
     const earlier = memory.find(id);
     if (earlier !== undefined) memory.drop(earlier.snapshot.key.id);
-    unknown.add(id, startedAtMs);
+    unknown.add(id, startedMono);
   }
 
   function forget(what: { key: string } | { workspace: string } | 'unknown' | 'all'): void {
@@ -164,8 +164,8 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   return {
     read,
     forget,
-    confirm: (atMs) => {
-      confirmedAtMs = Math.max(confirmedAtMs, atMs);
+    confirm: (atMono) => {
+      confirmedMono = Math.max(confirmedMono, atMono);
     },
   };
 }

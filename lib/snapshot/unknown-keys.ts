@@ -1,7 +1,7 @@
 /** Hashes that no key has, remembered for a moment so that a flood of them costs no look-ups. */
 export interface UnknownKeys {
-  has(hash: string, nowMs: number): boolean;
-  add(hash: string, nowMs: number): void;
+  has(hash: string, nowMono: number): boolean;
+  add(hash: string, nowMono: number): void;
   clear(): void;
 }
 
@@ -10,22 +10,22 @@ export interface UnknownKeys {
  * (contract: authentication/unknown-keys).
  */
 export function createUnknownKeys(options: { most: number; keepMs: number }): UnknownKeys {
-  const untilMs = new Map<string, number>();
+  const untilMono = new Map<string, number>();
   return {
-    has: (hash, nowMs) => {
-      const until = untilMs.get(hash);
+    has: (hash, nowMono) => {
+      const until = untilMono.get(hash);
       if (until === undefined) return false;
-      if (nowMs < until) return true;
-      untilMs.delete(hash);
+      if (nowMono < until) return true;
+      untilMono.delete(hash);
       return false;
     },
-    add: (hash, nowMs) => {
-      untilMs.delete(hash);
-      untilMs.set(hash, nowMs + options.keepMs);
-      if (untilMs.size <= options.most) return;
-      const oldest = untilMs.keys().next();
-      if (!oldest.done) untilMs.delete(oldest.value);
+    add: (hash, nowMono) => {
+      untilMono.delete(hash);
+      untilMono.set(hash, nowMono + options.keepMs);
+      if (untilMono.size <= options.most) return;
+      const oldest = untilMono.keys().next();
+      if (!oldest.done) untilMono.delete(oldest.value);
     },
-    clear: () => untilMs.clear(),
+    clear: () => untilMono.clear(),
   };
 }

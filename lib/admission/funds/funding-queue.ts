@@ -140,9 +140,9 @@ export class FundingQueue {
       for (const ref of waiter.shortage?.leases ?? []) refs.set(`${ref.kind}:${ref.subjectId}`, ref);
     }
     const { clock, money } = this.#parts;
-    const untilMs = clock.mono() + RECALL_MS;
+    const untilMono = clock.mono() + RECALL_MS;
     while (await money.awaiting([...refs.values()])) {
-      if (clock.mono() >= untilMs) return false;
+      if (clock.mono() >= untilMono) return false;
       await new Promise((resolve) => setTimeout(resolve, RECALL_POLL_MS));
     }
     return true;

@@ -29,20 +29,20 @@ export class Lease {
   owesReturn = false;
   /** Someone asks for more of it now. */
   asking = false;
-  usedMs: number;
+  usedMono: number;
   #lowNano = 0n;
-  #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #askAgainMs = Number.NEGATIVE_INFINITY;
+  #pausedUntilMono = Number.NEGATIVE_INFINITY;
+  #askAgainMono = Number.NEGATIVE_INFINITY;
   #peakNano = 0n;
   #earlierPeakNano = 0n;
-  #peakSinceMs: number;
+  #peakSinceMono: number;
 
-  constructor(kind: LeaseKind, subjectId: string, workspaceId: string, nowMs: number) {
+  constructor(kind: LeaseKind, subjectId: string, workspaceId: string, nowMono: number) {
     this.kind = kind;
     this.subjectId = subjectId;
     this.workspaceId = workspaceId;
-    this.usedMs = nowMs;
-    this.#peakSinceMs = nowMs;
+    this.usedMono = nowMono;
+    this.#peakSinceMono = nowMono;
   }
 
   get usableNano(): bigint {
@@ -56,32 +56,32 @@ export class Lease {
   }
 
   /** Holds more for a call; whether the lease covers it was checked before. */
-  hold(amountNano: bigint, nowMs: number): void {
+  hold(amountNano: bigint, nowMono: number): void {
     this.heldNano += amountNano;
-    this.note(amountNano, nowMs);
+    this.note(amountNano, nowMono);
   }
 
   /** Notes the size of a hold, in this lease or as a row, for the floor (contract: money/lease-floor). */
-  note(amountNano: bigint, nowMs: number): void {
-    this.usedMs = nowMs;
-    this.#turnPeaks(nowMs);
+  note(amountNano: bigint, nowMono: number): void {
+    this.usedMono = nowMono;
+    this.#turnPeaks(nowMono);
     if (amountNano > this.#peakNano) this.#peakNano = amountNano;
   }
 
   /** Whether to ask for more in the background: half of the lease is used up. */
-  low(nowMs: number): boolean {
+  low(nowMono: number): boolean {
     return (
       !this.asking &&
-      nowMs >= this.#askAgainMs &&
-      nowMs >= this.#pausedUntilMs &&
+      nowMono >= this.#askAgainMono &&
+      nowMono >= this.#pausedUntilMono &&
       this.usableNano < this.#lowNano
     );
   }
 
   /** The database granted more (0n: it did not). */
-  grant(amountNano: bigint, nowMs: number): void {
+  grant(amountNano: bigint, nowMono: number): void {
     if (amountNano === 0n) {
-      this.#askAgainMs = nowMs + REFUSED_PAUSE_MS;
+      this.#askAgainMono = nowMono + REFUSED_PAUSE_MS;
       return;
     }
     this.grantedNano += amountNano;
@@ -104,8 +104,8 @@ export class Lease {
     if (keptNano === 0n) this.void();
   }
 
-  pause(nowMs: number): void {
-    this.#pausedUntilMs = nowMs + RECALL_PAUSE_MS;
+  pause(nowMono: number): void {
+    this.#pausedUntilMono = nowMono + RECALL_PAUSE_MS;
   }
 
   /** The epoch that it was granted under is over. */
@@ -116,8 +116,8 @@ export class Lease {
   }
 
   /** @param reclaim what is unspent goes back with this question: call `shrink` first. */
-  state(nowMs: number, reclaim: boolean): LeaseState {
-    this.#turnPeaks(nowMs);
+  state(nowMono: number, reclaim: boolean): LeaseState {
+    this.#turnPeaks(nowMono);
     const { subjectId, usableNano } = this;
     let peakNano = this.#peakNano;
     if (this.#earlierPeakNano > peakNano) peakNano = this.#earlierPeakNano;
@@ -126,7 +126,7 @@ export class Lease {
       usableNano,
       keepNano: this.#keepNano(),
       peakNano,
-      grantable: nowMs >= this.#pausedUntilMs,
+      grantable: nowMono >= this.#pausedUntilMono,
       reclaim,
     };
   }
@@ -137,12 +137,12 @@ export class Lease {
   }
 
   /** The largest hold of the last minute: kept for one to two minutes, never less. */
-  #turnPeaks(nowMs: number): void {
-    const age = nowMs - this.#peakSinceMs;
+  #turnPeaks(nowMono: number): void {
+    const age = nowMono - this.#peakSinceMono;
     if (age < MINUTE_MS) return;
     this.#earlierPeakNano = age < 2 * MINUTE_MS ? this.#peakNano : 0n;
     this.#peakNano = 0n;
-    this.#peakSinceMs = nowMs;
+    this.#peakSinceMono = nowMono;
   }
 }
 
@@ -161,12 +161,12 @@ export class LeaseBook {
   readonly #workspaces = new Map<string, Lease>();
   readonly #keys = new Map<string, Lease>();
 
-  workspace(id: string, nowMs: number): Lease {
-    return this.#workspaces.get(id) ?? this.#open('workspace', id, id, nowMs);
+  workspace(id: string, nowMono: number): Lease {
+    return this.#workspaces.get(id) ?? this.#open('workspace', id, id, nowMono);
   }
 
-  key(id: string, workspaceId: string, nowMs: number): Lease {
-    return this.#keys.get(id) ?? this.#open('key', id, workspaceId, nowMs);
+  key(id: string, workspaceId: string, nowMono: number): Lease {
+    return this.#keys.get(id) ?? this.#open('key', id, workspaceId, nowMono);
   }
 
   find(kind: LeaseKind, id: string): Lease | null {
@@ -200,8 +200,8 @@ export class LeaseBook {
     (lease.kind === 'workspace' ? this.#workspaces : this.#keys).delete(lease.subjectId);
   }
 
-  #open(kind: LeaseKind, id: string, workspaceId: string, nowMs: number): Lease {
-    const lease = new Lease(kind, id, workspaceId, nowMs);
+  #open(kind: LeaseKind, id: string, workspaceId: string, nowMono: number): Lease {
+    const lease = new Lease(kind, id, workspaceId, nowMono);
     (kind === 'workspace' ? this.#workspaces : this.#keys).set(id, lease);
     return lease;
   }

@@ -11,8 +11,8 @@ export class Owner {
   readonly #clock: Clock;
   readonly #money: MoneyStore;
   readonly #leases: LeaseBook;
-  #trustedUntilMs = Number.NEGATIVE_INFINITY;
-  #beatAtMs = Number.NEGATIVE_INFINITY;
+  #trustedUntilMono = Number.NEGATIVE_INFINITY;
+  #beatAtMono = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | null = null;
   #life = 0;
 
@@ -28,13 +28,13 @@ export class Owner {
   }
 
   /** Whether leases in memory may be spent: a process that slept must ask first. Monotonic ms. */
-  lives(nowMs: number): boolean {
-    return nowMs < this.#trustedUntilMs;
+  lives(nowMono: number): boolean {
+    return nowMono < this.#trustedUntilMono;
   }
 
   /** Whether the next heartbeat is due. */
-  due(nowMs: number): boolean {
-    return nowMs >= this.#beatAtMs + BEAT_MS;
+  due(nowMono: number): boolean {
+    return nowMono >= this.#beatAtMono + BEAT_MS;
   }
 
   /** @param closed another process was seen to have closed this owner: its leases are void. */
@@ -46,25 +46,25 @@ export class Owner {
   /** Renews the owner, in a new epoch when it was closed. Calls at one time share one renewal. */
   beat(): Promise<void> {
     return this.#alone(async () => {
-      const sentMs = this.#clock.mono();
-      if (await this.#money.beat()) this.#trust(sentMs);
+      const sentMono = this.#clock.mono();
+      if (await this.#money.beat()) this.#trust(sentMono);
       else await this.register(false);
     });
   }
 
   /** Enters a new epoch: nothing that was leased before counts. */
   async register(fresh: boolean): Promise<void> {
-    this.#trustedUntilMs = Number.NEGATIVE_INFINITY;
-    const sentMs = this.#clock.mono();
+    this.#trustedUntilMono = Number.NEGATIVE_INFINITY;
+    const sentMono = this.#clock.mono();
     await this.#money.register(fresh);
     this.#life++;
     for (const lease of this.#leases.all()) lease.void();
-    this.#trust(sentMs);
+    this.#trust(sentMono);
   }
 
-  #trust(sentMs: number): void {
-    this.#beatAtMs = sentMs;
-    this.#trustedUntilMs = sentMs + TRUST_MS;
+  #trust(sentMono: number): void {
+    this.#beatAtMono = sentMono;
+    this.#trustedUntilMono = sentMono + TRUST_MS;
   }
 
   #alone(work: () => Promise<void>): Promise<void> {
