@@ -8,6 +8,7 @@ import { images } from '#lib/sandbox/images';
 import { messages } from '#lib/sandbox/messages';
 import { getModel, modelList } from '#lib/sandbox/models';
 import { responses } from '#lib/sandbox/responses';
+import type { RunningAnswers } from '#lib/sandbox/running-answers';
 import { findDirective, parseName } from '#lib/sandbox/scenario/name';
 import { type Scenario, Scenarios } from '#lib/sandbox/scenario/plan';
 import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
@@ -33,10 +34,11 @@ interface Settings {
   readonly truth: TruthLog;
   readonly key: string | null;
   readonly paceMs: number;
+  readonly running: RunningAnswers;
 }
 
 /** The provider's side of one server: everything that is not under `/_`. */
-export function serveProvider({ truth, key, paceMs }: Settings) {
+export function serveProvider({ truth, key, paceMs, running }: Settings) {
   const kept: Kept = {
     scenarios: new Scenarios(paceMs),
     cache: new PrefixCache(),
@@ -45,6 +47,7 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const outlet = new Outlet(response);
     const { seen, whole } = await readSeen(request);
+    running.add(outlet, seen);
     truth.begin(seen);
     const dialect = dialects.find((one) => one.handles(seen.method, seen.path)) ?? dialects[0];
     const headers = answerHeaders(seen);
@@ -64,6 +67,7 @@ export function serveProvider({ truth, key, paceMs }: Settings) {
       course.end = 'refused';
       await sendJson(outlet, error.status, dialect.errorBody(error), headers);
     } finally {
+      running.end(outlet);
       const { opened, scenario, charged, delivery } = course;
       const goneAtMs = outlet.goneAtMs ?? (whole ? null : Date.now());
       truth.end(
@@ -133,7 +137,7 @@ async function answerSeen(
   course.scenario = scenarios.plan(asked, seen.headers['x-sandbox-pace']);
   const { name, behaviour } = course.scenario;
   const base = asked === opened.model ? name.base : parseName(opened.model).base;
-  await outlet.sleep(behaviour.firstByteMs);
+  await outlet.stall(behaviour.firstByteMs);
   const allHeaders = { ...headers, ...behaviour.headers };
   if (behaviour.instead) {
     course.end = 'fault';

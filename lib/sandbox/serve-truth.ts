@@ -1,23 +1,34 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RunningAnswers } from '#lib/sandbox/running-answers';
 import { faults } from '#lib/sandbox/scenario/faults';
 import type { TruthLine, TruthLog } from '#lib/sandbox/truth-log';
 
 const longestWaitMs = 60_000;
+
+interface Settings {
+  readonly truth: TruthLog;
+  readonly key: string | null;
+  readonly running: RunningAnswers;
+}
 
 /**
  * The sandbox's own pages, beside the provider's:
  * `GET /_log?since=SEQ&event=begin|end&id=REQUEST&model=NAME&text=WORDS&wait=MS` → `{ next, lines }`,
  * where `text` stands in the request's path or body, and `next` is the `since` of the following read; with `wait`
  * it answers as soon as there is a line.
+ * `POST /_release?text=WORDS` → `{ released }`: answers that stall, or wait before their first byte, go on.
  * `GET /_faults` → what each fault does.
  */
-export function serveTruth({ truth, key }: { truth: TruthLog; key: string | null }) {
+export function serveTruth({ truth, key, running }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://sandbox');
     if (key !== null && request.headers.authorization !== `Bearer ${key}`) return send(response, 401, {});
     if (url.pathname === '/_faults') return send(response, 200, aboutFaults());
-    if (url.pathname !== '/_log') return send(response, 404, {});
     const asked = (name: string) => url.searchParams.get(name);
+    if (url.pathname === '/_release' && request.method === 'POST') {
+      return send(response, 200, { released: running.release(asked('text') ?? '') });
+    }
+    if (url.pathname !== '/_log') return send(response, 404, {});
     const since = Number(asked('since') ?? 0) || 0;
     const fits = (line: TruthLine) =>
       (asked('event') === null || line.event === asked('event')) &&

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serveProvider } from '#lib/sandbox/provider';
+import { RunningAnswers } from '#lib/sandbox/running-answers';
 import { serveTruth } from '#lib/sandbox/serve-truth';
 import { TruthLog } from '#lib/sandbox/truth-log';
 
@@ -33,8 +34,10 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const truth = new TruthLog(options.logFile ?? null);
-  const provide = serveProvider({ truth, key: options.key ?? null, paceMs: options.paceMs ?? 0 });
-  const report = serveTruth({ truth, key: options.key ?? null });
+  const running = new RunningAnswers();
+  const key = options.key ?? null;
+  const provide = serveProvider({ truth, key, paceMs: options.paceMs ?? 0, running });
+  const report = serveTruth({ truth, key, running });
   const answer = async (request: IncomingMessage, response: ServerResponse) =>
     request.url?.startsWith('/_') ? report(request, response) : provide(request, response);
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {

@@ -100,7 +100,7 @@ async function sendWhole(
   if (stop) {
     await outlet.write(half, sliceBytes);
     delivery.faulted = !endsEarly;
-    if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
+    if (stop.by === 'stall') await outlet.stall(stop.resumeMs);
     else if (stop.by === 'reset') return outlet.reset();
     else if (endsEarly) return outlet.end();
     else return outlet.fin();
@@ -122,7 +122,7 @@ async function sendFlow(
     if (outlet.gone) return;
     if (stop && delivery.chunksSent === stop.after) {
       delivery.faulted = stop.by !== 'stall';
-      if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
+      if (stop.by === 'stall') await outlet.stall(stop.resumeMs);
       else return stop.by === 'reset' ? outlet.reset() : outlet.fin();
     }
     await outlet.sleep(gapMs);
@@ -159,7 +159,7 @@ async function sendStream(
         const errorEvent = wording.text(error, first) + wording.ending;
         return breakOff(outlet, stop.by, { bytes, errorEvent }, behaviour);
       }
-      if (stop.by === 'stall') await outlet.sleep(stop.resumeMs ?? Infinity);
+      if (stop.by === 'stall') await outlet.stall(stop.resumeMs);
       else await outlet.write(Buffer.from(wording.text({ ...frame, data: '{"id":"chatcmpl-' }, first)), null);
       stop = null;
     }

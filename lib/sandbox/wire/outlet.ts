@@ -13,6 +13,7 @@ export class Outlet {
   readonly #response: ServerResponse;
   readonly #kept: Buffer[] = [];
   #broken = false;
+  #released = false;
   #wake: (() => void) | null = null;
 
   constructor(response: ServerResponse) {
@@ -57,6 +58,17 @@ export class Outlet {
   /** Waits, or until the client is gone. */
   async sleep(ms: number): Promise<void> {
     if (!this.gone && ms > 0) await this.#pause(ms);
+  }
+
+  /** Waits until it is released, or `ms` are over (null: never), or the client is gone; once released, not at all. */
+  async stall(ms: number | null): Promise<void> {
+    if (!this.#released) await this.sleep(ms ?? Infinity);
+  }
+
+  /** Ends its stall, and those to come. */
+  release(): void {
+    this.#released = true;
+    this.#wake?.();
   }
 
   /** Ends the body as the protocol wants it; resolves when the client has it or is gone. */

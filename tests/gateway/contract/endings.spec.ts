@@ -41,11 +41,11 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
   const expectFreeSlot = (speaker: Speaker, key: string) =>
     eventually(async () => (await askAs(speaker, stack.url, key)).answer.status, 200);
 
-  /** The one call of a workspace, whose client did not see its id. */
-  async function onlyCall(workspaceId: string) {
+  /** The one call of a workspace, among those that ended so: its client did not see its id. */
+  async function onlyCall(workspaceId: string, endReason: string | null = null) {
     const find = async () => {
-      const text = 'SELECT id FROM call WHERE workspace_id = $1';
-      return (await stack.db.pool.query<{ id: string }>(text, [workspaceId])).rows;
+      const text = 'SELECT id FROM call WHERE workspace_id = $1 AND ($2::text IS NULL OR end_reason = $2)';
+      return (await stack.db.pool.query<{ id: string }>(text, [workspaceId, endReason])).rows;
     };
     await eventually(async () => (await find()).length, 1);
     return stack.call((await find())[0]?.id ?? '');
@@ -160,9 +160,10 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
 
     it('where the provider works on: its slot is free at once, and it is drained and charged as reported', async () => {
       const { key } = await own();
-      const wish = { model: speaker.drained, directive: 'pace/20/60' };
+      const wish = { model: speaker.drained, directive: 'pace/1/60/fault/stall@10' };
       const asked = await askAs(speaker, stack.url, key, wish, { leaveWhen: afterPieces(speaker, 5) });
       expect((await askAs(speaker, stack.url, key)).answer.status).toBe(200);
+      await stack.sandbox.release(asked.mark);
       const call = await stack.call(asked.id);
       const end = await truthOf(asked);
       expect(end).toMatchObject({ end: 'completed' });
@@ -190,9 +191,12 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
 
     it('before the headers, where the provider works on: it is drained and charged as reported', async () => {
       const { key, workspaceId } = await own();
-      const slow = { model: speaker.drained, directive: 'fault/slow-first-byte?ms=900' };
+      const slow = { model: speaker.drained, directive: 'fault/slow-first-byte?ms=100000' };
       const asked = await askAs(speaker, stack.url, key, slow, { leaveAfter: stack.sandbox.begun });
-      const call = await onlyCall(workspaceId);
+      // Free as soon as the gateway knows that the client left.
+      await expectFreeSlot(speaker, key);
+      await stack.sandbox.release(asked.mark);
+      const call = await onlyCall(workspaceId, 'client_gone');
       const end = await truthOf(asked);
       expect(end.end).toBe('completed');
       expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'reported', status: 200 });

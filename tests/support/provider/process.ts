@@ -14,6 +14,8 @@ export interface SandboxProcess {
   seen(text: string): Promise<BeginLine[]>;
   /** The first request whose path or body holds this text, as soon as it has arrived. */
   begun(text: string): Promise<BeginLine>;
+  /** Lets the answer go on, before its first byte or later, that stalls on a request which holds this text. */
+  release(text: string): Promise<void>;
   /** How a request ended, as soon as it has. */
   ended(id: string): Promise<EndLine>;
   /** Everything that its log keeps. */
@@ -70,6 +72,12 @@ export function joinSandbox(url: string, key: string): SandboxProcess {
       const [line] = await begins(text, 60_000);
       if (!line) throw new Error(`the provider has not been asked for ${text} within 60 s`);
       return line;
+    },
+    release: async (text) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const target = `${origin}/_release?text=${encodeURIComponent(text)}`;
+      const { released } = await (await fetch(target, { method: 'POST', headers })).json();
+      if (released !== 1) throw new Error(`${released} answers are under way for ${text}, not one`);
     },
     ended: async (id) => {
       const [line] = await read(`event=end&id=${id}&wait=60000`);

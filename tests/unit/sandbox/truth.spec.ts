@@ -51,6 +51,20 @@ test('a finished stream is logged with what it cost and what it said that it cos
   expect(line?.bytesSent).toBe(unchunk(wire.body).length);
 });
 
+test('an answer that stalls goes on when it is released, and no other', async () => {
+  const stalled = (mark: string) =>
+    post(sandbox.origin, { model: `pace/1/4/fault/stall@2?mark=${mark}`, stream: true }, ended);
+  const [first, second] = [stalled('first'), stalled('second')];
+  const release = async (text: string) =>
+    (await fetch(`${sandbox.origin}/_release?text=${text}`, { method: 'POST' })).json();
+  for (const mark of ['first', 'second']) await log(`event=begin&text=mark=${mark}`);
+  expect(await release('mark=first')).toEqual({ released: 1 });
+  expect(contents(unchunk((await first).body).toString())).toHaveLength(4);
+  // Under way still.
+  expect(await release('mark=')).toEqual({ released: 1 });
+  expect(contents(unchunk((await second).body).toString())).toHaveLength(4);
+});
+
 test('a client that leaves is logged with the tokens generated until then', async () => {
   const model = 'pace/20/500?mark=leaves';
   const wire = await post(
