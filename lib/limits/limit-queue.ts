@@ -182,10 +182,11 @@ export class LimitQueue {
       .filter((one) => this.#tellAll || one.slots.used > 0 || one.hasNews(nowMono))
       .sort((one, other) => told(one) - told(other));
     for (const one of others) if (subjects.size < MOST_SUBJECTS) subjects.add(one);
-    // With nothing to report it asks about any of them, which tells whether the store still has its state.
+    for (const one of subjects) this.#toldMono.set(one, nowMono);
+    // With nothing to report it asks about any of them, which tells whether the store still has its state, and makes
+    // none of them younger.
     for (const one of this.#permits.values()) if (subjects.size === 0) subjects.add(one);
     const permits = [...subjects];
-    for (const one of permits) this.#toldMono.set(one, nowMono);
     const position = new Map(permits.map((one, index) => [one, index]));
     const ask: PermitRequest = {
       workspaceId: this.workspaceId,

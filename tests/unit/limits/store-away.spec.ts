@@ -112,3 +112,21 @@ describe('while the store of limits is away (contract: limits/store-away)', () =
     expect(passed.length).toBeGreaterThanOrEqual(0.95 * (300 + (300 * 160) / 60));
   });
 });
+
+describe('a workspace that no call uses any more (contract: limits/permits)', () => {
+  it('is asked about every 5 s for a minute, and then no more', async () => {
+    const { members, pour, simulation } = startFleet(1);
+    await pour(snapshotOf({ limits: { rpm: 600 } }), 20, 5);
+    const asks = async (seconds: number) => {
+      const before = members[0]?.asks ?? 0;
+      await simulation.run(simulation.nowMs + seconds * 1000);
+      return (members[0]?.asks ?? 0) - before;
+    };
+    await asks(5);
+    const minute = await asks(50);
+    expect(minute).toBeGreaterThanOrEqual(9);
+    expect(minute).toBeLessThanOrEqual(11);
+    await asks(15);
+    expect(await asks(3_600)).toBe(0);
+  });
+});
