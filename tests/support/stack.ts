@@ -126,6 +126,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
   });
   return {
     ...attached,
+    shared: false,
     databaseProxy,
     environment,
     gateway: running,

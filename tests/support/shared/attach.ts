@@ -20,6 +20,8 @@ export interface Stack {
   readonly databaseUrl: string;
   readonly dataDir: string;
   readonly sandbox: SandboxProcess;
+  /** Whether files beside this one use it: its books are verified once then, after the last of them. */
+  readonly shared: boolean;
   /** Workspaces that were made by this file. */
   readonly workspaces: readonly string[];
   /** What the gateway has written to its log, errors alone; of a shared one since this file joined. */
@@ -40,7 +42,7 @@ export interface Stack {
 type Place = Pick<Stack, 'url' | 'databaseUrl' | 'dataDir' | 'db' | 'sandbox'>;
 
 /** @param alive whether the gateway runs: one that was killed is told nothing. */
-export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 'close'> {
+export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 'close' | 'shared'> {
   const { db, dataDir } = place;
   const workspaces: string[] = [];
   const logged = awaitCalls(db);

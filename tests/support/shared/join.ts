@@ -14,6 +14,7 @@ export async function joinStack(lane: 'node' | 'web' = 'node'): Promise<Stack> {
   const before = (await read(`${lane}/log`)).length;
   return {
     ...attach({ ...place, db, sandbox: joinSandbox(url, key) }, () => true),
+    shared: true,
     log: async () => (await read(`${lane}/log`)).slice(before),
     close: () => db.close(),
   };
