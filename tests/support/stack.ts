@@ -159,7 +159,8 @@ async function ready(url: string, child: ChildProcess, log: () => string): Promi
       const how = child.signalCode ?? `exit ${child.exitCode}`;
       throw new Error(`the gateway ended at its start (${how}):\n${log()}`);
     }
-    const answered = await fetch(`${url}/api/health`).then(
+    // Else it would be kept, and a stop with a delay waits for open connections.
+    const answered = await fetch(`${url}/api/health`, { headers: { connection: 'close' } }).then(
       (response) => response.ok,
       () => false,
     );
