@@ -6,6 +6,7 @@ import { embeddedUrl } from '#lib/data/embedded-directory';
 import { seedFirstRun } from '#prisma/seed';
 import startDatabases, { createDatabase } from '#tests/support/database';
 import { secrets } from '#tests/support/shared/attach';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 /** Where a console keeps everything, and with whom its tests sign in. */
 export interface Place {
@@ -32,7 +33,7 @@ export function makePlace(): Promise<Place> {
 }
 
 async function onEmbedded(): Promise<Place> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-console-'));
+  const dataDir = await embeddedDirectory('migrated');
   return {
     dataDir,
     databaseUrl: embeddedUrl(dataDir),

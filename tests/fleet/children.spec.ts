@@ -1,23 +1,23 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client, type Told } from '#tests/support/fleet/client';
 import { processTree, signal, survivors } from '#tests/support/fleet/process-tree';
 import { inherited } from '#tests/support/run/inherited';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 import { freePort, root } from '#tests/support/stack';
 
 const run = promisify(execFile);
-const dataDir = mkdtempSync(join(tmpdir(), 'gateway-children-'));
+let dataDir: string;
 let server: ChildProcess;
 let client: Client;
 let key = '';
 let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
+  dataDir = await embeddedDirectory('migrated');
   const port = await freePort();
   client = new Client(`http://127.0.0.1:${port}`);
   environment = {

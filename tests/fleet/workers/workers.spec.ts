@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDb } from '#lib/data/db';
@@ -15,6 +13,7 @@ import { judge } from '#tests/support/fleet/judge';
 import { signal } from '#tests/support/fleet/process-tree';
 import { faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { inherited } from '#tests/support/run/inherited';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
 
 const kills = faultsOf(2);
@@ -131,7 +130,7 @@ describe('several processes behind one listener (contract: durability/workers)',
   });
 
   it('share the embedded database too', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'gateway-workers-'));
+    const dataDir = await embeddedDirectory('migrated');
     const port = await freePort();
     const env: NodeJS.ProcessEnv = {
       ...inherited(),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Client, Pool } from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openDb } from '#lib/data/db';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { findHolder, runDirectory } from '#lib/data/embedded-directory';
@@ -16,6 +16,12 @@ import { embeddedDirectory } from '#tests/support/shared/embedded';
 const program = fileURLToPath(new URL('./embedded-holder.ts', import.meta.url));
 const open: Embedded[] = [];
 const holders: ChildProcess[] = [];
+/** For tests that neither start nor end it. */
+let shared: Embedded;
+beforeAll(async () => {
+  shared = await openEmbedded(await embeddedDirectory('migrated'), 'server');
+});
+afterAll(() => shared.close());
 
 async function openHere(dataDir: string, role: 'server' | 'command' = 'server'): Promise<Embedded> {
   const embedded = await openEmbedded(dataDir, role);
@@ -100,15 +106,15 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
   });
 
   it('uses the room that deleted rows have left, also where its map was missing before', async () => {
-    const { url } = await openHere(await embeddedDirectory('made'));
-    const rows = "INSERT INTO t SELECT n, repeat('x', 500) FROM generate_series(1, 2000) AS n";
-    const size = "SELECT pg_relation_size('t') AS bytes";
-    await query(url, 'CREATE TABLE t (n INT, filler TEXT)');
+    const { url } = shared;
+    const rows = "INSERT INTO room SELECT n, repeat('x', 500) FROM generate_series(1, 2000) AS n";
+    const size = "SELECT pg_relation_size('room') AS bytes";
+    await query(url, 'CREATE TABLE room (n INT, filler TEXT)');
     await query(url, rows);
     const before = await query(url, size);
     for (let time = 0; time < 3; time++) {
-      await query(url, 'DELETE FROM t');
-      await query(url, 'VACUUM (TRUNCATE off) t');
+      await query(url, 'DELETE FROM room');
+      await query(url, 'VACUUM (TRUNCATE off) room');
       await query(url, rows);
     }
     expect(await query(url, size)).toEqual(before);
@@ -128,8 +134,7 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
 
 describe('clients that share the embedded database', () => {
   it('keep racing read-modify-write transactions exact through Prisma', async () => {
-    const embedded = await openHere(await embeddedDirectory('migrated'));
-    const db = openDb(embedded.url);
+    const db = openDb(shared.url);
     const id = '019d0000-0000-7000-8000-000000000001';
     await db.prisma.workspace.create({ data: { id, slug: 'w', name: 'W' } });
     const addOne = () =>
@@ -149,8 +154,7 @@ describe('clients that share the embedded database', () => {
   });
 
   it('get their own answers when statements too big for one read interleave', async () => {
-    const embedded = await openHere(await embeddedDirectory('made'));
-    const pool = new Pool({ connectionString: embedded.url, max: 8 });
+    const pool = new Pool({ connectionString: shared.url, max: 8 });
     const ask = async (letter: string) => {
       const { rows } = await pool.query(`SELECT $1::text AS said, '${letter}' AS who`, [
         letter.repeat(400_000),
@@ -163,14 +167,13 @@ describe('clients that share the embedded database', () => {
   });
 
   it('are not held up by one that left in the middle of a transaction', async () => {
-    const embedded = await openHere(await embeddedDirectory('made'));
-    await query(embedded.url, 'CREATE TABLE t (n INT)');
-    const gone = new Client({ connectionString: embedded.url });
+    await query(shared.url, 'CREATE TABLE t (n INT)');
+    const gone = new Client({ connectionString: shared.url });
     gone.on('error', () => undefined);
     await gone.connect();
     await gone.query('BEGIN');
     await gone.query('INSERT INTO t VALUES (1)');
-    const waiting = query(embedded.url, 'SELECT n FROM t');
+    const waiting = query(shared.url, 'SELECT n FROM t');
     const left = gone.end();
     expect(await waiting).toEqual([]);
     await left;

@@ -31,8 +31,8 @@ async function emptyDatabase(): Promise<string> {
   return database.url;
 }
 
-async function embeddedDatabase(): Promise<string> {
-  const embedded = await openEmbedded(await embeddedDirectory('made'), 'server');
+async function embeddedDatabase(state: 'made' | 'migrated' = 'made'): Promise<string> {
+  const embedded = await openEmbedded(await embeddedDirectory(state), 'server');
   ends.push(embedded.close);
   return embedded.url;
 }
@@ -79,8 +79,7 @@ describe('the migrated database is what the schema file says', () => {
   });
 
   it('on the embedded database', async () => {
-    const url = await embeddedDatabase();
-    await migrate(url);
+    const url = await embeddedDatabase('migrated');
     expect(await storedShape(poolOf(url))).toEqual(declaredShape(schema));
   });
 });
@@ -115,7 +114,7 @@ describe('a database of an earlier version', () => {
 
   it.each([
     ['a PostgreSQL server', emptyDatabase],
-    ['the embedded database', embeddedDatabase],
+    ['the embedded database', () => embeddedDatabase()],
   ])('on %s keeps its calls, each with its attempts and the time of its charge', async (_, open) => {
     const url = await open();
     await migrate(url, earlierThan('20261122140000'));
@@ -152,13 +151,21 @@ describe('a database of an earlier version', () => {
   });
 });
 
+/** Few and small, for what holds whatever migrations do. */
+function someMigrations(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));
+  addMigration(directory, '20250101000000_first', 'CREATE TABLE workspace (id INT)');
+  addMigration(directory, '20250102000000_second', 'ALTER TABLE workspace ADD name TEXT');
+  return directory;
+}
+
 describe.each([
   ['a PostgreSQL server', emptyDatabase],
-  ['the embedded database', embeddedDatabase],
+  ['the embedded database', () => embeddedDatabase()],
 ])('migrations on %s', (_, open) => {
   it('are applied once when several processes start at the same time', async () => {
     const url = await open();
-    const directory = ownMigrations();
+    const directory = someMigrations();
     addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n INT)');
     const applied = await Promise.all([1, 2, 3, 4].map(() => migrate(url, directory)));
     expect(applied.flat().filter((name) => name.endsWith('_more'))).toHaveLength(1);
@@ -168,7 +175,7 @@ describe.each([
 
   it('leave everything as it was when one of them fails', async () => {
     const url = await open();
-    const directory = ownMigrations();
+    const directory = someMigrations();
     addMigration(directory, '29990101000000_bad', 'CREATE TABLE half (n INT); SELECT nothing FROM nowhere');
     await expect(migrate(url, directory)).rejects.toThrow('29990101000000_bad failed; nothing was changed');
     const { rows } = await poolOf(url).query(
@@ -179,17 +186,17 @@ describe.each([
 
   it('refuse a database that a newer version has migrated', async () => {
     const url = await emptyDatabase();
-    const newer = ownMigrations();
+    const newer = someMigrations();
     addMigration(newer, '29990101000000_more', 'CREATE TABLE more (id int)');
     await migrate(url, newer);
-    await expect(migrate(url)).rejects.toThrow(
+    await expect(migrate(url, someMigrations())).rejects.toThrow(
       /newer version .* \(29990101000000_more\): start that version/,
     );
   });
 
   it('refuse to go on after an applied one was edited', async () => {
     const url = await open();
-    const directory = ownMigrations();
+    const directory = someMigrations();
     addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n INT)');
     await migrate(url, directory);
     addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n BIGINT)');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { inherited } from '#tests/support/run/inherited';
+import { embeddedDirectory } from '#tests/support/shared/embedded';
 import { freePort, root } from '#tests/support/stack';
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-refused-'));
@@ -37,7 +38,7 @@ describe('a start that is refused names the setting in one line', { timeout: 60_
     ],
     ['no-such-host.invalid', expect.stringMatching(/^HOST: nothing can listen on .*Set another HOST\.\n$/)],
   ])('HOST=%s', async (HOST, line) => {
-    expect(await refusedStart({ HOST })).toEqual(line);
+    expect(await refusedStart({ HOST, DATA_DIR: await embeddedDirectory('migrated') })).toEqual(line);
   });
 
   it('DATA_DIR', async () => {

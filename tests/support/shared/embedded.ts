@@ -1,30 +1,68 @@
-import { cpSync, mkdtempSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
 
 /** How far the embedded database of a directory is: made and empty, or with all migrations applied. */
-export type EmbeddedState = 'made' | 'migrated';
+type EmbeddedState = 'made' | 'migrated';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** What decides how a new one looks. */
+const sources = ['package-lock.json', 'lib/data', 'prisma/migrations'];
 
 /**
  * A DATA_DIR of its own with an embedded database: a copy, some 100 ms, where making and migrating one keeps a
  * core busy for seconds.
  */
 export async function embeddedDirectory(state: EmbeddedState): Promise<string> {
-  const answer = await fetch(`${process.env.TEST_STACKS_URL}/embedded/${state}`);
-  const template = await answer.text();
-  if (!answer.ok) throw new Error(`the embedded database to copy was not made: ${template}`);
   const directory = mkdtempSync(join(tmpdir(), 'gateway-embedded-'));
-  cpSync(join(template, 'db'), join(directory, 'db'), { recursive: true });
+  cpSync(join(await templateOf(state), 'db'), join(directory, 'db'), { recursive: true });
   return directory;
 }
 
-/** Makes the directory to copy from. */
-export async function makeEmbedded(state: EmbeddedState): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), `gateway-embedded-${state}-`));
+/** The directory to copy from: all parts of a run and later runs have the same, until a source of it changes. */
+async function templateOf(state: EmbeddedState): Promise<string> {
+  const folder = join(root, 'node_modules/.cache/embedded');
+  const template = join(folder, `${state}-${hashOf(sources)}`);
+  if (existsSync(template)) return template;
+  mkdirSync(folder, { recursive: true });
+  const directory = mkdtempSync(join(folder, 'new-'));
+  if (state === 'migrated') cpSync(await templateOf('made'), directory, { recursive: true });
   const embedded = await openEmbedded(directory, 'command');
   if (state === 'migrated') await migrate(embedded.url);
   await embedded.close();
-  return directory;
+  try {
+    renameSync(directory, template);
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    // Another process has made it meanwhile.
+    if (!existsSync(template)) throw error;
+  }
+  return template;
+}
+
+function hashOf(paths: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const path of paths) {
+    const names = path.includes('.')
+      ? ['']
+      : readdirSync(join(root, path), { recursive: true, encoding: 'utf8' });
+    for (const name of names.sort()) {
+      const file = join(root, path, name);
+      if (/\.\w+$/.test(file)) hash.update(`${path}/${name}\0`).update(readFileSync(file)).update('\0');
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
 }

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { verifyLedger } from '#lib/billing/verify';
-import { type EmbeddedState, makeEmbedded } from '#tests/support/shared/embedded';
 import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 /**
- * vitest's global set-up: one stack for each lane, which all spec files share, and the embedded databases that they
- * copy. Makes each when the first file asks for it at TEST_STACKS_URL, and ends the stacks after the last file.
+ * vitest's global set-up: one stack for each lane, which all spec files share. Starts each when the first file asks for
+ * it at TEST_STACKS_URL, and ends them after the last file.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const stacks = new Map<string, Promise<OwnStack>>();
@@ -18,14 +17,7 @@ export default async function setup(): Promise<() => Promise<void>> {
     stacks.set(lane, started);
     return started;
   };
-  const templates = new Map<EmbeddedState, Promise<string>>();
-  const templateOf = (state: EmbeddedState) => {
-    const making = templates.get(state) ?? makeEmbedded(state);
-    templates.set(state, making);
-    return making;
-  };
   const find = async (what: string, page: string) => {
-    if (what === 'embedded') return templateOf(page === 'migrated' ? 'migrated' : 'made');
     const stack = await get(what === 'web' ? 'web' : 'node');
     return page === 'log' ? stack.log() : JSON.stringify(placeOf(stack));
   };
