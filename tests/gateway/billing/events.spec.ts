@@ -14,6 +14,7 @@ import {
   type Shop,
   take,
 } from '#tests/gateway/billing/account';
+import { permutations } from '#tests/support/stripe/history';
 
 const usd = 1_000_000_000n;
 let shop: Shop;
@@ -48,16 +49,27 @@ async function deliver(events: readonly StripeEvent[], times = 1): Promise<void>
   expect(left).toEqual([]);
 }
 
-function permutations<One>(all: readonly One[]): One[][] {
-  if (all.length <= 1) return [[...all]];
-  return all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]));
+/** Orders in which each event once comes next after each set of others; the rest of the 720 is in tests/unit/billing. */
+function ordersOfEachStep(count: number): number[][] {
+  const stepsOf = (order: readonly number[]) =>
+    order.map((one, at) => `${one} after ${order.slice(0, at).sort()}`);
+  const left = permutations(Array.from({ length: count }, (_, place) => place));
+  const missing = new Set(left.flatMap(stepsOf));
+  const chosen: number[][] = [];
+  while (missing.size > 0) {
+    const gains = left.map((order) => stepsOf(order).filter((step) => missing.has(step)).length);
+    const best = left[gains.indexOf(Math.max(...gains))] ?? [];
+    for (const step of stepsOf(best)) missing.delete(step);
+    chosen.push(best);
+  }
+  return chosen;
 }
 
 const intentOf = (session: Session) => session.payment_intent ?? '';
 
 describe('the events of a payment (contract: money/payment-events)', () => {
-  it('lead to one ledger in all 720 orders of six, delivered once or three times at once', async () => {
-    const orders = permutations([0, 1, 2, 3, 4, 5]);
+  it('lead to one ledger whichever of six comes next after whichever others, delivered once or three times at once', async () => {
+    const orders = ordersOfEachStep(6);
     const balances = new Set<bigint>();
     const lanes = Array.from({ length: 8 }, async (_, lane) => {
       for (let at = lane; at < orders.length; at += 8) {
@@ -74,7 +86,7 @@ describe('the events of a payment (contract: money/payment-events)', () => {
         expect(events).toHaveLength(6);
         await deliver(
           (orders[at] ?? []).map((place) => events[place] as StripeEvent),
-          at % 12 === 0 ? 3 : 1,
+          at % 5 === 0 ? 3 : 1,
         );
         balances.add(await balanceOf(shop, id));
       }

@@ -97,6 +97,11 @@ export function shuffled(events: readonly StripeEvent[], numbers: readonly numbe
     .map(({ event }) => event);
 }
 
+export function permutations<One>(all: readonly One[]): One[][] {
+  if (all.length <= 1) return [[...all]];
+  return all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]));
+}
+
 /** What Stripe would list of a payment. */
 export function truthOf(account: Account, payment: string): Truth {
   const intent = account.intents.get(payment);
