@@ -42,6 +42,8 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
+          // As above.
+          isolate: false,
           globalSetup: ['tests/support/temporary.ts', 'tests/support/database.ts'],
         },
       },
