@@ -1,16 +1,6 @@
 // `node scripts/image/assemble.mjs FOLDER`: the files of the container image, as the Dockerfile copies them: what runs and
 // nothing else. Needs installed packages, the generated client and the console's build (`npm ci`, then `prepare`).
-import {
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { prepare, root } from '../bootstrap.mjs';
 import { runtimePackages } from './packages.mjs';
@@ -26,6 +16,7 @@ const own = [
   'public',
   'docs/guide',
   'docs/contract/operations.md',
+  'next.config.mjs',
   'package.json',
   'LICENSE',
   'scripts/server-flags.json',
@@ -53,9 +44,6 @@ cpSync(join(root, '.next'), join(out, '.next'), {
   recursive: true,
   filter: (path) => !/\/\.next\/(?:cache|trace|types|diagnostics|dev)(?:$|[/-])|\.map$/.test(path),
 });
-// A server without Next's compiler cannot read a configuration in TypeScript.
-const config = readFileSync(join(root, 'next.config.ts'), 'utf8');
-writeFileSync(join(out, 'next.config.mjs'), stripTypeScriptTypes(config, { mode: 'strip' }));
 for (const path of runtimePackages(root)) {
   cpSync(join(root, path), join(out, path), {
     recursive: true,

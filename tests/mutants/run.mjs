@@ -85,7 +85,7 @@ function copy() {
   for (const name of [
     'package.json',
     'package-lock.json',
-    'next.config.ts',
+    'next.config.mjs',
     'proxy.ts',
     'server.ts',
     'tsconfig.json',
