@@ -172,9 +172,9 @@ export function exportForNextAuth(env: Env, port: number): void {
   process.env.NEXTAUTH_SECRET = env.nextAuthSecret;
 }
 
-/** The environment of this process with one more variable, for a child of the same program. */
-export function environmentWith(name: string, value: string): NodeJS.ProcessEnv {
-  return { ...process.env, [name]: value };
+/** The environment of this process with more variables, for a child of it. */
+export function environmentWith(added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...added };
 }
 
 /** A variable that whoever started this process set for it alone: its own children do not get it. */

@@ -3,6 +3,7 @@ import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
+import { buffersFor } from '#lib/data/embedded/buffers';
 import { keepPrivate, rememberMissing } from '#lib/data/embedded/files';
 import { listen } from '#lib/data/embedded/socket';
 import { type Engine, Turns } from '#lib/data/embedded/turns';
@@ -66,7 +67,9 @@ async function open(): Promise<PGlite> {
     await (await PGlite.create(draft)).close();
     renameSync(draft, place);
   }
-  const database = await PGlite.create(place);
+  const database = await PGlite.create(place, {
+    startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${buffersFor(place)}`],
+  });
   keepPrivate(database.Module.FS);
   rememberMissing(database.Module.FS);
   // What it has unpacked, or made until now.

@@ -21,7 +21,7 @@ export type WorkerSettings = z.infer<typeof workerSettings>;
 
 /** The environment that a worker is started with. */
 export function environmentOf(settings: WorkerSettings): NodeJS.ProcessEnv {
-  return environmentWith(name, JSON.stringify(settings));
+  return environmentWith({ [name]: JSON.stringify(settings) });
 }
 
 /**
