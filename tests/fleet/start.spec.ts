@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '#tests/support/eventually';
 import { checkpointsIn } from '#tests/support/fleet/checkpoints';
 import { Client, codeOf } from '#tests/support/fleet/client';
-import { processTree, signal, survivors } from '#tests/support/fleet/process-tree';
+import { processTree, residentMib, signal, survivors } from '#tests/support/fleet/process-tree';
 import { inherited } from '#tests/support/run/inherited';
 import { freePort, root } from '#tests/support/stack';
 
@@ -110,6 +110,12 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     listener.close();
     await npmStart();
     expect((await client.call(key)).status).toBe(200);
+  });
+
+  it('takes at most 650 MiB in all of its processes (docs/decisions/memory-at-rest.md)', async () => {
+    const tree = processTree((await npmStart()).pid ?? 0);
+    expect(tree.length).toBeGreaterThanOrEqual(5);
+    expect(residentMib(tree)).toBeLessThan(650);
   });
 
   it('refuses a second server on its DATA_DIR, obeys the command line at once', async () => {

@@ -14,6 +14,7 @@ import { openDatabaseBooks } from '#lib/process/books/database-books';
 import { openJournalBooks } from '#lib/process/books/journal-books';
 import { controlOf } from '#lib/process/control';
 import { createListener } from '#lib/process/listener/server';
+import { dropStartGarbage } from '#lib/process/listener/start-garbage';
 import { openMetrics } from '#lib/process/metrics';
 import { openConsole } from '#lib/process/pages/console';
 import { onStop, thisProcess } from '#lib/process/stop';
@@ -100,14 +101,19 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   );
   listener.server.on('error', fail);
   context.open(listener.server, () => {
-    if (!context.first) return;
-    void meetCatalogue({
-      host: control,
-      catalogueDir,
-      dataDir: env.dataDir,
-      embedded: context.embedded,
-      sandbox: env.sandbox,
-      log,
+    const met = context.first
+      ? meetCatalogue({
+          host: control,
+          catalogueDir,
+          dataDir: env.dataDir,
+          embedded: context.embedded,
+          sandbox: env.sandbox,
+          log,
+        })
+      : Promise.resolve();
+    void met.finally(() => {
+      // Under load V8 collects by itself.
+      if (running.state().callsInFlight === 0) dropStartGarbage();
     });
   });
 }

@@ -22,6 +22,15 @@ export function survivors(processes: readonly Process[]): string[] {
   return processes.filter((one) => findProcess(one.pid)?.command === one.command).map((one) => one.command);
 }
 
+/** Resident memory of processes, MiB: a page that several processes share counts once in all. */
+export function residentMib(processes: readonly Process[]): number {
+  const kib = processes.map(({ pid }) => {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]);
+  });
+  return kib.reduce((sum, one) => sum + one, 0) / 1024;
+}
+
 /**
  * Sends a signal to one process. @param pid 0 and undefined would be the group of the tests themselves, all of `npm test`.
  * @throws when it names no process.
