@@ -21,10 +21,10 @@ import {
 const given = {};
 /** Each part: what runs it, the folder of its spec files, and the part beside which it runs. */
 const parts = {
-  types: { step: checkTypes },
-  lint: { step: checkStyle, beside: 'types' },
-  dead: { step: checkDeadCode, beside: 'types' },
   unit: { step: (node, words) => runSpecs(node, ['unit'], words), folder: 'tests/unit/' },
+  types: { step: checkTypes, beside: 'unit' },
+  lint: { step: checkStyle, beside: 'unit' },
+  dead: { step: checkDeadCode, beside: 'unit' },
   gateway: { step: (node, words) => runSpecs(node, ['gateway'], words), folder: 'tests/gateway/' },
   fleet: {
     step: (node, words, output) => runSpecs(node, ['fleet'], words, output),
@@ -45,9 +45,10 @@ const parts = {
 /** Parts that start the gateway itself: they need the console's build, and programs beside the packages. */
 const whole = ['gateway', 'fleet', 'browser'];
 
-/** What is to be run: names of parts, each with the words that its files must contain (none: all). */
+/** What is to be run: parts, each with the words that its files must contain (none: all). */
 function wanted(words) {
-  if (words.length === 0) return Object.keys(parts).map((name) => ({ name, words: [] }));
+  const all = Object.entries(parts).map(([name, part]) => ({ name, ...part, words: [] }));
+  if (words.length === 0) return all;
   const named = words.filter((word) => word in parts);
   const others = words.filter((word) => !(word in parts));
   const files = readdirSync(join(root, 'tests'), { recursive: true })
@@ -60,20 +61,30 @@ function wanted(words) {
       );
     }
   }
-  return Object.entries(parts).flatMap(([name, { folder }]) => {
-    if (named.includes(name)) return [{ name, words: [] }];
-    const own = folder ? files.filter((file) => file.startsWith(folder)) : [];
+  return all.flatMap((part) => {
+    if (named.includes(part.name)) return [part];
+    const own = part.folder ? files.filter((file) => file.startsWith(part.folder)) : [];
     const meant = others.filter((word) => own.some((file) => file.includes(word)));
-    return meant.length > 0 ? [{ name, words: meant }] : [];
+    return meant.length > 0 ? [{ ...part, words: meant }] : [];
   });
 }
+
+/** Pure functions need no console: it is built beside their tests, and types are checked once it is there. */
+const build = {
+  name: 'build',
+  beside: 'unit',
+  step: async () => {
+    await prepare({ build: true, tests: true });
+    return { passed: 0, failed: 0, skipped: 0 };
+  },
+};
 
 /** The parts in their order, each in a group of its own or in that of the part beside which it runs. */
 function grouped(node, steps) {
   const groups = [];
-  for (const { name, words } of steps) {
-    const part = [name, (output) => parts[name].step(node, words, output)];
-    const other = groups.find(([[first]]) => first === parts[name].beside);
+  for (const { name, words, step, beside } of steps) {
+    const part = [name, (output) => step(node, words, output)];
+    const other = groups.find(([[first]]) => first === beside);
     if (other) other.push(part);
     else groups.push([part]);
   }
@@ -100,7 +111,9 @@ try {
   const missing = starts ? provideTools() : [];
   if (missing.length > 0) giveUp(missing);
   else {
-    const node = await prepare({ build: starts, tests: true });
+    const later = starts && steps[0].name === 'unit';
+    const node = await prepare({ build: starts && !later, tests: true });
+    if (later) steps.splice(1, 0, build);
     await sumUp(grouped(node, steps), performance.now());
   }
 } catch (error) {
