@@ -22,6 +22,8 @@ interface PlainFormProps {
   /** What is sent besides: the id of the thing. */
   besides?: Readonly<Record<string, string>>;
   verb: { readonly idle: string; readonly pending: string };
+  /** Of a form that moves money: the ref of one submission, which the page makes anew each time it is read. */
+  ownRef?: string;
   /** Said when it is done. */
   done: string;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
@@ -35,10 +37,12 @@ interface Fault {
 
 /** The fields of an operation in the browser's own controls, so that a page with several forms loads little script. */
 export function PlainForm(props: PlainFormProps) {
-  const { workspace = '', fields, long = [], initial = {}, besides = {}, verb, done, send } = props;
+  const { workspace = '', fields, long = [], initial = {}, besides = {}, ownRef, verb, done, send } = props;
   const router = useRouter();
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, startTransition] = useTransition();
+  /** What was posted last. Until the page was read again nothing new can be sent: it would count as the same. */
+  const [posted, setPosted] = useState<string | null>(null);
 
   function submit(data: FormData, form: HTMLFormElement) {
     const given = fields.flatMap(({ name, kind }) => {
@@ -48,12 +52,14 @@ export function PlainForm(props: PlainFormProps) {
       return [[name, Number.isNaN(at.getTime()) ? text : at.toISOString()]];
     });
     startTransition(async () => {
-      const answer = await send(workspace, { ...Object.fromEntries(given), ...besides }).catch(() => null);
+      const input = { ...Object.fromEntries(given), ...besides, ...(ownRef ? { ref: ownRef } : {}) };
+      const answer = await send(workspace, input).catch(() => null);
       if (!answer?.ok) {
         setFault(answer ?? { field: null, message: noAnswer, signedOut: false });
         return;
       }
       setFault(null);
+      setPosted(ownRef ?? null);
       toast.success(done);
       form.reset();
       router.refresh();
@@ -80,7 +86,11 @@ export function PlainForm(props: PlainFormProps) {
           />
         ))}
         <div className="@md:col-span-2">
-          <Button type="submit" tone="primary" disabled={pending}>
+          <Button
+            type="submit"
+            tone="primary"
+            disabled={pending || (ownRef !== undefined && ownRef === posted)}
+          >
             {pending ? verb.pending : verb.idle}
           </Button>
         </div>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { postLine } from '#lib/billing/ledger';
+import { isPosted, ownRef } from '#lib/control/credit/own-ref';
 import { grantCredit, listPromos } from '#lib/control/credit/promo';
 import { create } from '#lib/control/declare';
 import { amount, words } from '#lib/control/field/kinds';
@@ -28,6 +29,7 @@ export const addCredit = create({
       example: '25',
     }),
     reason: words({ label: 'Reason', help: 'Stands in the ledger.', example: 'credit for the trial' }),
+    ref: ownRef,
   },
   output: z.object({
     ref: z.string().meta({ description: 'The "ref" of its line in the ledger.' }),
@@ -36,18 +38,21 @@ export const addCredit = create({
   http: [{ method: 'POST', path: '/workspaces/{workspace}/credits' }],
   line: { arguments: ['workspace', 'amount'] },
   text: ({ balance }) => `posted; the balance is ${balance} USD`,
-  run: async ({ store, scope: { workspaceId } }, { amount: amountNano, reason }) => {
+  run: async ({ store, scope: { workspaceId } }, { amount: amountNano, reason, ref = newRowId() }) => {
     await store.query('SELECT 1 AS one FROM workspace WHERE id = $1::uuid FOR NO KEY UPDATE', [workspaceId]);
     const { balanceNano } = await store.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } });
+    const line = { workspaceId, kind: 'adjustment', ref, amountNano, reason } as const;
+    if (await isPosted(store, line)) {
+      const state = { amount: formatUsd(amountNano), reason };
+      const result = { ref, balance: formatUsd(balanceNano) };
+      return { result, subject: ref, workspaceId, before: state, after: state, changes: [] };
+    }
     const afterNano = balanceNano + amountNano;
     if (abs(afterNano) > abs(balanceNano) && abs(afterNano) > largestNano) {
       throw badInput('amount', `a balance is at most ${formatUsd(largestNano)} dollars, up or down`);
     }
-    const ref = newRowId();
-    const changes = await postLine(
-      { query: (text, values) => store.execute(text, values) },
-      { workspaceId, kind: 'adjustment', ref, amountNano, reason },
-    );
+    const changes = await postLine({ query: (text, values) => store.execute(text, values) }, line);
+    if (changes === null) await isPosted(store, line);
     const balance = formatUsd(afterNano);
     return {
       result: { ref, balance },

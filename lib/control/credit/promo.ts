@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { grantPromo } from '#lib/billing/promo/grant';
+import { isPosted, ownRef } from '#lib/control/credit/own-ref';
 import { create, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { amount, moment, words } from '#lib/control/field/kinds';
 import { limitOf, pageOf, paging, placeOf, placeText } from '#lib/control/field/paging';
-import { badInput, conflict } from '#lib/control/refusal';
+import { badInput } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { type WorkspaceScope, within } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
@@ -29,6 +30,7 @@ export const grantCredit = create({
         example: '2027-01-31T23:59:59Z',
       }),
     ),
+    ref: ownRef,
   },
   output: z.object({
     ref: z.string().meta({ description: 'The "ref" of its line in the ledger.' }),
@@ -39,7 +41,10 @@ export const grantCredit = create({
   line: { arguments: ['workspace', 'amount'] },
   text: ({ amount: usd, expiresAt }) =>
     `${usd} USD given${expiresAt === null ? '' : `; what is left expires ${expiresAt}`}`,
-  run: async ({ store, scope, nowMs }, { amount: amountNano, reason, expiresAt = null }) => {
+  run: async (
+    { store, scope, nowMs },
+    { amount: amountNano, reason, expiresAt = null, ref = newRowId() },
+  ) => {
     const { workspaceId, demo } = scope;
     if (amountNano <= 0n || amountNano > largestNano) {
       throw badInput('amount', `a promo credit is more than 0 and at most ${formatUsd(largestNano)} dollars`);
@@ -48,18 +53,19 @@ export const grantCredit = create({
       throw badInput('expiresAt', 'this moment is over; choose a later one');
     }
     if (demo) throw badInput(null, 'a demo workspace has made-up money alone; choose another one');
-    const ref = newRowId();
     const sql = { query: (text: string, values: unknown[]) => store.execute(text, values) };
-    const changes = await grantPromo(sql, { workspaceId, ref, amountNano, reason, expiresAt });
-    if (changes === null) throw conflict('this credit was given already');
+    const credit = { workspaceId, ref, amountNano, reason, expiresAt };
+    const changes = await grantPromo(sql, credit);
+    if (changes === null) await isPosted(store, { ...credit, kind: 'promo' });
     const given = { amount: formatUsd(amountNano), expiresAt: expiresAt?.toISOString() ?? null };
+    const after = { ...given, reason };
     return {
       result: { ref, ...given },
       subject: ref,
       workspaceId,
-      before: null,
-      after: { ...given, reason },
-      changes,
+      before: changes === null ? after : null,
+      after,
+      changes: changes ?? [],
     };
   },
 });

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addCredit as addCreditOperation } from '#lib/control/credit/operations';
+import { grantCredit } from '#lib/control/credit/promo';
 import { createKey } from '#lib/control/key/operations';
 import { listLedger } from '#lib/control/ledger/operations';
 import { createManagementKey } from '#lib/control/management-key/operations';
@@ -70,6 +72,49 @@ describe('a credit (contract: money/by-hand)', () => {
       field,
     });
     expect(await balanceOf(id)).toBe(0n);
+  });
+});
+
+describe('a ref of the caller’s own (contract: money/own-ref)', () => {
+  const expiresAt = '2199-01-01T00:00:00Z';
+  const ways: [
+    string,
+    (given: { workspace: string } & Record<string, unknown>) => Promise<{ ref: string }>,
+  ][] = [
+    ['a line by hand', (given) => operate(stack.db, addCreditOperation, given)],
+    ['promo credit', (given) => operate(stack.db, grantCredit, given)],
+    ['promo credit that expires', (given) => operate(stack.db, grantCredit, { ...given, expiresAt })],
+  ];
+
+  it.each(ways)('posts %s once, however often and however many at once', async (_, post) => {
+    const { id, slug } = await stack.workspace();
+    const given = { workspace: slug, amount: '7', reason: 'gift', ref: randomUUID() };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post(given)));
+    answers.push(await post(given));
+    expect(answers.map(({ ref }) => ref)).toEqual(answers.map(() => given.ref));
+    expect(await balanceOf(id)).toBe(7_000_000_000n);
+    expect((await ledgerOf(slug)).data).toMatchObject([{ ref: given.ref, amount: '7' }]);
+    expect(await stack.db.prisma.audit.count({ where: { subject: given.ref } })).toBe(1);
+    await post({ ...given, ref: randomUUID() });
+    expect(await balanceOf(id)).toBe(14_000_000_000n);
+  });
+
+  it.each(ways)('is refused for another one than %s that stands under it', async (_, post) => {
+    const [{ id, slug }, other] = [await stack.workspace(), await stack.workspace()];
+    const given = { workspace: slug, amount: '7', reason: 'gift', ref: randomUUID() };
+    await post(given);
+    const changed = [{ amount: '8' }, { reason: 'another' }, { workspace: other.slug }];
+    for (const change of changed) {
+      await expect(post({ ...given, ...change })).rejects.toMatchObject({ code: 'conflict', field: 'ref' });
+    }
+    expect([await balanceOf(id), await balanceOf(other.id)]).toEqual([7_000_000_000n, 0n]);
+  });
+
+  it('is random, so that it is never that of a call or a job', async () => {
+    const { slug } = await stack.workspace();
+    const ref = '0190c7b2-0000-7000-8000-000000000000';
+    const given = { workspace: slug, amount: '1', reason: 'gift', ref };
+    await expect(operate(stack.db, addCreditOperation, given)).rejects.toMatchObject({ field: 'ref' });
   });
 });
 

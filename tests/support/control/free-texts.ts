@@ -24,6 +24,7 @@ export const closedTexts = [
   ...['policy.set.model', 'policy.publish.model', 'policy.save.model', 'policy.rollback.model'],
   ...['policy.discard.model', 'session.start.method', 'webhook.redeliver.delivery'],
   'incident.create.affects',
+  ...['credit.add.ref', 'credit.promo.ref'],
   ...['provider.set-credential.provider', 'provider.set-credential.env', 'provider.test.provider'],
   // By operators alone: everybody's console shows it, other tests' too; files are checked by a schema.
   'announcement.create.text',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { Facts } from '#components/fleet/facts';
@@ -28,6 +29,7 @@ export const metadata: Metadata = { title: 'Workspace' };
 
 const { rpm, tpm, concurrency, credit } = workspaceSettings;
 const { amount, reason, expiresAt } = grantCredit.fields;
+const lineFields = { amount: addCredit.fields.amount, reason: addCredit.fields.reason };
 const limitFields = formOf({ rpm, tpm, concurrency, credit });
 
 interface SupportPageProps {
@@ -108,6 +110,7 @@ export default async function SupportPage({ params }: SupportPageProps) {
           <PlainForm
             workspace={slug}
             fields={formOf({ amount, reason, expiresAt })}
+            ownRef={randomUUID()}
             verb={{ idle: 'Give promo credit', pending: 'Giving…' }}
             done="The promo credit is given"
             send={grantCreditAction}
@@ -116,7 +119,8 @@ export default async function SupportPage({ params }: SupportPageProps) {
         <Section title="Line in the ledger" note="Corrects by hand">
           <PlainForm
             workspace={slug}
-            fields={formOf(addCredit.fields)}
+            fields={formOf(lineFields)}
+            ownRef={randomUUID()}
             verb={{ idle: 'Post the line', pending: 'Posting…' }}
             done="The line is in the ledger"
             send={addCreditAction}
