@@ -29,14 +29,17 @@ export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Even
   const handled = await once(pool, event, fact === null ? [] : [fact]);
   if (handled.outcome !== 'later' || fact === null) return handled;
   // Its payment's own event has not come: Stripe itself says what the payment is.
-  const paid = await lookUp(stripe, fact);
+  const intent = await lookUp(stripe, fact);
+  if (intent === null) return handled;
+  // What else the account sells is refunded and disputed as well.
+  if (!intent.metadata.order) return once(pool, event, []);
+  const paid = paidByIntent(intent);
   return paid === null ? handled : once(pool, event, [paid, fact]);
 }
 
-async function lookUp(stripe: Stripe, fact: Fact): Promise<Fact | null> {
+async function lookUp(stripe: Stripe, fact: Fact): Promise<Stripe.PaymentIntent | null> {
   if (fact.kind !== 'returned' && fact.kind !== 'disputed') return null;
-  if (fact.paymentIntent === null) return null;
-  return paidByIntent(await stripe.paymentIntents.retrieve(fact.paymentIntent));
+  return fact.paymentIntent === null ? null : stripe.paymentIntents.retrieve(fact.paymentIntent);
 }
 
 /** What must be repeated: nothing of its transaction stays. */
@@ -91,6 +94,11 @@ async function applyAll(client: PoolClient, facts: readonly Fact[], livemode: bo
   let last: Applied = { outcome: 'ignored', why: 'it changes nothing here', topUpId: null };
   const changes: Change[] = [];
   for (const fact of facts) {
+    if (last.outcome === 'quarantined') {
+      // Nothing was credited, so there is nothing to take back.
+      last = { outcome: 'ignored', why: `its payment is not credited: ${last.why}`, topUpId: last.topUpId };
+      break;
+    }
     last = await applyFact(storeIn(client), fact, livemode);
     if (last.outcome === 'later') throw new Later(last.why);
     if (last.outcome === 'applied') changes.push(...last.changes);

@@ -221,6 +221,38 @@ describe('the events of a payment (contract: money/payment-events)', () => {
     }
   });
 
+  it('of refunds and disputes of what else the account sells are taken once and change nothing', async () => {
+    const { account } = shop.server;
+    const { session } = await order(shop, (await newWorkspace(shop)).slug, '10');
+    const returned = eventsOf(() => {
+      account.pay(session);
+      Object.assign(account.intents.get(intentOf(session)) ?? {}, { metadata: {} });
+      account.refund(intentOf(session), 300);
+      account.dispute(intentOf(session), null);
+    }).filter(({ type }) => type.startsWith('charge.'));
+    expect(returned.length).toBeGreaterThan(1);
+    for (const event of returned) {
+      expect(await take(shop, event)).toMatchObject({ outcome: 'ignored', moved: false });
+      expect(await take(shop, event)).toMatchObject({ outcome: 'known' });
+    }
+  });
+
+  it('of a refund of what was kept apart are taken and move nothing', async () => {
+    const { account } = shop.server;
+    const { id, slug } = await newWorkspace(shop);
+    const { session } = await order(shop, slug, '10');
+    const events = eventsOf(() => {
+      Object.assign(account.intents.get(intentOf(session))?.metadata ?? {}, { workspace: 'another' });
+      account.pay(session);
+      account.refund(intentOf(session), 1_000);
+    });
+    const outcome = async (wanted: string) =>
+      (await take(shop, events.find(({ type }) => type === wanted) ?? {})).outcome;
+    expect(await outcome('charge.refunded')).toBe('ignored');
+    expect(await outcome('payment_intent.succeeded')).toBe('quarantined');
+    expect(await balanceOf(shop, id)).toBe(0n);
+  });
+
   it('of an order that is not there must come again', async () => {
     const { session } = await order(shop, (await newWorkspace(shop)).slug, '10');
     const [paid] = eventsOf(() => shop.server.account.pay(session));
