@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type Stripe from 'stripe';
-import { concludeFailed } from '#lib/billing/auto/conclude';
+import { concludeFailed, concludeStopped } from '#lib/billing/auto/conclude';
 import { limits } from '#lib/billing/auto/order';
 import type { PauseReason } from '#lib/billing/auto/pause';
 import type { Payments } from '#lib/billing/payments/client';
@@ -21,6 +21,8 @@ interface AutoOrder {
   readonly createdSeconds: number;
   /** Stripe may have forgotten the order's idempotency key, which it keeps for a day. */
   readonly old: boolean;
+  /** Since it was ordered, automatic top-ups were switched off or paused, or the workspace suspended or deleted. */
+  readonly stopped: boolean;
 }
 
 /** Whoever takes an order has it for longer than Stripe's client may take with all its tries; then it counts as dead. */
@@ -34,10 +36,16 @@ const takeOrder = `
     ORDER BY next_try_at LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING id, workspace_id AS "workspaceId", cents, fee_cents AS "feeCents", customer,
     payment_method AS "paymentMethod", extract(epoch FROM created_at)::int AS "createdSeconds",
-    created_at < now() - interval '20 hours' AS old`;
+    created_at < now() - interval '20 hours' AS old,
+    NOT EXISTS (SELECT FROM auto_top_up a JOIN workspace w ON w.id = a.workspace_id
+      WHERE a.workspace_id = top_up.workspace_id AND a.enabled AND a.paused_at IS NULL AND w.suspended_at IS NULL) AS stopped`;
 
 /** How the payment of an order ended; null: it is not known yet, and asked for again later. */
-type Ending = Stripe.PaymentIntent | { readonly reason: PauseReason; readonly detail: string | null } | null;
+type Ending =
+  | Stripe.PaymentIntent
+  | { readonly reason: PauseReason; readonly detail: string | null }
+  | 'never made'
+  | null;
 
 /**
  * Charges the next automatic order whose turn it is, however often it was tried before (contract: money/auto-top-up):
@@ -53,8 +61,14 @@ export async function chargeNext(
   const { rows } = await pool.query<AutoOrder>(takeOrder, [payments.livemode]);
   const [order] = rows;
   if (!order) return false;
-  const ending = order.old ? await findPayment(payments, order) : await makePayment(payments, order);
+  const known = order.old || order.stopped;
+  const ending = known ? await findPayment(payments, order) : await makePayment(payments, order);
   if (ending === null) return true;
+  if (ending === 'never made') {
+    if (order.stopped) await transact(pool, limits, (client) => concludeStopped(storeIn(client), order.id));
+    else await fail(pool, order, 'unreachable', null);
+    return true;
+  }
   if ('reason' in ending) {
     await fail(pool, order, ending.reason, ending.detail);
     return true;
@@ -93,13 +107,13 @@ async function makePayment({ stripe }: Payments, order: AutoOrder): Promise<Endi
   }
 }
 
-/** What Stripe made of an order that is too old to be asked for again; without a payment it is given up. */
+/** What Stripe made of an order that is not to be asked for again; without a payment it is given up. */
 async function findPayment({ stripe }: Payments, order: AutoOrder): Promise<Ending> {
   const created = { gte: order.createdSeconds - 3_600 };
   for await (const intent of stripe.paymentIntents.list({ customer: order.customer, created, limit: 100 })) {
     if (intent.metadata.order === order.id) return intent;
   }
-  return { reason: 'unreachable', detail: null };
+  return 'never made';
 }
 
 /** What an error says of a payment; null: nothing, as when Stripe could not be reached. */

@@ -27,17 +27,36 @@ export async function concludeFailed(
   reason: PauseReason,
   detail: string | null,
 ): Promise<boolean> {
+  const workspaceId = await endUnpaid(tx, orderId, { failure: detail ?? reason, armed: false });
+  if (workspaceId === null) return false;
+  await pauseAutoTopUp(tx, workspaceId, reason, detail);
+  return true;
+}
+
+/**
+ * An automatic order that nobody wants any more ends without money. It pauses nothing: where top-ups go on, the next
+ * usage below the threshold orders another one.
+ */
+export async function concludeStopped(tx: PaymentStore, orderId: string): Promise<void> {
+  await endUnpaid(tx, orderId, { failure: 'stopped', armed: true });
+}
+
+/** @returns the workspace; null: the order was not open. */
+async function endUnpaid(
+  tx: PaymentStore,
+  orderId: string,
+  { failure, armed }: { readonly failure: string; readonly armed: boolean },
+): Promise<string | null> {
   const [ended] = await tx.rows<{ workspaceId: string }>(
     `UPDATE top_up SET status = 'failed', failure = $2, next_try_at = NULL
      WHERE id = $1::uuid AND auto AND status = 'open' RETURNING workspace_id AS "workspaceId"`,
-    [orderId, detail ?? reason],
+    [orderId, failure],
   );
-  if (!ended) return false;
+  if (!ended) return null;
   await tx.query(
-    `UPDATE auto_top_up SET due_at = NULL, order_id = NULL, armed = false
+    `UPDATE auto_top_up SET due_at = NULL, order_id = NULL, armed = $3::boolean
      WHERE workspace_id = $1::uuid AND order_id = $2::uuid`,
-    [ended.workspaceId, orderId],
+    [ended.workspaceId, orderId, armed],
   );
-  await pauseAutoTopUp(tx, ended.workspaceId, reason, detail);
-  return true;
+  return ended.workspaceId;
 }

@@ -6,6 +6,8 @@ import { verifyLedger } from '#lib/billing/verify';
 import { resumeAutoTopUp, setAutoTopUp, showAutoTopUp } from '#lib/control/auto-top-up/operations';
 import { addCredit } from '#lib/control/credit/operations';
 import { ask } from '#lib/control/run';
+import { deleteWorkspace } from '#lib/control/workspace/delete';
+import { setWorkspace } from '#lib/control/workspace/operations';
 import { openDb } from '#lib/data/db';
 import type { CardMood } from '#lib/sandbox/payments/objects';
 import {
@@ -275,6 +277,64 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
     await run();
     expect(charges(id)).toHaveLength(1);
     expect(await balanceOf(shop, id)).toBe(12n * usd);
+  });
+
+  const setAuto = (workspace: string, input: object) =>
+    ask(shop.host, setAutoTopUp, { actor: operator, workspace, input });
+  const stops: [string, (workspace: string) => Promise<unknown>][] = [
+    ['were switched off', (workspace) => setAuto(workspace, { enabled: false })],
+    [
+      'belong to a workspace that was suspended',
+      (workspace) => ask(shop.host, setWorkspace, { actor: operator, workspace, input: { suspended: true } }),
+    ],
+    [
+      'belong to a workspace that was deleted',
+      (workspace) =>
+        ask(shop.host, deleteWorkspace, { actor: operator, workspace, input: { confirm: workspace } }),
+    ],
+  ];
+  it.each(stops)(
+    'charges nothing once they %s, though its order could not reach Stripe before',
+    async (_, stop) => {
+      const { id, slug } = await prepared();
+      await spend(id, 18);
+      shop.server.down = true;
+      await run();
+      await stop(slug);
+      shop.server.down = false;
+      await shop.db.pool.query('UPDATE top_up SET next_try_at = now() WHERE auto AND workspace_id = $1', [
+        id,
+      ]);
+      await run();
+      expect(charges(id)).toEqual([]);
+      expect(await shop.db.prisma.topUp.findMany({ where: { workspaceId: id, auto: true } })).toMatchObject([
+        { status: 'failed', failure: 'stopped' },
+      ]);
+    },
+  );
+
+  it('is credited though they were switched off while it was charged', async () => {
+    const { id, slug } = await prepared();
+    await spend(id, 18);
+    await orderNext(shop.db.pool, shop.payments);
+    const [order] = await shop.db.prisma.topUp.findMany({ where: { workspaceId: id, auto: true } });
+    if (!order?.customer || !order.paymentMethod) throw new Error('an order was made');
+    shop.server.account.chargeSaved({
+      amount: '1000',
+      currency: 'usd',
+      customer: order.customer,
+      payment_method: order.paymentMethod,
+      metadata: { order: order.id, workspace: id, cents: '1000', auto: 'true' },
+    });
+    await setAuto(slug, { enabled: false });
+    await run();
+    await run();
+    expect(charges(id)).toHaveLength(1);
+    expect(await balanceOf(shop, id)).toBe(12n * usd);
+    await setAuto(slug, { enabled: true });
+    await spend(id, 8);
+    await run();
+    expect(charges(id)).toHaveLength(2);
   });
 
   it.each([
