@@ -1,4 +1,5 @@
 import type { Claim, ClaimRequest, Coordinator } from '#lib/admission/claim';
+import { checkLimits } from '#lib/admission/decide';
 import { FundingQueue, type FundingQueueParts } from '#lib/admission/funds/funding-queue';
 import { LeaseBook, type LeaseTotals } from '#lib/admission/funds/lease-book';
 import { Owner } from '#lib/admission/funds/owner';
@@ -67,8 +68,9 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   const owner = new Owner(clock, money, leases);
   const unwanted = new UnwantedRows(money, report);
   const queues = new Map<string, FundingQueue>();
-  let halted: string | null = null;
-  let suspended: string | null = null;
+  let halted: Refusal | null = null;
+  let suspended: Refusal | null = null;
+  let closed = false;
   let timer: NodeJS.Timeout | null = null;
   let tending: Promise<void> | null = null;
 
@@ -103,6 +105,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   }
 
   function admit(request: ClaimRequest, means: Means): Claim | Refusal {
+    const stop = halted ?? suspended;
+    if (stop) return checkLimits(request.snapshot) ?? stop;
     const admitted = gate.admit(request, means);
     if (means.funding !== 'lease') return admitted;
     const nowMono = clock.mono();
@@ -118,8 +122,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     const { snapshot, callId, holdNano } = request;
     const means = from === 'row' ? byRow : meansFor(snapshot, holdNano);
     if (!means) return null;
-    const reason = halted ?? suspended;
-    const admitted = reason === null ? admit(request, means) : stopped(reason);
+    const admitted = admit(request, means);
     if (from === 'lease') return admitted;
     // A refused request leaves nothing behind: its row goes before it is answered.
     if ('code' in admitted) return unwanted.remove([callId]).then(() => admitted);
@@ -174,16 +177,13 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   }
 
   return {
-    place(callId, snapshot) {
-      const reason = halted ?? suspended;
-      return reason === null ? gate.place(callId, snapshot) : stopped(reason);
-    },
+    place: (callId, snapshot) => halted ?? suspended ?? gate.place(callId, snapshot),
 
     vacate: (callId) => calls.vacate(callId),
 
     claim(request) {
-      const reason = halted ?? suspended;
-      if (reason !== null) return stopped(reason);
+      // Until its books are closed, what funds and caps refuse is told by a stopped process too (contract: admission/order).
+      if ((closed || request.need !== 'generate') && (halted ?? suspended)) return admit(request, free);
       return gate.afterShared(request, decideClaim);
     },
 
@@ -222,11 +222,11 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     ready: () => halted === null && suspended === null && owner.lives(clock.mono()),
 
     halt(reason) {
-      halted ??= reason;
+      halted ??= stopped(reason);
     },
 
     suspend(reason) {
-      suspended = reason;
+      suspended = stopped(reason);
     },
 
     resume() {
@@ -273,7 +273,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     },
 
     async close() {
-      halted ??= 'it is stopping, send the request again';
+      halted ??= stopped('it is stopping, send the request again');
+      closed = true;
       if (timer) clearInterval(timer);
       await tending;
       for (const lease of leases.all()) {

@@ -211,6 +211,32 @@ describe('a coordinator', () => {
     await halting.stop();
   });
 
+  it.each([
+    ['suspended', (other: Node) => other.coordinator.suspend('its journal cannot be written')],
+    ['halted', (other: Node) => other.coordinator.halt('it is stopping')],
+  ])(
+    'tells what funds, caps and wrong limits refuse while it is %s (contract: admission/order)',
+    async (_, stop) => {
+      const other = await startNode(database.url);
+      stop(other);
+      const codeFor = async (parts: Parameters<typeof makeWorkspace>[1]) => {
+        const snapshot = await makeWorkspace(node.db, parts);
+        const before = await moneyOf(node.db, snapshot.workspace.id);
+        const answer = await other.coordinator.claim(requestOf(snapshot, HOLD));
+        expect((await moneyOf(node.db, snapshot.workspace.id)).rows).toBe(before.rows);
+        return isRefusal(answer) ? answer.code : 'admitted';
+      };
+      expect(await codeFor({ balanceNano: 0n, workspaceLimits: { rpm: 0 } })).toBe('insufficient_balance');
+      expect(await codeFor({ balanceNano: 5n * HOLD, caps: { dayNano: 0n } })).toBe('day_limit_reached');
+      expect(await codeFor({ balanceNano: 5n * HOLD, workspaceLimits: { rpm: 0 } })).toBe(
+        'rate_limit_config_invalid',
+      );
+      expect(await codeFor({ balanceNano: 5n * HOLD })).toBe('local_quota_not_configured');
+      await other.stop();
+      expect(await codeFor({ balanceNano: 0n })).toBe('local_quota_not_configured');
+    },
+  );
+
   it('goes on from its lease while the database is away, then answers 500', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: 100n * HOLD });
     const cut = await startNode(database.url);
