@@ -9,6 +9,7 @@ import type { Runtime } from '#lib/gateway/runtime';
 import { meteredUsage } from '#lib/metering/anomaly';
 import { countedTokens } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
+import { resolveName } from '#lib/routing/names/resolve';
 import type { CallRecord, CloseEntry, RefusedEntry } from '#lib/settlement/entry';
 
 /**
@@ -30,7 +31,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
   if (claim && usageSource === 'estimated' && uncappedNano > call.holdNano) {
     await growHold(runtime, call, claim, uncappedNano);
   }
-  let record = recordOf(call, runtime.clock.mono());
+  let record = rowOf(runtime, call);
   try {
     await journal.append(entryOf(call, record));
     if (call.refusal && !claim) await pace(runtime, call.snapshot.key.id);
@@ -39,7 +40,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     const withheld = record.costNano > 0n && call.refusal === null && !call.gone;
     if (withheld) {
       withholdAnswer(call, reply);
-      record = recordOf(call, runtime.clock.mono());
+      record = rowOf(runtime, call);
     }
     journal.remember(entryOf(call, record));
     if (withheld) throw error;
@@ -56,6 +57,19 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
       });
     }
   }
+}
+
+/**
+ * A name in the path of a call that was refused before it was looked up stands in the row only where a model has it:
+ * others would make rows of usage without end (contract: call-log/unknown-models).
+ */
+function rowOf({ clock, catalogue }: Runtime, call: Call): CallRecord {
+  const record = recordOf(call, clock.mono());
+  const { ask, snapshot } = call;
+  if (ask || !snapshot || record.requestedModel === null) return record;
+  const models = catalogue();
+  const named = resolveName(record.requestedModel, snapshot, models, null);
+  return 'slug' in named && models.models.has(named.slug) ? record : { ...record, requestedModel: null };
 }
 
 function entryOf({ id, claim }: Call, record: CallRecord): CloseEntry | RefusedEntry {

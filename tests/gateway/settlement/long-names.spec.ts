@@ -51,3 +51,32 @@ it.each(Object.entries(names))(
     expect(checks.filter((check) => check.rows.length > 0)).toEqual([]);
   },
 );
+
+it('requests for models that no catalogue has count under an empty one (contract: call-log/unknown-models)', async () => {
+  const { key, id } = await gateway.key();
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const statusOf = async (path: string, body?: string) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const answer = await fetch(`${gateway.url}${path}`, { method, headers, ...(body ? { body } : {}) });
+    await answer.text();
+    return answer.status;
+  };
+  const chat = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
+  expect(await statusOf('/v1/models/none-such-1')).toBe(404);
+  expect(await statusOf('/v1beta/models/none-such-2')).toBe(404);
+  expect(await statusOf('/v1beta/models/none-such-3/operations/none')).toBe(404);
+  expect(await statusOf('/v1beta/models/none-such-4:generateContent', '{')).toBe(400);
+  expect(await statusOf('/v1/chat/completions', chat('none-such-5'))).toBe(400);
+  expect(await statusOf('/v1beta/models/sandbox/echo:generateContent', '{')).toBe(400);
+  const counted = async () => {
+    const { rows } = await gateway.db.pool.query(
+      'SELECT model, sum(calls)::int AS calls FROM usage_quarter WHERE key_id = $1 GROUP BY 1 ORDER BY 1',
+      [id],
+    );
+    return rows;
+  };
+  await eventually(counted, [
+    { model: '', calls: 5 },
+    { model: 'sandbox/echo', calls: 1 },
+  ]);
+});
