@@ -18,7 +18,7 @@ import { readDocument } from '#lib/schemas/document';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { readLimitUse } from '#lib/snapshot/limit-use';
 
-/** The commands of declared operations: their usage, flags and `--json` follow from the declarations. */
+/** Commands of declared operations: usage, flags and `--json` follow from the declarations (contract: operations/json). */
 export function commandsOf(operations: readonly Operation[]): readonly Command[] {
   return operations.filter((operation) => operation.line !== null).map(commandOf);
 }

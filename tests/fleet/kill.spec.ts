@@ -95,7 +95,7 @@ async function killAtStart(afterMs: number): Promise<void> {
   await Promise.all([exited, starting]);
 }
 
-it(`charges every call once and loses none over ${kills} kills under load`, {
+it(`charges every call once and loses none over ${kills} kills under load (contract: durability/kill)`, {
   timeout: 600_000,
 }, async () => {
   const keys = await makeKeys();

@@ -89,7 +89,7 @@ describe('a top-up (contract: money/top-up-order)', () => {
     expect(page.data).toEqual([]);
   });
 
-  it('is refused by its cause where no payments are set up', async () => {
+  it('is refused by its cause where no payments are set up (contract: control-plane/top-up)', async () => {
     const { slug } = await newWorkspace(shop);
     const asked = { actor: operator, workspace: slug, input: { amount: '5' } };
     await expect(ask({ ...shop.host, payments: null }, createTopUp, asked)).rejects.toMatchObject({

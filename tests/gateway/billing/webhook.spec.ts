@@ -83,7 +83,7 @@ describe('the webhook (contract: money/payment-events)', () => {
     expect(await send(JSON.stringify(unknown))).toBe(500);
   });
 
-  it('keeps receipt, invoice and saved card of what was paid', async () => {
+  it('keeps receipt, invoice and saved card of what was paid (contract: money/saved-card)', async () => {
     const { id, slug } = await newWorkspace(shop);
     const { topUp, session } = await order(shop, slug, '20', true);
     shop.server.account.events.splice(0);

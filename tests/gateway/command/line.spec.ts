@@ -290,7 +290,7 @@ describe('the command line (contract: operations/command-line)', () => {
     });
   });
 
-  it('reports what is configured, reachable and missing', async () => {
+  it('reports what is configured, reachable and missing (contract: operations/doctor)', async () => {
     const { checks } = await gateway.json<{ checks: { name: string; state: string; detail: string }[] }>(
       'doctor',
     );

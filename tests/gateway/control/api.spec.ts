@@ -41,7 +41,7 @@ async function place(role: Role = 'owner') {
 }
 
 describe('a key of a workspace (contract: control-plane/management-keys)', () => {
-  it('is made, shown, changed and revoked, and the calls that it makes follow at once', async () => {
+  it('makes, shows, changes and revokes keys, whose calls follow at once (contract: control-plane/values)', async () => {
     const { keys, token, slug } = await place();
     const made = await send(token, 'POST', keys, { name: 'web', models: ['sandbox/echo'], rpm: 60 });
     expect(made.status).toBe(201);
@@ -140,7 +140,7 @@ describe('whoever asks', () => {
     expect(models.status).toBe(401);
   });
 
-  it('learns which roles may, when theirs may not', async () => {
+  it('learns which roles may, when theirs may not (contract: control-plane/permission-denied)', async () => {
     const { keys, token } = await place('viewer');
     expect((await send(token, 'GET', keys)).status).toBe(200);
     const refused = await send(token, 'POST', keys, { name: 'web' });

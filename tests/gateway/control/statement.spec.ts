@@ -56,7 +56,7 @@ async function ledgerOf(question: Record<string, unknown>): Promise<LedgerLine[]
   return all;
 }
 
-describe('the statement of a month (contract: money/statement)', () => {
+describe('the statement of a month (contract: money/statement, operations/statement)', () => {
   it('comes to the ledger exactly: every sum, every day, from month to month', async () => {
     let closing = '0';
     for (const month of months) {

@@ -24,7 +24,7 @@ import { type Collector, startCollector } from '#tests/support/telemetry/collect
 const canary = (what: string) => `${what}${randomBytes(12).toString('hex')}`;
 const pepper = secrets.KEY_PEPPER;
 
-describe('a secret, a prompt or the id of a payment (contract: operations/secrets)', {
+describe('a secret, a prompt or the id of a payment (contract: operations/secrets, call-log/no-prompts)', {
   timeout: 240_000,
 }, () => {
   let stack: OwnStack;

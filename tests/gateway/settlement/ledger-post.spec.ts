@@ -41,7 +41,7 @@ async function waitingFor(statement: string): Promise<number> {
 const changesOf = (subject: string) =>
   db.prisma.change.findMany({ where: { subject }, select: { kind: true, subject: true } });
 
-describe('a ledger line', () => {
+describe('a ledger line (contract: money/events)', () => {
   it('moves the balance with it, and tells every process', async () => {
     const { workspaceId } = await createCustomer(db.pool, { balanceNano: 1n });
     expect(await post(posting(workspaceId, { reason: 'paid' }))).toBe(true);

@@ -189,7 +189,7 @@ async function settled(): Promise<Scene> {
   return { customer, call };
 }
 
-describe('ledger verify', () => {
+describe('ledger verify (contract: money/verify)', () => {
   it('finds nothing where calls were settled, and adds up what exceeded the holds', async () => {
     const { customer } = await settled();
     await settle(pool, newId(), [closeOf(callOf(customer, { costNano: 50n, holdNano: 30n }))]);

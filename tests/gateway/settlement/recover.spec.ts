@@ -296,7 +296,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     expect(countSetAside(dir)).toEqual({ damaged: 0, rejected: 0 });
   });
 
-  it('sets damaged records aside, posts all others, and ends a call whose end was damaged as interrupted', async () => {
+  it('sets damaged records aside, posts all others, and ends a call whose end was damaged as interrupted (contract: durability/damaged-record)', async () => {
     const customer = await createCustomer(pool);
     const [dir, again] = [newDirectory(), newDirectory()];
     const calls = Array.from({ length: 4 }, () => callOf(customer, { costNano: 10n }));

@@ -94,7 +94,7 @@ describe('the official openai SDK’s videos', () => {
     expect([same.status, (await bytesOf(same)).length]).toEqual([304, 0]);
   });
 
-  it('lists the workspace’s own videos, newest first, page by page, without prompts', async () => {
+  it('lists the workspace’s own videos, newest first, page by page, without prompts (contract: jobs/job-list)', async () => {
     const studio = await openStudio(stack);
     const other = await openStudio(stack);
     await create(other);

@@ -50,3 +50,15 @@ describe('a job that completed (contract: jobs/charged-once)', () => {
     expect(endWith(absurd).usage.input).toBe(1e12);
   });
 });
+
+it('a job whose price version cannot be read is charged its hold, with what it used (contract: jobs/price-gone)', () => {
+  const usage = usageOf({ input: 1_000_000 });
+  expect(endWith({ usage }, { price: null })).toMatchObject({
+    costNano: terms.holdNano,
+    overHoldNano: 0n,
+    usage,
+    usageSource: 'estimated',
+    lines: [],
+    flags: ['job_unreported', 'job_unpriced'],
+  });
+});

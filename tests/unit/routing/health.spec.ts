@@ -36,6 +36,12 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 10_000)).toBe(false);
   });
 
+  it('is each process’s own: what one saw fail, another still tries (contract: routing/health-is-local)', () => {
+    const [own, other] = [createHealth(), createHealth()];
+    fail(own, 5, t0);
+    expect([own, other].map((health) => offerState(health.of('o'), t0))).toEqual(['set aside', 'in service']);
+  });
+
   it('then lets exactly one attempt through, and closes when it succeeds', () => {
     const health = createHealth();
     fail(health, 5, t0);

@@ -19,7 +19,7 @@ const spansOfCall = (given: Partial<CallRecord> = {}) =>
   received(spansOf(callOf(customer, given), addresses));
 const digits = (uuid: string) => uuid.replaceAll('-', '');
 
-describe('the span of a call', () => {
+describe('the span of a call (contract: call-log/spans)', () => {
   it('holds what its row in the log holds', () => {
     const call = callOf(customer, {
       atMs: 1_763_812_800_123,

@@ -229,7 +229,7 @@ describe('a series without durations', () => {
   });
 });
 
-describe('usage read from the calls themselves', () => {
+describe('usage read from the calls themselves (contract: call-log/by-outcome-and-family)', () => {
   it('adds up to what the sums say, tokens and quantiles too', async () => {
     const asked = { workspace: slug, ...range, step: 'day' };
     const [sums, calls] = await Promise.all([

@@ -196,7 +196,7 @@ describe('usage of another workspace', () => {
   });
 });
 
-describe('usage of more than 13 months ago', () => {
+describe('usage of more than 13 months ago (contract: call-log/days)', () => {
   const zone = 'Asia/Kathmandu';
   const edge = () => monthsEarlier(Date.now(), zone, 13);
   const days = async ({ id }: Customer) => {
