@@ -15,13 +15,16 @@ afterEach(() => {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: gateway.test\r\n\r\n`;
 
 /** A server that answers each request with its path; `began` lists them as they begin. */
-async function answering(answer?: (path: string) => Promise<void>) {
+async function answering(
+  answer?: (path: string) => Promise<void>,
+  most: Parameters<typeof inTurn>[1] = undefined,
+) {
   const began: string[] = [];
   const serve = inTurn((request, response) => {
     const path = request.url ?? '';
     began.push(path);
     void (answer?.(path) ?? Promise.resolve()).then(() => response.end(`${path};`));
-  });
+  }, most);
   const server = createServer(serve).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
@@ -76,5 +79,27 @@ describe('requests that come together on one connection (contract: request/pipel
     release.resolve();
     await say(port, get('/last/'), '/last/;');
     expect(began).not.toContain('/2/');
+  });
+
+  it('close their connection when too many wait on it, or on all, and hold up nobody else', async () => {
+    const release = Promise.withResolvers<void>();
+    const { began, port } = await answering(
+      (path) => (path.startsWith('/held/') ? release.promise : Promise.resolve()),
+      { mostOfOne: 10, mostOfAll: 25 },
+    );
+    const closed = async (number: number, waiting: number) => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {});
+      const rest = Array.from({ length: waiting }, (_, at) => get(`/waiting/${number}/${at}/`));
+      socket.write(get(`/held/${number}/`) + rest.join(''));
+      return Promise.race([once(socket, 'close').then(() => true), release.promise.then(() => false)]);
+    };
+    expect(await closed(1, 11)).toBe(true);
+    const held = [closed(2, 10), closed(3, 10), closed(4, 5)];
+    const beganHeld = () => began.filter((path) => path.startsWith('/held/')).length;
+    while (beganHeld() < 4) await say(port, get('/other/'), '/other/;');
+    expect(await closed(5, 1)).toBe(true);
+    expect(began.filter((path) => path.startsWith('/waiting/'))).toEqual([]);
+    release.resolve();
+    expect(await Promise.all(held)).toEqual([false, false, false]);
   });
 });
