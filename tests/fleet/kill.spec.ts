@@ -86,6 +86,15 @@ function startLoad(keys: readonly string[]) {
   };
 }
 
+/** A call of a key that the gateway may not know yet: on a busy machine the database does not tell in time whose it is. */
+async function callOnce(key: string): Promise<Told> {
+  for (;;) {
+    const told = await client.call(key);
+    if (!/^(auth_resolve_failed|hydrate_cooldown)$/.test(codeOf(told))) return told;
+    await pause(250);
+  }
+}
+
 /** Kills the gateway while it starts. */
 async function killAtStart(afterMs: number): Promise<void> {
   const starting = stack.start().catch(() => {});
@@ -110,12 +119,7 @@ it(`charges every call once and loses none over ${kills} kills under load (contr
     }
     if (kill > 0) await stack.start();
     // The stream that held the only slot died with the process.
-    let next = await client.call(oneSlot);
-    // On a busy machine the database may not tell in time whose key it is.
-    while (/^(auth_resolve_failed|hydrate_cooldown)$/.test(codeOf(next))) {
-      await pause(250);
-      next = await client.call(oneSlot);
-    }
+    const next = await callOnce(oneSlot);
     expect(`${next.status} ${codeOf(next)}`).toBe('200 ');
     const holding = Promise.withResolvers<void>();
     slots.push(Promise.resolve(next));
@@ -126,7 +130,7 @@ it(`charges every call once and loses none over ${kills} kills under load (contr
     await stack.kill('SIGKILL');
   }
   await stack.start();
-  slots.push(client.call(oneSlot));
+  slots.push(callOnce(oneSlot));
   await load.until(between);
   const told = [...(await load.stop()), ...(await Promise.all(slots))];
   expect((await slots.at(-1))?.status).toBe(200);
