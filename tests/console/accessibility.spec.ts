@@ -10,7 +10,7 @@ async function callInLog(page: Page, { slug }: Home, key: string, model?: string
   const id = (await callGateway(key, model)).headers.get('x-request-id') ?? '';
   await expect(async () => {
     expect((await page.request.get(`/${slug}/logs/${id}`)).status()).toBe(200);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   return id;
 }
 

@@ -79,7 +79,7 @@ test('markup and scripts that people write in any field are text on every page, 
   });
   await expect(async () => {
     expect((await page.request.get(`/${workspace}/logs/${ids.at(-1)}`)).status()).toBe(200);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   const inWorkspace = Object.entries(pages)
     .filter(([file, address]) => file.endsWith('/page') && address.startsWith('/[workspace]'))
     .map(([, address]) =>

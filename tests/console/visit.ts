@@ -78,6 +78,6 @@ export async function linkInLog(email: string): Promise<string> {
     const said = lines.flatMap((line) => (line.includes(email) ? [JSON.parse(line)] : []));
     link = said.findLast((one) => one.to === email)?.link ?? '';
     expect(link).toMatch(/token=/);
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 120_000 });
   return link;
 }

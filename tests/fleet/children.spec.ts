@@ -93,8 +93,8 @@ describe('a process that the gateway started (contract: durability/embedded-data
     for (let round = 0; round < 2; round += 1) {
       expect(await served()).toBe(200);
       await kill('sandbox/main.ts');
-      await expect.poll(served, { timeout: 60_000 }).toBe(502);
-      await expect.poll(served, { timeout: 60_000, interval: 100 }).toBe(200);
+      await expect.poll(served).toBe(502);
+      await expect.poll(served, { interval: 100 }).toBe(200);
     }
   });
 
@@ -105,12 +105,10 @@ describe('a process that the gateway started (contract: durability/embedded-data
       while (running.whole().length < before + answersBetween) await pause(20);
       await kill('embedded-child.ts');
     }
-    await expect.poll(served, { timeout: 60_000, interval: 100 }).toBe(200);
+    await expect.poll(served, { interval: 100 }).toBe(200);
     await running.stop();
     const whole = running.whole();
-    await expect
-      .poll(async () => (await gateway('health')).processes[0].journalBacklog, { timeout: 60_000 })
-      .toBe(0);
+    await expect.poll(async () => (await gateway('health')).processes[0].journalBacklog).toBe(0);
     expect(await gateway('ledger', 'verify')).toMatchObject({ ok: true });
     for (const { id } of [whole.at(0), whole.at(-1)].flatMap((one) => one ?? [])) {
       expect(await gateway('call', 'show', id)).toMatchObject({ endReason: 'completed' });

@@ -179,7 +179,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     const cut = await told;
     expect(cut.whole).toBe(false);
     await exited;
-    await expect.poll(() => survivors(tree), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => survivors(tree)).toEqual([]);
     await npmStart();
     const call = await gateway('call', 'show', cut.id);
     expect(call).toMatchObject({ endReason: 'interrupted', status: 200 });

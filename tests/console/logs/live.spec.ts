@@ -69,7 +69,7 @@ test('a pasted request id leads to its call, a foreign one nowhere, by the keybo
   await expect(async () => {
     await page.goto(`/${home.slug}/logs`);
     await expect(page.getByRole('table').getByRole('row')).toHaveCount(2, { timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
 
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
@@ -109,7 +109,7 @@ test('columns are chosen by the keyboard alone, and the browser has them in the 
   await expect(async () => {
     await page.goto(address);
     await expect(page.getByRole('table').getByRole('row')).toHaveCount(2, { timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   const heads = page.getByRole('columnheader');
   await page.getByRole('button', { name: 'Columns' }).press('Enter');
   await page.getByRole('menuitemcheckbox', { name: 'Latency' }).press('Space');
@@ -139,7 +139,7 @@ test('a call that fell back says so in the list, and on its page why each try en
   await expect(async () => {
     await page.goto(`/${home.slug}/logs`);
     await expect(rows).toHaveCount(2, { timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   const row = rows.nth(1);
   for (const told of ['sandbox/fault-status-500', 'sandbox/echo', '2 tries'])
     await expect(row).toContainText(told);

@@ -88,7 +88,7 @@ models:
     await page.getByRole('button', { name: 'Preview' }).press('Enter');
     await expect(page.getByText('With this price')).toBeVisible({ timeout: 10_000 });
     await expect(page.locator('dl')).toContainText('+$', { timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   await box.fill('{ "output": 16 }');
   await page.getByRole('button', { name: 'Preview' }).press('Enter');
   await expect(page.getByRole('alert').filter({ hasText: 'decimal string' })).toBeVisible();

@@ -49,7 +49,7 @@ test('a member sees what a key may call, and how an offer has served the workspa
   const id = (await callGateway(key, 'sandbox/mini')).headers.get('x-request-id') ?? '';
   await expect(async () => {
     expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   await page.goto(`/${home.slug}/models`);
   await page.getByRole('combobox', { name: 'Key', exact: true }).selectOption('catalogue may call it');
   await expect(page).toHaveURL(/key=/);

@@ -22,7 +22,7 @@ test('the overview leads to usage, and its tallest bar to exactly its calls in t
   await expect(async () => {
     await page.goto(`/${home.slug}`);
     await expect(requests).toContainText('8', { timeout: 1_500 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   await requests.click();
   await expect(page.getByRole('heading', { name: /^Requests by model/ })).toBeVisible();
 
@@ -55,7 +55,7 @@ test('by keyboard alone: a metric, a range of own days, and from a figure to its
   await expect(async () => {
     await page.goto(`/${home.slug}/usage?by=key&table=time`);
     await expect(errors).toContainText('50 %', { timeout: 1_500 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   await errors.press('Enter');
   await expect(page.getByRole('heading', { name: /^Errors by API key/ })).toBeVisible();
   const range = page.getByRole('combobox', { name: 'Range' });

@@ -68,7 +68,7 @@ async function killUnderLoad(client: Client, keys: readonly string[], command: C
     const cut = answered;
     // The other one goes on while the dead one's place is empty.
     while (answered < cut + answeredBetween / 2) await pause(20);
-    await expect.poll(async () => (await workersOf(command)).length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(async () => (await workersOf(command)).length).toBe(2);
   }
   clearInterval(timer);
   return Promise.all(told);

@@ -26,7 +26,7 @@ function openToOthers(dir: string): string[] {
   return ['.', ...names].filter((name) => (statSync(join(dir, name)).mode & 0o077) !== 0);
 }
 
-describe('an existing DATA_DIR (contract: durability/private-files)', { timeout: 60_000 }, () => {
+describe('an existing DATA_DIR (contract: durability/private-files)', () => {
   it('of mode 0755 holds an embedded database that others cannot read, and one from before is closed to them', async () => {
     const dir = existing(0o755);
     const first = await openEmbedded(dir, 'command');

@@ -240,4 +240,4 @@ it('days are counted right beside settlement, by several processes, and killed i
   await expectSame(id, 'UTC', all, 9);
   await expectSoundDays(id);
   expect(await spansOf(id)).toMatchObject([{ state: 'made' }]);
-}, 60_000);
+});

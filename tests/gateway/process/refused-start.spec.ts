@@ -30,7 +30,7 @@ async function refusedStart(settings: Record<string, string>): Promise<string> {
   return said;
 }
 
-describe('a start that is refused names the setting in one line', { timeout: 60_000 }, () => {
+describe('a start that is refused names the setting in one line', () => {
   it.each([
     [
       '192.0.2.1',

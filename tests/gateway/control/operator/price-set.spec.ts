@@ -110,7 +110,7 @@ describe('the catalogue that a process goes by (contract: money/dated-prices)', 
       [id],
     );
     await followed.load();
-    await expect.poll(() => charged(followed.inForce()), { timeout: 30_000, interval: 20 }).toBe('5');
+    await expect.poll(() => charged(followed.inForce()), { interval: 20 }).toBe('5');
     followed.stop();
   });
 
