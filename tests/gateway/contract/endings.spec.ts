@@ -136,7 +136,9 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
     it('where the provider then stops: charged as far as usage was reported, the rest by estimate', async () => {
       const { key } = await own();
       const leaveWhen = afterPieces(speaker, 10);
-      const asked = await askAs(speaker, stack.url, key, { directive: 'pace/20/5000' }, { leaveWhen });
+      // A busy client leaves late: the answer waits for it.
+      const stalls = { directive: 'pace/1/60/fault/stall@12' };
+      const asked = await askAs(speaker, stack.url, key, stalls, { leaveWhen });
       expect(headerOf(asked.answer, 'content-length')).toBeUndefined();
       expect(headerOf(asked.answer, 'x-accel-buffering')).toBe('no');
       const call = await stack.call(asked.id);
