@@ -9,7 +9,7 @@ import { judge } from '#tests/support/fleet/judge';
 import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
-const kills = faultsOf(8);
+const kills = faultsOf(5);
 /** Among them, those that strike while the gateway starts and settles what the one before left: every fourth. */
 const killsAtStart = Math.floor((kills + 2) / 4);
 const callsASecond = 100;
