@@ -100,7 +100,7 @@ describe('a process that the gateway started (contract: durability/embedded-data
 
   it('is started again when it is the database that was killed under load, and nothing is lost', async () => {
     const running = load();
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const before = running.whole().length;
       while (running.whole().length < before + answersBetween) await pause(20);
       await kill('embedded-child.ts');

@@ -7,7 +7,7 @@ import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
 import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
-const kills = faultsOf(4);
+const kills = faultsOf(3);
 const createsASecond = 16;
 /** No more of them wait for their answer. */
 const mostCreating = 40;

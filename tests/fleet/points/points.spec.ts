@@ -14,7 +14,7 @@ import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const database = process.env.FLEET_DATABASE === 'embedded' ? 'embedded' : 'server';
-const kills = faultsOf(6);
+const kills = faultsOf(4);
 /** Calls that are answered between two kills, beside the steady load. */
 const between = Number(process.env.FLEET_CALLS_BETWEEN ?? 0);
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
