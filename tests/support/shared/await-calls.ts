@@ -1,6 +1,7 @@
 import type { Db } from '#lib/data/db';
 
-const lookMs = 25;
+/** Calls are posted five times a second. */
+const lookMs = 50;
 const longestMs = 120_000;
 
 interface Waiting {

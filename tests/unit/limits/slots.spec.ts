@@ -68,7 +68,7 @@ describe('calls at once, over processes (contract: limits/concurrency)', () => {
     async (limit) => {
       const { simulation, seen, call } = startFleet(3, { concurrency: limit });
       const next = random(7);
-      const untilMs = simulation.nowMs + 20_000;
+      const untilMs = simulation.nowMs + 8_000;
       const again = (at: number): void => {
         if (simulation.nowMs < untilMs) {
           void call(at, 20 + next() * 200).then(() => simulation.later(1, () => again(at + 1)));
@@ -77,7 +77,7 @@ describe('calls at once, over processes (contract: limits/concurrency)', () => {
       for (let client = 0; client < limit; client++) again(client);
       await simulation.run(untilMs + 2_000);
       expect(seen.most).toBeLessThanOrEqual(limit);
-      expect(seen.admitted).toBeGreaterThan(limit * 50);
+      expect(seen.admitted).toBeGreaterThan(limit * 20);
       expect(seen.refused).toBeLessThanOrEqual(seen.admitted * 0.05);
     },
   );
