@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
 import { declaredShape } from '#tests/gateway/data/declared';
@@ -163,9 +163,18 @@ describe.each([
   ['a PostgreSQL server', emptyDatabase],
   ['the embedded database', () => embeddedDatabase()],
 ])('migrations on %s', (_, open) => {
+  let close: (() => Promise<unknown>)[] = [];
+  let url: string;
+  const directory = someMigrations();
+  beforeAll(async () => {
+    url = await open();
+    close = ends.splice(0).reverse();
+  });
+  afterAll(async () => {
+    for (const end of close) await end();
+  });
+
   it('are applied once when several processes start at the same time', async () => {
-    const url = await open();
-    const directory = someMigrations();
     addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n INT)');
     const applied = await Promise.all([1, 2, 3, 4].map(() => migrate(url, directory)));
     expect(applied.flat().filter((name) => name.endsWith('_more'))).toHaveLength(1);
@@ -174,31 +183,24 @@ describe.each([
   });
 
   it('leave everything as it was when one of them fails', async () => {
-    const url = await open();
-    const directory = someMigrations();
-    addMigration(directory, '29990101000000_bad', 'CREATE TABLE half (n INT); SELECT nothing FROM nowhere');
-    await expect(migrate(url, directory)).rejects.toThrow('29990101000000_bad failed; nothing was changed');
+    const later = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));
+    cpSync(directory, later, { recursive: true });
+    addMigration(later, '29990102000000_good', 'CREATE TABLE good (n INT)');
+    addMigration(later, '29990103000000_bad', 'CREATE TABLE half (n INT); SELECT nothing FROM nowhere');
+    await expect(migrate(url, later)).rejects.toThrow('29990103000000_bad failed; nothing was changed');
     const { rows } = await poolOf(url).query(
-      "SELECT to_regclass('half') AS half, to_regclass('workspace') AS workspace",
+      "SELECT to_regclass('half') AS half, to_regclass('good') AS good",
     );
-    expect(rows).toEqual([{ half: null, workspace: null }]);
+    expect(rows).toEqual([{ half: null, good: null }]);
   });
 
   it('refuse a database that a newer version has migrated', async () => {
-    const url = await emptyDatabase();
-    const newer = someMigrations();
-    addMigration(newer, '29990101000000_more', 'CREATE TABLE more (id int)');
-    await migrate(url, newer);
     await expect(migrate(url, someMigrations())).rejects.toThrow(
       /newer version .* \(29990101000000_more\): start that version/,
     );
   });
 
   it('refuse to go on after an applied one was edited', async () => {
-    const url = await open();
-    const directory = someMigrations();
-    addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n INT)');
-    await migrate(url, directory);
     addMigration(directory, '29990101000000_more', 'CREATE TABLE more (n BIGINT)');
     await expect(migrate(url, directory)).rejects.toThrow(
       /29990101000000_more was edited after it was applied/,
