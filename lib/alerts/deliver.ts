@@ -38,13 +38,18 @@ const takenSeconds = 60;
 /** What is read of an answer. */
 const answerBytes = 16_384;
 
+/** So many receivers of one workspace are tried at once, by all processes: the other lanes are for other workspaces. */
+const mostOfWorkspace = 2;
+
 /** The oldest that is due, of a webhook that no process is trying just now: a slow receiver holds up itself alone. */
 const take = `
+  WITH trying AS MATERIALIZED (SELECT webhook_id, workspace_id FROM webhook_delivery WHERE taken_until > now())
   UPDATE webhook_delivery d SET tries = d.tries + 1, taken_until = now() + make_interval(secs => ${takenSeconds}),
     next_try_at = now() + make_interval(secs => ${takenSeconds})
   FROM webhook h WHERE h.id = d.webhook_id AND d.id = (
     SELECT o.id FROM webhook_delivery o JOIN webhook e ON e.id = o.webhook_id WHERE o.next_try_at <= now() AND e.enabled
-      AND NOT EXISTS (SELECT FROM webhook_delivery t WHERE t.webhook_id = o.webhook_id AND t.taken_until > now())
+      AND NOT EXISTS (SELECT FROM trying t WHERE t.webhook_id = o.webhook_id)
+      AND (SELECT count(*) FROM trying t WHERE t.workspace_id = o.workspace_id) < ${mostOfWorkspace}
     ORDER BY o.next_try_at LIMIT 1 FOR UPDATE OF o SKIP LOCKED)
   RETURNING d.id::text AS id, d.webhook_id::text AS webhook_id, h.url, h.secret, d.event, d.body, d.tries`;
 

@@ -12,6 +12,8 @@ import { seal } from '#lib/sealing';
 
 const webhooks = '/workspaces/{workspace}/webhooks';
 const mostWebhooks = 100;
+/** Of events that people ask for; alerts themselves always queue. */
+const mostWaiting = 20;
 
 const url = words(
   {
@@ -123,6 +125,7 @@ export const testWebhook = change({
   line: { arguments: ['id'] },
   run: async (context, { id }) => {
     const { url: to } = await lockWebhook(context, id);
+    await refuseBacklog(context, id);
     const { store, scope, nowMs } = context;
     const { workspaceId, slug } = scope;
     const delivery = newRowId();
@@ -166,6 +169,7 @@ export const redeliver = change({
     const row = isUuid(delivery) ? await store.prisma.webhookDelivery.findFirst({ where }) : null;
     if (row === null)
       throw notFound(`there is no delivery ${quoted(delivery)}; look at the list`, 'delivery');
+    if (row.nextTryAt === null) await refuseBacklog(context, id);
     const now = new Date(nowMs);
     await store.prisma.webhookDelivery.update({
       where: { id: delivery },
@@ -259,6 +263,16 @@ async function lockWebhook({ store, scope }: Context<'workspace'>, id: string): 
     : [];
   if (found.length === 0) throw noWebhook(id);
   return store.prisma.webhook.findUniqueOrThrow({ where: { id } });
+}
+
+/** @throws ControlRefused (conflict) for a webhook whose receiver does not take what waits for it. */
+async function refuseBacklog({ store }: Context<'workspace'>, id: string): Promise<void> {
+  const where = { webhookId: id, nextTryAt: { not: null } };
+  if ((await store.prisma.webhookDelivery.count({ where })) < mostWaiting) return;
+  throw conflict(
+    `${mostWaiting} events wait for this webhook; see why its receiver does not take them`,
+    'id',
+  );
 }
 
 function noWebhook(id: string): ControlRefused {

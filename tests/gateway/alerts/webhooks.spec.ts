@@ -182,6 +182,39 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     expect((await slow.log()).map(({ error }) => error)).toContain('it did not answer in time');
   });
 
+  it('leaves the lanes to other workspaces when several of one workspace are slow', async () => {
+    const [slow, quick] = [await newWebhook('/slow'), await newWebhook()];
+    const more = await Promise.all(
+      [1, 2].map(() => run(createWebhook, slow.slug, { url: 'https://93.184.216.34/hook' })),
+    );
+    await slow.test();
+    for (const { id } of more as { id: string }[]) {
+      await db.prisma.webhook.update({ where: { id }, data: { url: `${base}/slow` } });
+      await run(testWebhook, slow.slug, { id });
+    }
+    const held = [deliverOne(sender({ answerMs: 1_000 }))];
+    await expect.poll(() => heard.length).toBe(1);
+    held.push(deliverOne(sender({ answerMs: 1_000 })));
+    await expect.poll(() => heard.length).toBe(2);
+    expect(await deliverOne(sender())).toBe(false);
+    await quick.test();
+    expect(await deliverOne(sender())).toBe(true);
+    expect(heard.map(({ path }) => path)).toEqual(['/slow', '/slow', '/ok']);
+    await Promise.all(held);
+    expect(await deliverOne(sender({ answerMs: 300 }))).toBe(true);
+  });
+
+  it('is sent no more events by hand while 20 wait for it', async () => {
+    const { id, slug, test, log } = await newWebhook('/down');
+    for (let n = 0; n < 20; n++) await test();
+    expect(await refusalOf(test())).toContain('20 events wait');
+    await deliverOne(sender());
+    await db.prisma.webhookDelivery.updateMany({ where: { webhookId: id }, data: { nextTryAt: null } });
+    const [given] = (await log()) as unknown as { id: string }[];
+    await run(redeliver, slug, { id, delivery: given?.id });
+    await test();
+  });
+
   it('whose name leads to a private address is never connected to', async () => {
     const { id, test, log } = await newWebhook();
     const port = new URL(base).port;
