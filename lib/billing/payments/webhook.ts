@@ -4,6 +4,10 @@ import type { Payments } from '#lib/billing/payments/client';
 import { noteDetails } from '#lib/billing/payments/details';
 import { factOf } from '#lib/billing/payments/fact';
 import { handleEvent } from '#lib/billing/payments/handle';
+import { readAtMost } from '#lib/read-at-most';
+
+/** Stripe's events have some kilobytes; a host that runs only Next sets no bound of its own. */
+const MOST_BYTES = 1024 * 1024;
 
 /** What the webhook works with. */
 export interface WebhookHost {
@@ -15,7 +19,8 @@ export interface WebhookHost {
 
 /**
  * Answers a request of Stripe's (contract: money/payment-events): 404 without a webhook secret; 400 for a signature that is
- * wrong or older than 300 s; 500 for what must be sent again; 200 for all else, quarantined events included.
+ * wrong or older than 300 s; 413 for a body over 1 MiB; 500 for what must be sent again; 200 for all else, quarantined
+ * events included.
  */
 export async function takeWebhook(
   request: Request,
@@ -28,7 +33,8 @@ export async function takeWebhook(
   if (signature === null) return said(400, 'The Stripe-Signature header is missing; only Stripe calls this.');
   let event: Stripe.Event;
   try {
-    const body = Buffer.from(await request.arrayBuffer());
+    const body = await readAtMost(request.body, MOST_BYTES);
+    if (body === null) return said(413, 'The body is over 1 MiB; no event of Stripe is.');
     event = payments.stripe.webhooks.constructEvent(body, signature, payments.webhookSecret);
   } catch {
     return said(

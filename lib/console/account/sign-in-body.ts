@@ -1,16 +1,10 @@
+import { readAtMost } from '#lib/read-at-most';
+
 /** A form of an e-mail, a password and a token; next-auth would read one of any size into memory. */
 const mostBytes = 16 * 1024;
 
 /** The body of a request from nobody in particular; null when it is longer than any sign-in form. */
 export async function readForm(request: Request): Promise<Buffer<ArrayBuffer> | null> {
   if (Number(request.headers.get('content-length') ?? 0) > mostBytes) return null;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // What is left unread goes with the connection.
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return readAtMost(request.body, mostBytes);
 }

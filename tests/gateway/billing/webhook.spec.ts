@@ -71,6 +71,21 @@ describe('the webhook (contract: money/payment-events)', () => {
     expect(await shop.db.prisma.stripeEvent.count({ where: { id: JSON.parse(body).id } })).toBe(0);
   });
 
+  it('reads at most 1 MiB of what strangers send', async () => {
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 65_536;
+        if (sent > 8_000_000) controller.close();
+        else controller.enqueue(new Uint8Array(65_536));
+      },
+    });
+    const init = { method: 'POST', body, headers: { 'stripe-signature': 't=1,v1=00' }, duplex: 'half' };
+    const request = new Request('http://gateway.test/api/stripe/webhook', init);
+    expect((await takeWebhook(request, shop.host, () => {})).status).toBe(413);
+    expect(sent).toBeLessThan(2_000_000);
+  });
+
   it('is not there without its secret', async () => {
     expect(await send('{}', { host: { payments: { ...shop.payments, webhookSecret: null } } })).toBe(404);
     expect(await send('{}', { host: { payments: null } })).toBe(404);
