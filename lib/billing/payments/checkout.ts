@@ -9,6 +9,8 @@ export interface CheckoutOrder {
   readonly feeCents: number;
   /** Stripe's customer of the workspace. */
   readonly customer: string;
+  /** Whether the customer takes the place of one that was gone when the page was first asked for. */
+  readonly replaced: boolean;
   /** Whether the card is kept for automatic top-ups. */
   readonly saveCard: boolean;
 }
@@ -25,7 +27,7 @@ export async function openCheckout(
   { stripe, publicUrl }: Payments,
   order: CheckoutOrder,
 ): Promise<{ id: string; url: string }> {
-  const { id, workspaceId, slug, cents, feeCents, customer, saveCard } = order;
+  const { id, workspaceId, slug, cents, feeCents, customer, replaced, saveCard } = order;
   const metadata = { order: id, workspace: workspaceId, cents: String(cents) };
   const back = `${publicUrl}/${slug}/billing?top-up=${id}`;
   const session = await stripe.checkout.sessions.create(
@@ -44,7 +46,7 @@ export async function openCheckout(
       success_url: back,
       cancel_url: back,
     },
-    { idempotencyKey: `top-up:${id}` },
+    { idempotencyKey: ['top-up', id, ...(replaced ? [customer] : [])].join(':') },
   );
   if (!session.url) throw new Error(`Stripe gave no page for order ${id}`);
   return { id: session.id, url: session.url };

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Payments } from '#lib/billing/payments/client';
+import { isMissing } from '#lib/billing/payments/customer';
 
 /** Usage of a workspace that was charged once and that the ledger has lost. */
 export interface LostUsage {
@@ -54,8 +55,12 @@ async function compareOne(
   { workspaceId, customer, spent, told }: Payer,
   nowMs: number,
 ): Promise<boolean> {
-  const found = await stripe.customers.retrieve(customer);
-  if (found.deleted) return false;
+  const found = await stripe.customers.retrieve(customer).catch((error: unknown) => {
+    // Of another account: what was told there is not known here.
+    if (isMissing(error)) return null;
+    throw error;
+  });
+  if (!found || found.deleted) return false;
   const { spent_nano: toldText = '0', spent_at: at } = found.metadata;
   const toldNano = /^\d{1,18}$/.test(toldText) ? BigInt(toldText) : 0n;
   const spentNano = BigInt(spent);

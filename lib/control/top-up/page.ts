@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { openCheckout } from '#lib/billing/payments/checkout';
 import type { Payments } from '#lib/billing/payments/client';
-import { customerOf } from '#lib/billing/payments/customer';
+import { withCustomer } from '#lib/billing/payments/customer';
 import { ControlRefused, notFound } from '#lib/control/refusal';
 import type { WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';
@@ -29,10 +29,13 @@ export async function checkoutOf(
   const order = await store.prisma.topUp.findFirst({ where });
   if (!order) throw notFound('there is no top-up with this id in the workspace', 'id');
   if (order.sessionId !== null || order.status !== 'open') return;
-  const [customer, session] = await atStripe(async () => {
-    const payer = await customerOf(pool, payments, scope.workspaceId);
-    return [payer, await openCheckout(payments, { ...order, slug: scope.slug, customer: payer })];
-  });
+  const { slug, workspaceId } = scope;
+  const [customer, session] = await atStripe(() =>
+    withCustomer(pool, payments, workspaceId, async (payer, replaced) => [
+      payer,
+      await openCheckout(payments, { ...order, slug, customer: payer, replaced }),
+    ]),
+  );
   await store.prisma.topUp.updateMany({
     where: { ...where, sessionId: null },
     data: { sessionId: session.id, sessionUrl: session.url, customer },

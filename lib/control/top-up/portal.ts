@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { customerOf } from '#lib/billing/payments/customer';
+import { withCustomer } from '#lib/billing/payments/customer';
 import { create } from '#lib/control/declare';
 import { atStripe, paymentsOf } from '#lib/control/top-up/page';
 
@@ -27,11 +27,11 @@ export const openPortal = create({
   },
   follow: async ({ pool, scope, payments }) => {
     const configured = paymentsOf(payments);
-    const portal = await atStripe(async () =>
-      configured.stripe.billingPortal.sessions.create({
-        customer: await customerOf(pool, configured, scope.workspaceId),
-        return_url: `${configured.publicUrl}/${scope.slug}/billing`,
-      }),
+    const return_url = `${configured.publicUrl}/${scope.slug}/billing`;
+    const portal = await atStripe(() =>
+      withCustomer(pool, configured, scope.workspaceId, (customer) =>
+        configured.stripe.billingPortal.sessions.create({ customer, return_url }),
+      ),
     );
     return { url: portal.url };
   },

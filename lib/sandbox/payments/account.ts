@@ -61,7 +61,7 @@ export class Account extends Records {
     const intent = this.addIntent({
       amount: total,
       currency,
-      customer: textIn(form, 'customer') || this.createCustomer({}).id,
+      customer: this.customerIn(form) || this.createCustomer({}).id,
       metadata: textsIn(form, 'payment_intent_data', 'metadata'),
       setup_future_usage: saves ? 'off_session' : null,
     });
@@ -89,6 +89,13 @@ export class Account extends Records {
     };
     this.sessions.set(id, session);
     return session;
+  }
+
+  /** The customer that a request names; '' for none. */
+  private customerIn(form: Form): string {
+    const named = textIn(form, 'customer');
+    if (named !== '' && !this.customers.has(named)) throw new RangeError(`No such customer: '${named}'`);
+    return named;
   }
 
   /** A payment that nobody attends. @returns it; its `last_payment_error` says why it was not made. */
@@ -218,7 +225,7 @@ export class Account extends Records {
     const portal: PortalSession = {
       id,
       object: 'billing_portal.session',
-      customer: textIn(form, 'customer'),
+      customer: this.customerIn(form),
       return_url: textIn(form, 'return_url') || null,
       url: `${this.origin}/portal/${id}`,
       created: this.nowSeconds(),

@@ -130,7 +130,8 @@ function attempt(act: () => Answered | null): Answered | null {
     return act();
   } catch (error) {
     const message = messageOf(error);
-    const body = { error: { type: 'invalid_request_error', code: 'resource_missing', message } };
+    const param = /^No such customer/.test(message) ? { param: 'customer' } : {};
+    const body = { error: { type: 'invalid_request_error', code: 'resource_missing', message, ...param } };
     return { status: 400, body };
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reconcile } from '#lib/billing/reconcile/reconcile';
 import { ask } from '#lib/control/run';
 import { createTopUp, listTopUps, showTopUp } from '#lib/control/top-up/operations';
 import { openPortal } from '#lib/control/top-up/portal';
@@ -121,5 +122,26 @@ describe('a top-up (contract: money/top-up-order)', () => {
     shop.server.down = true;
     await expect(ask(shop.host, openPortal, asked)).rejects.toMatchObject({ code: 'billing_unreachable' });
     shop.server.down = false;
+  });
+
+  it('is paid by another customer where that of the workspace is gone at Stripe', async () => {
+    const { account } = shop.server;
+    const { id, slug } = await newWorkspace(shop);
+    const first = await order(shop, slug, '5');
+    account.customers.delete(first.session.customer ?? '');
+    const second = await order(shop, slug, '6');
+    expect(second.session.customer).not.toBe(first.session.customer);
+    account.pay(second.session);
+    for (const event of account.events.splice(0)) await take(shop, event);
+    expect(await balanceOf(shop, id)).toBe(6n * usd);
+    account.customers.delete(second.session.customer ?? '');
+    const asked = { actor: operator, workspace: slug, input: {} };
+    expect((await ask(shop.host, openPortal, asked)).url).toContain('/portal/');
+    const third = await Promise.all(['7', '8'].map((amount) => order(shop, slug, amount)));
+    expect(new Set(third.map(({ session }) => session.customer)).size).toBe(1);
+    const { differences } = await reconcile(shop.db.pool, shop.payments, Date.now());
+    expect(differences.map(({ paymentIntent }) => paymentIntent)).not.toContain(
+      second.session.payment_intent,
+    );
   });
 });
