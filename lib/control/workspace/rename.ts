@@ -5,6 +5,8 @@ import { badInput, conflict } from '#lib/control/refusal';
 import type { Store } from '#lib/control/store';
 import { isFreeWord } from '#lib/control/workspace/slug';
 
+/** Each stays taken for ever, so nobody can rename on until no good word is left. */
+const mostFormer = 20;
 const slugRule = 'use 1 to 50 small letters, digits and dashes, with a letter or digit at both ends';
 
 /** Old addresses lead to the new one, so a slug that a workspace had is not free for others. */
@@ -25,12 +27,17 @@ export const renameWorkspace = change({
   http: [{ method: 'POST', path: '/workspaces/{workspace}/rename' }],
   line: { arguments: ['workspace'] },
   text: ({ slug }) => `the workspace is ${slug} now; its old address leads there`,
-  run: async ({ store, scope }, { slug }) => {
+  run: async ({ store, scope, role }, { slug }) => {
     const { workspaceId: id, slug: before } = scope;
     const done = { result: { id, slug }, subject: id, workspaceId: id };
     const changes = [{ kind: 'workspace' as const, subject: id }];
     if (slug === before) return { ...done, before: { slug }, after: { slug }, changes };
     if (!isFreeWord(slug)) throw badInput('slug', 'this word is an address of the console; choose another');
+    const kept = { workspaceId: id, slug: { not: slug } };
+    if (role !== 'operator' && (await store.prisma.formerSlug.count({ where: kept })) >= mostFormer) {
+      const text = `a workspace keeps at most ${mostFormer} earlier slugs; take one of them again, or ask the operator`;
+      throw conflict(text, 'slug');
+    }
     await takeSlug(store, id, slug);
     // One that it had before comes back to it.
     await store.prisma.formerSlug.deleteMany({ where: { slug, workspaceId: id } });

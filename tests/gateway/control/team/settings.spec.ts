@@ -48,6 +48,24 @@ describe('a renamed workspace (contract: control-plane/others)', () => {
       expect(await refusalOf(rename('settings', slug))).toContain('small letters');
   });
 
+  it('keeps at most 20 earlier slugs, so that no one takes them all', async () => {
+    const { slug } = await createWorkspace(db, { name: 'Mover' });
+    const given = {
+      email: `${fresh()}@example.com`,
+      password: 'long enough',
+      workspace: slug,
+      role: 'admin',
+    };
+    const { id: userId } = await createUser(db, given);
+    const actor = { kind: 'user', userId, operator: false, address: null } as const;
+    const move = (to: string) =>
+      operate(db, renameWorkspace, { workspace: slug, slug: to }, undefined, actor);
+    for (let n = 0; n < 20; n++) await move(fresh());
+    expect(await refusalOf(move(fresh()))).toContain('at most 20 earlier slugs');
+    expect(await move(slug)).toMatchObject({ slug });
+    expect(await rename(slug, fresh())).toMatchObject({ slug: expect.any(String) });
+  });
+
   it('gets a slug that two want at once for one of them, and one that is given up stays with its owner', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [a, b] = [await createWorkspace(db, { name: 'A' }), await createWorkspace(db, { name: 'B' })];
