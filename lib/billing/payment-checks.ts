@@ -23,7 +23,8 @@ export const paymentChecks: readonly Check[] = [
       GROUP BY t.id, t.refunded_cents, t.cents, t.fee_cents
       HAVING coalesce(sum(l.amount_nano), 0) <> -CASE WHEN t.refunded_cents >= t.cents + t.fee_cents
         THEN t.cents::bigint * 10000000
-        ELSE (t.cents::bigint * 10000000 * t.refunded_cents + t.cents + t.fee_cents - 1)
-          / (t.cents + t.fee_cents) END`,
+        -- Of 10,000 dollars the product is beyond a bigint.
+        ELSE div(t.cents::numeric * 10000000 * t.refunded_cents + t.cents + t.fee_cents - 1,
+          t.cents + t.fee_cents) END`,
   },
 ];

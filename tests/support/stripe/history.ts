@@ -11,7 +11,7 @@ type Later =
   | { readonly what: 'refund'; readonly part: number }
   | { readonly what: 'dispute'; readonly part: number; readonly end: 'won' | 'lost' | null };
 
-interface Order {
+export interface Order {
   readonly cents: number;
   readonly feeCents: number;
   readonly auto: boolean;
