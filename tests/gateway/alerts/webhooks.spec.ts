@@ -140,9 +140,8 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     expect(await log()).toMatchObject([
       { state: 'waiting', tries: 8, status: 500, error: 'it answered 500' },
     ]);
-    await db.pool.query(
-      "UPDATE webhook_delivery SET since = now() - interval '21 hours', next_try_at = now()",
-    );
+    await db.pool.query("UPDATE webhook_delivery SET since = now() - interval '21 hours'");
+    await due();
     await deliverOne(sender());
     expect(await log()).toMatchObject([{ state: 'given up', tries: 9 }]);
     expect(await deliverOne(sender())).toBe(false);
