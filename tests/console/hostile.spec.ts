@@ -26,6 +26,15 @@ test('the log answers whatever stands in its query', async ({ page, home }) => {
   }
 });
 
+test('the live tail refuses moments that no call can have', async ({ page, home }) => {
+  const statuses = [];
+  for (const since of ['2026-01-01T00:00:00Z', '-271821-04-20T00:00:00Z', '+275760-09-13T00:00:00Z', 'now']) {
+    const query = new URLSearchParams({ since });
+    statuses.push((await page.request.get(`/${home.slug}/logs/new?${query}`)).status());
+  }
+  expect(statuses).toEqual([200, 400, 400, 400]);
+});
+
 test('an address with a NUL in it is no fault of ours', async ({ page, home }) => {
   for (const address of ['/%00/keys', `/${home.slug}/logs/%00`, `/${home.slug}/keys?q=%00&after=%00`]) {
     const answer = await page.goto(address);

@@ -25,7 +25,8 @@ export async function GET(request: NextRequest, { params }: TailRoute): Promise<
   if (Number.isNaN(sinceMs)) return Response.json({ message: 'since is a time' }, { status: 400 });
   const { input } = readLogAddress({ ...query, after: undefined }, timeZone);
   const nowMs = Date.now();
-  const settledAfter = new Date(sinceMs - overlapMs).toISOString();
+  // Before the first moment that a date can hold there is none; the operation refuses others that no call can have.
+  const settledAfter = new Date(Math.max(0, sinceMs - overlapMs)).toISOString();
   const told = await readForRoute(await findRouteActor(), listCalls, slug, {
     ...input,
     settledAfter,
