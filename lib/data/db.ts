@@ -48,7 +48,7 @@ export function openDb(url: string, options: DbOptions = {}): Db {
   let prisma: PrismaClient | null = null;
   return {
     pool,
-    // Made with its first use: it takes 80 ms of the processor, and calls do without.
+    // Made with its first use: it takes 50 ms of the processor, and calls do without.
     get prisma() {
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool) });
       return prisma;
