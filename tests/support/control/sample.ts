@@ -3,6 +3,8 @@ import type { Operation } from '#lib/control/declare';
 import type { Field } from '#lib/control/field/field';
 import { operations } from '#lib/control/operations';
 import { type ControlHost, runAny } from '#lib/control/run';
+import { showVerification } from '#lib/control/verification/operations';
+import { insist } from '#tests/support/eventually';
 
 const operator = { kind: 'operator', name: 'test', address: null } as const;
 
@@ -42,6 +44,8 @@ export async function sampleOf(
     const asked = { actor: operator, workspace, input: { id: input.id } };
     if (test) input.delivery = idIn((await runAny(host, test, asked)).output);
   }
+  // Of which one runs at a time.
+  if (operation.name === 'verification.start') await verificationEnded(host);
   // Its name may stand in a body instead.
   if (operation.name === 'route.explain') input.model = operation.fields.model?.example;
   if (operation.name === 'member.add') {
@@ -50,6 +54,15 @@ export async function sampleOf(
     await host.db.prisma.user.create({ data: user });
   }
   return { input, made };
+}
+
+/** Waits until no verification of the ledger runs. */
+async function verificationEnded(host: ControlHost): Promise<void> {
+  const asked = { actor: operator, workspace: undefined, input: {} };
+  await insist(async () => {
+    const { running } = (await runAny(host, showVerification, asked)).output as { running: boolean };
+    if (running) throw new Error('a verification still runs');
+  });
 }
 
 async function makeThing(host: ControlHost, { name }: Operation, workspace: string): Promise<string | null> {
