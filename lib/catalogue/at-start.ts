@@ -15,6 +15,7 @@ export interface CatalogueStart {
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
+    isLevelEnabled(level: 'warn'): boolean;
   };
 }
 
@@ -53,6 +54,9 @@ async function meet(
         );
       }
       left = found.left;
+    } else if (!log.isLevelEnabled('warn')) {
+      // Nobody would be told, and to read and compare the files takes half a second of the processor.
+      return;
     } else {
       left = await missingOfCatalogue(host.db, files, host.sealingKey ?? null);
     }

@@ -60,7 +60,7 @@ async function apply(text: string, ...flags: string[]): Promise<void> {
 }
 
 /** A start of the gateway: what it wrote to its log. */
-async function start(embedded: boolean) {
+async function start(embedded: boolean, warns = true) {
   const told: { fields: Record<string, unknown>; message: string }[] = [];
   const tell = (fields: object, message: string) => told.push({ fields: { ...fields }, message });
   await meetCatalogue({
@@ -69,7 +69,7 @@ async function start(embedded: boolean) {
     dataDir: dir,
     embedded,
     sandbox: false,
-    log: { info: tell, warn: tell },
+    log: { info: tell, warn: tell, isLevelEnabled: () => warns },
   });
   return told;
 }
@@ -150,5 +150,11 @@ describe('a start on a database of its own', () => {
     await apply(yaml({ a: '{ input: "1" }' }));
     ship({ a: '{ input: "1" }' });
     expect(await start(false)).toEqual([]);
+  });
+
+  it('does not read the files where warnings are not logged', async () => {
+    writeFileSync(join(dir, 'catalogue', 'models.yaml'), 'models: 5');
+    expect(await start(false)).toHaveLength(1);
+    expect(await start(false, false)).toEqual([]);
   });
 });
