@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { freePort } from '#tests/support/run/free-port';
 import serverFlags from '../scripts/server-flags.json' with { type: 'json' };
 import { kinds, paths } from './bodies/kinds.ts';
 import { type Probed, type Sent, send } from './bodies/sender.ts';
@@ -212,15 +212,6 @@ async function untilReady(): Promise<void> {
     await sleep(200);
   }
   throw new Error('the server was not ready after two minutes');
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 function sleep(ms: number): Promise<void> {

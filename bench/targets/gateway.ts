@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '#tests/support/run/free-port';
 import serverFlags from '../../scripts/server-flags.json' with { type: 'json' };
 import { requestBody } from '../answers.ts';
 import type { Bench, StartTarget } from '../plan.ts';
@@ -120,18 +120,6 @@ function catalogue({ upstreamPort, pace }: Bench): string {
     credential: { env: BENCH_UPSTREAM_KEY }
 models:${model('bench/instant', 'instant')}${model('bench/stream', pace)}
 `;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 }
 
 /** @throws when the server ends, or is not ready after two minutes. */

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deliverTo } from '#lib/sandbox/payments/deliver';
 import { startStripe } from '#lib/sandbox/payments/server';
 import { makePlace, type SignIn } from '#tests/console/place';
+import { freePort } from '#tests/support/run/free-port';
 import { prepare } from '../../scripts/bootstrap.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -91,14 +91,4 @@ async function said(server: ChildProcess, line: RegExp): Promise<RegExpExecArray
       reject(new Error(`the gateway ended with ${code} while starting:\n${text}`));
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

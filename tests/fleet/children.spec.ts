@@ -5,9 +5,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client, type Told } from '#tests/support/fleet/client';
 import { processTree, signal, survivors } from '#tests/support/fleet/process-tree';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
-import { freePort, root } from '#tests/support/stack';
+import { root } from '#tests/support/stack';
 
 const run = promisify(execFile);
 let dataDir: string;

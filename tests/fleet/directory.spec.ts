@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectBalancedBooks } from '#tests/support/books';
 import { readBooked } from '#tests/support/fleet/accounts';
 import { Client } from '#tests/support/fleet/client';
+import { freePort } from '#tests/support/run/free-port';
 import { faultsIn } from '#tests/support/shared/faults';
-import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
+import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 let stack: OwnStack;
 beforeAll(async () => {

@@ -11,8 +11,9 @@ import { eventually } from '#tests/support/eventually';
 import { checkpointsIn } from '#tests/support/fleet/checkpoints';
 import { Client, codeOf } from '#tests/support/fleet/client';
 import { processTree, residentMib, signal, survivors } from '#tests/support/fleet/process-tree';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
-import { freePort, root } from '#tests/support/stack';
+import { root } from '#tests/support/stack';
 
 /** Three seconds of a stream. */
 const long = { stream: true, directive: 'pace/20/150' };

@@ -14,8 +14,9 @@ import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
-import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
+import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 const hello = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] });
 

@@ -15,9 +15,10 @@ import { brokenBodies, plain, type RawRequest, unversioned } from '#tests/gatewa
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { ask, bearer, seenOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { joinStack } from '#tests/support/shared/join';
-import { freePort, root, type Stack } from '#tests/support/stack';
+import { root, type Stack } from '#tests/support/stack';
 import { requestText, talk, type Wire } from '#tests/support/wire';
 
 const chatPath = '/v1/chat/completions';

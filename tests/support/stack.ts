@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,12 +11,14 @@ import { createDatabase } from '#tests/support/database';
 import { applySet } from '#tests/support/provider/apply-set';
 import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
 import { startSandboxProcess } from '#tests/support/provider/process';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { attach, type Stack, secrets } from '#tests/support/shared/attach';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-const tether = new URL('../../scripts/tether.mjs', import.meta.url).href;
+/** What ends a program with the process that started it. */
+export const tether = new URL('../../scripts/tether.mjs', import.meta.url).href;
 
 export { type Stack, secrets } from '#tests/support/shared/attach';
 
@@ -153,8 +154,10 @@ export async function fillCatalogue(db: Db): Promise<void> {
   await applySet(db, testCatalogue());
 }
 
-async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {
-  for (let tries = 0; tries < 1200; tries += 1) {
+/** Waits until a gateway answers 200 on /api/health. @param log for the error, where it ends instead. */
+export async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {
+  const untilMs = performance.now() + 180_000;
+  while (performance.now() < untilMs) {
     if (child.exitCode !== null || child.signalCode !== null) {
       const how = child.signalCode ?? `exit ${child.exitCode}`;
       throw new Error(`the gateway ended at its start (${how}):\n${log()}`);
@@ -167,15 +170,5 @@ async function ready(url: string, child: ChildProcess, log: () => string): Promi
     if (answered) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`the gateway was not ready within 60 s:\n${log()}`);
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  throw new Error(`the gateway was not ready within 3 minutes:\n${log()}`);
 }

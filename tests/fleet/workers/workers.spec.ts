@@ -12,9 +12,10 @@ import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
 import { signal } from '#tests/support/fleet/process-tree';
 import { faultsOf, tellFigures } from '#tests/support/fleet/round';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
-import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
+import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 const kills = faultsOf(2);
 const killsEmbedded = faultsOf(1);

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import { createDatabase } from '#tests/support/database';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
-import { freePort, root, secrets } from '#tests/support/stack';
+import { root, secrets } from '#tests/support/stack';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-away-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));

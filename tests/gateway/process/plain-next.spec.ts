@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '#tests/support/books';
 import { askChat, bearer } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { freePort, type OwnStack, root, startStack } from '#tests/support/stack';
+import { freePort } from '#tests/support/run/free-port';
+import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 let stack: OwnStack;
 let host: ChildProcess;

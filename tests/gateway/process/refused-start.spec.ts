@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
-import { freePort, root } from '#tests/support/stack';
+import { root } from '#tests/support/stack';
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-refused-'));
 

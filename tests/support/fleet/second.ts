@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type OwnStack, root } from '#tests/support/stack';
+import { freePort } from '#tests/support/run/free-port';
+import { type OwnStack, ready, root, tether } from '#tests/support/stack';
 
 /** A gateway process beside the stack's own, on the same database. */
 export interface Second {
@@ -19,18 +20,25 @@ export async function startSecond(stack: OwnStack): Promise<Second> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-second-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [join(root, 'server.ts')], {
+  const child = spawn(process.execPath, ['--import', tether, join(root, 'server.ts')], {
     cwd: root,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...stack.environment, NODE_ENV: 'production', PORT: String(port), DATA_DIR: dataDir },
+    // It ends with the tests, should they be killed.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: {
+      ...stack.environment,
+      NODE_ENV: 'production',
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      MODEL_GATEWAY_TETHER: String(process.pid),
+    },
   });
   let log = '';
-  child.stderr.on('data', (text) => {
+  child.stderr?.on('data', (text) => {
     log += text;
     // Warnings are asked for by some tests; errors are told to whoever runs them.
     if (String(text).includes('"level":50')) process.stderr.write(text);
   });
-  await isReady(url, child);
+  await ready(url, child, () => log);
   return {
     url,
     process: child,
@@ -41,15 +49,4 @@ export async function startSecond(stack: OwnStack): Promise<Second> {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** Waits until a gateway answers 200 on /api/health. */
-async function isReady(url: string, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 1200; tries += 1) {
-    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode} at its start`);
-    const health = await fetch(`${url}/api/health`).catch(() => null);
-    if (health?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the gateway was not ready within 60 s');
 }

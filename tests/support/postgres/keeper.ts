@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { copyPrograms, makePlace, serverAccount } from '#tests/support/postgres/files';
+import { freePort } from '#tests/support/run/free-port';
 
 // Runs a PostgreSQL server for as long as standard input stays open, so that a killed test run leaves
 // none behind. Prints the server's address once it accepts connections.
@@ -66,15 +66,3 @@ process.stdin.resume().on('close', () => {
   // Immediate shutdown: the data is thrown away.
   server.kill('SIGQUIT');
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
-}

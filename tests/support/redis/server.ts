@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
-import { freePort } from '#tests/support/stack';
+import { freePort } from '#tests/support/run/free-port';
 
 /** A Redis of the test's own, or a part of TEST_REDIS_URL: tests use keys of their own. */
 export interface TestRedis {
