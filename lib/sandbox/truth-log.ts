@@ -21,7 +21,7 @@ export interface BeginLine {
   readonly attemptId: string | null;
   readonly bodyBytes: number;
   readonly bodySha256: string;
-  /** Up to 64 KiB; in memory only, of the last 200 requests. */
+  /** Up to 64 KiB; in memory only, of the last 2,000 requests. */
   body?: string;
 }
 
@@ -46,22 +46,24 @@ export interface EndLine extends Truth {
   readonly bytesSent: number;
   /** The last usage object sent, as sent; null: none. */
   readonly usageReported: unknown;
-  /** The body's first 64 KiB as sent, base64; in memory only, of the last 200 requests. */
+  /** The body's first 64 KiB as sent, base64; in memory only, of the last 2,000 requests. */
   sent?: string;
 }
 
 export type TruthLine = BeginLine | EndLine;
 
 const mostLines = 20_000;
-const mostBodies = 200;
+/** Bodies in memory, of requests and answers alike: fewer where they are large. */
+const mostBodies = 2_000;
+const mostBodiesBytes = 32 * 1024 * 1024;
 const bodyBytesKept = 65_536;
 const credentials = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie']);
 
 /** The append-only record of everything the simulated provider saw and did: the tests' cost oracle. */
 export class TruthLog {
   readonly #lines: TruthLine[] = [];
-  readonly #withBody: BeginLine[] = [];
-  readonly #withSent: EndLine[] = [];
+  readonly #requests = new LatestBodies();
+  readonly #answers = new LatestBodies();
   readonly #waiting = new Set<() => void>();
   readonly #file: string | null;
   #seq = 0;
@@ -89,8 +91,7 @@ export class TruthLog {
     this.#append(line, () => {
       line.body = seen.body.subarray(0, bodyBytesKept).toString('utf8');
     });
-    this.#withBody.push(line);
-    if (this.#withBody.length > mostBodies) delete this.#withBody.shift()?.body;
+    this.#requests.add(line.body?.length ?? 0, () => delete line.body);
   }
 
   /** @param sent body bytes that went out. */
@@ -99,8 +100,7 @@ export class TruthLog {
     this.#append(line, () => {
       line.sent = sent.toString('base64');
     });
-    this.#withSent.push(line);
-    if (this.#withSent.length > mostBodies) delete this.#withSent.shift()?.sent;
+    this.#answers.add(line.sent?.length ?? 0, () => delete line.sent);
   }
 
   /**
@@ -137,6 +137,22 @@ export class TruthLog {
       const timer = setTimeout(wake, leftMs);
       this.#waiting.add(wake);
     });
+  }
+}
+
+/** Drops the oldest bodies when there are too many. */
+class LatestBodies {
+  readonly #kept: { readonly size: number; readonly drop: () => void }[] = [];
+  #size = 0;
+
+  add(size: number, drop: () => void): void {
+    this.#kept.push({ size, drop });
+    this.#size += size;
+    while (this.#kept.length > mostBodies || this.#size > mostBodiesBytes) {
+      const oldest = this.#kept.shift();
+      this.#size -= oldest?.size ?? 0;
+      oldest?.drop();
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import { getModel } from '#lib/sandbox/models';
 import { parseName } from '#lib/sandbox/scenario/name';
 import { Scenarios } from '#lib/sandbox/scenario/plan';
 import { type Sandbox, startSandbox } from '#lib/sandbox/server';
-import type { BeginLine, EndLine, TruthLine } from '#lib/sandbox/truth-log';
+import { type BeginLine, type EndLine, type TruthLine, TruthLog } from '#lib/sandbox/truth-log';
 import { catalogueShape } from '#lib/schemas/catalogue';
 import { contents, ended, post, unchunk } from '#tests/unit/sandbox/socket';
 
@@ -120,6 +120,18 @@ test('what arrived is logged: the bytes, the attempt, and credentials only by th
   );
   const hash = createHash('sha256').update('Bearer secret').digest('hex').slice(0, 16);
   expect(line?.headers.authorization).toBe(`sha256:${hash}`);
+});
+
+test.each([
+  ['2,000 requests', 2_000, 10],
+  ['fewer of large ones', 512, 65_536],
+])('bodies are kept of the last %s', async (_, kept, bytes) => {
+  const truth = new TruthLog(null);
+  const request = { method: 'POST', path: '/', query: new URLSearchParams(), headers: {}, atMs: 0 };
+  const body = Buffer.alloc(bytes, 'x');
+  for (let n = 0; n < kept + 5; n += 1) truth.begin({ ...request, id: String(n), body });
+  const lines = await truth.read(0, (line) => line.event === 'begin' && line.body !== undefined, 0);
+  expect(lines.map(({ id }) => Number(id))).toEqual(Array.from({ length: kept }, (_, at) => at + 5));
 });
 
 test('the file holds the same lines, without bodies', async () => {
