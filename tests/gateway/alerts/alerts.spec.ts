@@ -33,18 +33,17 @@ async function newWorkspace() {
     data: { id: randomUUID(), workspaceId: id, url: 'https://x', secret: 's' },
   });
   const told = async () => (await operate(db, listAlerts, { workspace: slug })).data;
-  const mails = () => db.prisma.mail.findMany({ where: { recipient: owner }, orderBy: { createdAt: 'asc' } });
+  const mails = () => db.prisma.mail.findMany({ where: { recipient: owner }, orderBy: { id: 'asc' } });
   const events = () =>
-    db.prisma.webhookDelivery.findMany({ where: { workspaceId: id }, orderBy: { createdAt: 'asc' } });
+    db.prisma.webhookDelivery.findMany({ where: { workspaceId: id }, orderBy: { id: 'asc' } });
   return { id, slug, owner, viewer, told, mails, events };
 }
 
-const spend = (keyId: string, nano: number) =>
-  db.pool.query(
-    `INSERT INTO spend_minute (key_id, minute, spent_nano) VALUES ($1, date_trunc('minute', now()), $2)
-     ON CONFLICT (key_id, minute) DO UPDATE SET spent_nano = excluded.spent_nano`,
-    [keyId, nano],
-  );
+/** All that the key has spent, whatever it was before. */
+const spend = async (keyId: string, nano: number) => {
+  await db.pool.query('DELETE FROM spend_minute WHERE key_id = $1', [keyId]);
+  await db.pool.query(`INSERT INTO spend_minute VALUES ($1, date_trunc('minute', now()), $2)`, [keyId, nano]);
+};
 
 const usage = (workspaceId: string, model: string, figures: { calls: number; failed: number }) =>
   db.pool.query(
