@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClaimRequest, Posted } from '#lib/admission/claim';
 import { createCoordinator, type RunningCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
-import { systemClock } from '#lib/clock';
+import { type Clock, systemClock } from '#lib/clock';
 import { type Db, openDb } from '#lib/data/db';
 import type { Caps, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 
@@ -100,6 +100,15 @@ export function requestOf(
   };
 }
 
+/**
+ * A clock that stands still: no window moves on, and nobody gives up a process that is late, however busy the machine.
+ * Nor is a heartbeat due: for tests that end before others take the process for dead, 45 s.
+ */
+export function stillClock(): Clock {
+  const [nowMs, nowMono] = [Date.now(), Math.ceil(performance.now())];
+  return { now: () => nowMs, mono: () => nowMono };
+}
+
 /** A process as far as admission goes: an owner, its coordinator, and a drain that the test runs. */
 export interface Node {
   readonly coordinator: RunningCoordinator;
@@ -116,7 +125,7 @@ export interface Node {
 
 export async function startNode(
   url: string,
-  parts: { flush?: (node: Node) => Promise<void>; clock?: typeof systemClock } = {},
+  parts: { flush?: (node: Node) => Promise<void>; clock?: Clock } = {},
 ): Promise<Node> {
   const ownerId = randomUUID();
   const db = openDb(url, { max: 4 });
@@ -154,6 +163,12 @@ export async function startNode(
   };
   await coordinator.start();
   return node;
+}
+
+/** A round of housekeeping that sees what is so now: one may run that began before. */
+export async function maintain({ coordinator }: Pick<Node, 'coordinator'>): Promise<void> {
+  await coordinator.maintain();
+  await coordinator.maintain();
 }
 
 async function postCharges(db: Db, ownerId: string, calls: readonly Posted[]): Promise<void> {

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim, ClaimRequest } from '#lib/admission/claim';
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
-import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
+import {
+  maintain,
+  makeWorkspace,
+  moneyOf,
+  type Node,
+  requestOf,
+  startNode,
+  stillClock,
+} from '#tests/support/admission';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { eventually } from '#tests/support/eventually';
 
@@ -14,8 +22,8 @@ let two: Node;
 
 beforeAll(async () => {
   database = await createDatabase();
-  one = await startNode(database.url);
-  two = await startNode(database.url);
+  one = await startNode(database.url, { clock: stillClock() });
+  two = await startNode(database.url, { clock: stillClock() });
 });
 
 afterAll(async () => {
@@ -121,10 +129,20 @@ describe('the row of a durable claim', () => {
     await one.db.pool.query('UPDATE hold SET owner_id = NULL WHERE call_id = $1', [claim.callId]);
     one.coordinator.release(claim, outcome);
     await one.coordinator.maintain();
-    await one.db.pool.query('UPDATE owner SET expires_at = now() WHERE id = $1', [one.ownerId]);
-    const third = await startNode(database.url);
-    await third.coordinator.maintain();
+    await one.db.pool.query("UPDATE owner SET expires_at = now() - interval '1 s' WHERE id = $1", [
+      one.ownerId,
+    ]);
+    let sleptMs = 0;
+    const still = stillClock();
+    const third = await startNode(database.url, {
+      clock: { now: still.now, mono: () => still.mono() + sleptMs },
+    });
+    // It closes dead ones with its next heartbeat.
+    sleptMs = 11_000;
+    await maintain(third);
     await third.stop();
+    const owners = await one.db.pool.query('SELECT 1 FROM owner WHERE id = $1', [one.ownerId]);
+    expect(owners.rowCount).toBe(0);
     expect(await ownerOf(claim)).toEqual([null]);
   });
 });

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim } from '#lib/admission/claim';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { isRefusal } from '#lib/errors';
-import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
+import {
+  makeWorkspace,
+  moneyOf,
+  type Node,
+  requestOf,
+  startNode,
+  stillClock,
+} from '#tests/support/admission';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 
 const HOLD = 1_000_000n;
@@ -12,8 +19,8 @@ let two: Node;
 
 beforeAll(async () => {
   embedded = await openEmbedded(await embeddedDirectory('migrated'), 'server');
-  one = await startNode(embedded.url);
-  two = await startNode(embedded.url);
+  one = await startNode(embedded.url, { clock: stillClock() });
+  two = await startNode(embedded.url, { clock: stillClock() });
 });
 
 afterAll(async () => {

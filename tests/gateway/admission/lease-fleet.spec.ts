@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim, Posted } from '#lib/admission/claim';
 import { isRefusal, type Refusal } from '#lib/errors';
-import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
+import {
+  maintain,
+  makeWorkspace,
+  moneyOf,
+  type Node,
+  requestOf,
+  startNode,
+  stillClock,
+} from '#tests/support/admission';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const HOLD = 1_000_000n;
@@ -12,7 +20,8 @@ let two: Node;
 beforeAll(async () => {
   database = await createDatabase();
   one = await startNode(database.url);
-  two = await startNode(database.url);
+  // It waits for others as long as they take.
+  two = await startNode(database.url, { clock: stillClock() });
 });
 
 afterAll(async () => {
@@ -128,9 +137,9 @@ describe('a recall (contract: money/recall)', () => {
     const { leased } = await moneyOf(one.db, snapshot.workspace.id);
     await setBalance(snapshot.workspace.id, leased);
     const answer = two.coordinator.claim(requestOf(snapshot, HOLD));
-    while ((await one.db.pool.query('SELECT 1 FROM lease WHERE recalled_at IS NOT NULL')).rowCount === 0);
-    const feed = await one.db.pool.query('SELECT subject FROM change WHERE kind = $1', ['lease']);
-    expect(feed.rows).toContainEqual({ subject: `workspace:${snapshot.workspace.id}` });
+    const feed = async () =>
+      (await one.db.pool.query('SELECT subject FROM change WHERE kind = $1', ['lease'])).rows;
+    await expect.poll(feed).toContainEqual({ subject: `workspace:${snapshot.workspace.id}` });
     one.coordinator.recall('workspace', snapshot.workspace.id);
     expect(claimed(await answer).funding).toBe('row');
     expect(await moneyOf(one.db, snapshot.workspace.id)).toEqual({
@@ -223,7 +232,7 @@ describe('an owner that was closed', () => {
       clock: { now: () => Date.now(), mono: () => performance.now() + sleptMs },
     });
     sleptMs = 11_000;
-    await other.coordinator.maintain();
+    await maintain(other);
     expect(await moneyOf(one.db, snapshot.workspace.id)).toMatchObject({ free: 1_000n * HOLD });
     expect(await moneyOf(one.db, poor.workspace.id)).toMatchObject({ free: 2n * HOLD });
     await other.stop();
@@ -237,10 +246,10 @@ describe('an owner that was closed', () => {
     const snapshot = await makeWorkspace(one.db, { balanceNano: 1_000n * HOLD });
     const claim = claimed(await idle.coordinator.claim(requestOf(snapshot, HOLD)));
     sleptMs = 10_001;
-    await idle.coordinator.maintain();
+    await maintain(idle);
     expect((await moneyOf(one.db, snapshot.workspace.id)).leased).toBe(HOLD);
     idle.coordinator.release(claim, { atMs: Date.now(), chargeNano: 0n, tokens: null });
-    await idle.coordinator.maintain();
+    await maintain(idle);
     expect((await moneyOf(one.db, snapshot.workspace.id)).leased).toBe(0n);
     await idle.stop();
   });

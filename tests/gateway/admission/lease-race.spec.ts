@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim } from '#lib/admission/claim';
 import { isRefusal, type Refusal } from '#lib/errors';
-import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
+import {
+  makeWorkspace,
+  moneyOf,
+  type Node,
+  requestOf,
+  startNode,
+  stillClock,
+} from '#tests/support/admission';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const HOLD = 1_000_000n;
@@ -11,8 +18,8 @@ let two: Node;
 
 beforeAll(async () => {
   database = await createDatabase();
-  one = await startNode(database.url);
-  two = await startNode(database.url);
+  one = await startNode(database.url, { clock: stillClock() });
+  two = await startNode(database.url, { clock: stillClock() });
 });
 
 afterAll(async () => {

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Claim, Posted } from '#lib/admission/claim';
 import { isRefusal, type Refusal } from '#lib/errors';
-import { makeWorkspace, moneyOf, type Node, requestOf, startNode } from '#tests/support/admission';
+import {
+  makeWorkspace,
+  moneyOf,
+  type Node,
+  requestOf,
+  startNode,
+  stillClock,
+} from '#tests/support/admission';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const HOLD = 1_000_000n;
@@ -35,7 +42,8 @@ function end(claim: Claim, chargeNano: bigint): void {
 describe('a refused request (contract: admission/undone)', () => {
   it('changes no counter: its row is gone before it is answered, and the limits are as before', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: 10n * HOLD, limits: { rpm: 1, tpm: 100 } });
-    const first = claimed(await node.coordinator.claim(requestOf(snapshot, HOLD, { tokens: 40 })));
+    const still = await startNode(database.url, { clock: stillClock() });
+    const first = claimed(await still.coordinator.claim(requestOf(snapshot, HOLD, { tokens: 40 })));
     expect(first.funding).toBe('row');
     expect(first.numbers).toEqual({
       requests: { limit: 1, remaining: 0 },
@@ -43,13 +51,14 @@ describe('a refused request (contract: admission/undone)', () => {
     });
     const before = await moneyOf(node.db, snapshot.workspace.id);
     for (let n = 0; n < 3; n++) {
-      const refused = await node.coordinator.claim(requestOf(snapshot, HOLD, { tokens: 10 }));
+      const refused = await still.coordinator.claim(requestOf(snapshot, HOLD, { tokens: 10 }));
       expect(refused).toMatchObject({ code: 'api_key_rpm_exceeded', retryAfterSeconds: 60 });
       expect(await moneyOf(node.db, snapshot.workspace.id)).toEqual(before);
     }
     const loose = { ...snapshot, key: { ...snapshot.key, limits: { rpm: 2, tpm: 100, concurrency: null } } };
-    const next = claimed(await node.coordinator.claim(requestOf(loose, HOLD, { tokens: 60 })));
+    const next = claimed(await still.coordinator.claim(requestOf(loose, HOLD, { tokens: 60 })));
     expect(next.numbers).toMatchObject({ requests: { remaining: 0 }, tokens: { remaining: 0 } });
+    await still.stop();
   });
 
   it('gets 402 before 429', async () => {
@@ -165,9 +174,10 @@ describe('a coordinator', () => {
       balanceNano: 1_000n * HOLD,
       workspaceLimits: { rpm: 5, tpm: 1_000 },
     });
-    const fresh = await startNode(database.url);
+    const clock = stillClock();
+    const fresh = await startNode(database.url, { clock });
     const past = { keyId: snapshot.key.id, workspaceId: snapshot.workspace.id };
-    const now = Date.now();
+    const now = clock.now();
     fresh.coordinator.restoreWindows([
       { ...past, atMs: now - 61_000, tokens: 1_000 },
       { ...past, atMs: now - 30_000, tokens: 600 },
@@ -179,7 +189,7 @@ describe('a coordinator', () => {
     });
     const refused = await fresh.coordinator.claim(requestOf(snapshot, HOLD, { tokens: 500 }));
     expect(refused).toMatchObject({ code: 'workspace_tpm_exceeded' });
-    expect(isRefusal(refused) && refused.retryAfterSeconds).toBeLessThanOrEqual(30);
+    expect(refused).toHaveProperty('retryAfterSeconds', 30);
     fresh.coordinator.release(claim, { atMs: now, chargeNano: 0n, tokens: 0 });
     await fresh.stop();
   });
