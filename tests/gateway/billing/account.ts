@@ -80,7 +80,7 @@ export async function balanceOf({ db }: Shop, workspaceId: string): Promise<bigi
 
 /** Usage of a workspace, settled now. */
 export function spend({ db }: Shop, id: string, dollars: number): Promise<void> {
-  return transact(db.pool, { lockMs: 5_000, statementMs: 10_000 }, (client) =>
+  return transact(db.pool, { lockMs: 60_000, statementMs: 60_000 }, (client) =>
     postUsage({ query: (text, values) => client.query(text, values) }, [
       { id, spentNano: BigInt(Math.round(dollars * 100)) * 10_000_000n, calls: 1 },
     ]),

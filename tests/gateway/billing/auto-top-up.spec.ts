@@ -39,6 +39,12 @@ afterAll(async () => {
 
 const spend = (id: string, dollars: number) => spendOf(shop, id, dollars);
 const run = () => runAutoTopUps({ pool: shop.db.pool, payments: shop.payments, changed: () => {} });
+/** The next try of an order is due, whatever the clock does now. */
+const dueAgain = (id: string) =>
+  shop.db.pool.query(
+    `UPDATE top_up SET next_try_at = now() - interval '1 s' WHERE auto AND workspace_id = $1 AND status = 'open'`,
+    [id],
+  );
 const deliverAll = async () => {
   for (const event of shop.server.account.events.splice(0)) await take(shop, event);
 };
@@ -227,7 +233,7 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
     expect(await balanceOf(shop, id)).toBe(2n * usd);
     await run();
     expect(await balanceOf(shop, id)).toBe(2n * usd);
-    await shop.db.pool.query('UPDATE top_up SET next_try_at = now() WHERE auto AND workspace_id = $1', [id]);
+    await dueAgain(id);
     await run();
     await deliverAll();
     expect(charges(id)).toHaveLength(1);
@@ -273,7 +279,7 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
     await run();
     expect(await shown(slug)).toMatchObject({ paused: null, last: { status: 'open' } });
     shop.server.down = false;
-    await shop.db.pool.query('UPDATE top_up SET next_try_at = now() WHERE auto AND workspace_id = $1', [id]);
+    await dueAgain(id);
     await run();
     expect(charges(id)).toHaveLength(1);
     expect(await balanceOf(shop, id)).toBe(12n * usd);
@@ -302,9 +308,7 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
       await run();
       await stop(slug);
       shop.server.down = false;
-      await shop.db.pool.query('UPDATE top_up SET next_try_at = now() WHERE auto AND workspace_id = $1', [
-        id,
-      ]);
+      await dueAgain(id);
       await run();
       expect(charges(id)).toEqual([]);
       expect(await shop.db.prisma.topUp.findMany({ where: { workspaceId: id, auto: true } })).toMatchObject([

@@ -65,9 +65,10 @@ describe('an automatic top-up whose process is killed (contract: money/auto-top-
       gone.resolve();
       expect(await balanceOf(shop, id)).toBe(2n * usd);
       // The dead process has the order for two minutes; then two others look at once.
-      await shop.db.pool.query('UPDATE top_up SET next_try_at = now() WHERE auto AND workspace_id = $1', [
-        id,
-      ]);
+      await shop.db.pool.query(
+        `UPDATE top_up SET next_try_at = now() - interval '1 s' WHERE auto AND workspace_id = $1`,
+        [id],
+      );
       await Promise.all([start(), start()].map((one) => once(one, 'exit')));
       for (const event of server.account.events.splice(0)) await take(shop, event);
       expect(charged(id)).toBe(1);

@@ -98,8 +98,9 @@ describe('a low balance (contract: money/low-balance)', () => {
       ...{ workspace: place.slug, amount: '20', reason: 'test', expiresAt: '2199-01-01' },
     });
     await set(place, '10');
-    await db.pool.query(`UPDATE promo SET expires_at = now() WHERE workspace_id = $1`, [place.id]);
-    await db.pool.query(`UPDATE workspace SET promo_ends_at = now() WHERE id = $1`, [place.id]);
+    const past = "now() - interval '1 s'";
+    await db.pool.query(`UPDATE promo SET expires_at = ${past} WHERE workspace_id = $1`, [place.id]);
+    await db.pool.query(`UPDATE workspace SET promo_ends_at = ${past} WHERE id = $1`, [place.id]);
     await lookAtOnce();
     expect((await mailsTo(place))[0]?.facts).toMatchObject({ funds: '1' });
   });

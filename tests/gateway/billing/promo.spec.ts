@@ -119,9 +119,10 @@ describe('promo credit (contract: money/promo)', () => {
       await expirePromos(db.pool);
       node.coordinator.recall('workspace', place.id);
       await expect.poll(async () => (await moneyOf(db, place.id)).leased).toBe(usd / 1000n);
+      await bring(place, 20);
       expect(isRefusal(await claim())).toBe(false);
       expect(await moneyOf(db, place.id)).toMatchObject({ rows: usd / 1000n, leased: usd / 1000n });
-      await bring(place, 0);
+      await bring(place, -1);
       expect(await claim()).toMatchObject({ code: 'insufficient_balance' });
       expect(Number((await show(place)).available)).toBeLessThan(0);
     } finally {
