@@ -11,6 +11,7 @@ import { credentialOf } from '#tests/gateway/contract/speaker';
 import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
 import { bearer, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
+import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { headerOf, requestText, talk, type Wire } from '#tests/support/wire';
 
@@ -48,8 +49,7 @@ describe.skipIf(exchanges.length === 0)('recorded traffic', () => {
   afterAll(async () => {
     await expectBalancedBooks(stack).finally(() => Promise.all([stack.close(), provider.close()]));
     // One answer creates what cannot be followed, which operators are told.
-    const log = stack.log().trimEnd().split('\n');
-    expect(log).toEqual([expect.stringContaining('an answer that should show a job shows none')]);
+    expect(faultsIn(stack.log())).toEqual([expect.stringContaining('an answer that should show a job shows none')]);
   });
 
   function recorded(file: string): Exchange {

@@ -59,7 +59,8 @@ export async function startRest(
       (error: Error) => ({ error: error.message }),
     );
   };
-  const server = createServer(async (request, response) => {
+  // Its clients close connections, never the other side: one may just be writing there.
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const say = (status: number, answer: object) => {

@@ -1,6 +1,15 @@
-/** What is logged when the machine was too busy for a time limit of the database. */
-const busy =
-  /Query read timeout|timeout exceeded when trying to connect|due to (connection|statement|lock) timeout|the database did not answer within/;
+/** What is logged when the machine was too busy for a time limit of the database, or of what is written there. */
+const busy = new RegExp(
+  [
+    'Query read timeout',
+    'timeout exceeded when trying to connect',
+    'due to (connection|statement|lock|idle-in-transaction) timeout',
+    'the database did not answer within',
+    'settlement did not catch up in time',
+    'Unable to start a transaction in the given time',
+    'on an expired transaction',
+  ].join('|'),
+);
 
 /** The lines of a log but for those that only tell that the machine was too busy. */
 export function faultsIn(log: string): string[] {

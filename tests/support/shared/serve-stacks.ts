@@ -21,7 +21,8 @@ export default async function setup(): Promise<() => Promise<void>> {
     const stack = await get(what === 'web' ? 'web' : 'node');
     return page === 'log' ? stack.log() : JSON.stringify(placeOf(stack));
   };
-  const server = createServer((request, response) => {
+  // Its clients close connections, never the other side: one may just be writing there.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     const [, what = '', page = ''] = (request.url ?? '').split('/');
     find(what, page).then(
       (text) => response.end(text),

@@ -37,7 +37,8 @@ export async function startReplayProvider(
     requests.set(mark, [...(requests.get(mark) ?? []), seen]);
     await reply(response, replyTo(mark, target));
   };
-  const server = createServer((request, response) => {
+  // The gateway closes connections, never the other side: it may just be writing there.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
