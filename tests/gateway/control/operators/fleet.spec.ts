@@ -239,7 +239,12 @@ describe('a verification of the ledger in the background (contract: control-plan
       `INSERT INTO ledger_line (id, workspace_id, amount_nano, kind, ref) VALUES ($1, $2, 5, 'adjustment', 'by hand')`,
       [randomUUID(), workspace.id],
     );
+    // Until this is unlocked, the one that starts does not end.
+    const lock = await db.pool.connect();
+    await lock.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE ledger_line');
     const tries = await Promise.allSettled([1, 2, 3].map(() => operate(db, startVerification, {})));
+    await lock.query('COMMIT');
+    lock.release();
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await insist(async () => expect(await state()).toMatchObject({ running: false, last: { error: null } }));
     const { last } = await state();
