@@ -48,9 +48,9 @@ it('what a server refuses is tried again when it takes mail', async () => {
   server.refuse('451 try later');
   const errors: unknown[] = [];
   const outbox = open('ops@gateway.example', errors);
-  await expect.poll(() => errors.length).toBe(2);
+  await expect.poll(() => errors.length).toBeGreaterThanOrEqual(2);
   server.refuse(null);
-  await db.pool.query('UPDATE mail SET next_try_at = now() WHERE next_try_at IS NOT NULL');
+  await db.pool.query(`UPDATE mail SET next_try_at = now() - interval '1 s' WHERE next_try_at IS NOT NULL`);
   outbox.wake();
   await expect.poll(() => server.mails.length).toBe(2);
   await outbox.stop();

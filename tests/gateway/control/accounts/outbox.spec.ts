@@ -33,7 +33,7 @@ describe('the outbox (contract: control-plane/mail)', () => {
     expect(letters).toEqual([]);
     expect(String(errors[0])).toMatch(/was not sent: 451/);
     failing = false;
-    await db.pool.query('UPDATE mail SET next_try_at = now()');
+    await db.pool.query(`UPDATE mail SET next_try_at = now() - interval '1 s'`);
     outbox.wake();
     await expect.poll(() => tokensIn(letters, email).length).toBe(1);
     await outbox.stop();
@@ -42,8 +42,8 @@ describe('the outbox (contract: control-plane/mail)', () => {
 
   it('gives what a dead process had taken to another one after two minutes', async () => {
     const { email } = await newcomer(db);
-    let release = () => {};
-    const hung = openTestOutbox(db, () => new Promise((resolve) => (release = () => resolve())));
+    const hanging = Promise.withResolvers<void>();
+    const hung = openTestOutbox(db, () => hanging.promise);
     await expect.poll(() => db.prisma.mail.count({ where: { tries: 1 } })).toBe(1);
     const other = openTestOutbox(db);
     other.outbox.wake();
@@ -53,7 +53,7 @@ describe('the outbox (contract: control-plane/mail)', () => {
     const third = openTestOutbox(db);
     await expect.poll(() => tokensIn(third.letters, email).length).toBe(1);
     await third.outbox.stop();
-    release();
+    hanging.resolve();
     await hung.outbox.stop();
   });
 
