@@ -99,6 +99,8 @@ function idIn(thing: unknown): string | null {
 /** Distinct each time where a thing must be unique. */
 function exampleOf({ kind, example, choices }: Field): unknown {
   if (typeof example === 'string' && example.includes('@')) return `${randomUUID()}@example.com`;
+  // Declared examples are of a time that passes; what must lie ahead does for as long as there are tests.
+  if (kind === 'moment') return '2199-01-31T12:00:00Z';
   if (example !== undefined) return example;
   if (kind === 'choice') return choices?.[0];
   const byKind: Partial<Record<Field['kind'], unknown>> = {
@@ -107,7 +109,7 @@ function exampleOf({ kind, example, choices }: Field): unknown {
     switch: true,
     models: null,
   };
-  return kind in byKind ? byKind[kind] : kind === 'moment' ? '2027-01-31T12:00:00Z' : 'example';
+  return kind in byKind ? byKind[kind] : 'example';
 }
 
 /** A value of JSON as the command line takes it. */
