@@ -31,7 +31,7 @@ export interface TalkOptions {
   readonly leaveAfter?: Promise<unknown>;
   /** Called once the body has begun; the client leaves when it settles. */
   readonly during?: () => Promise<unknown>;
-  /** Give up after, ms; 60,000. */
+  /** Give up after, ms; 180,000. */
   readonly patienceMs?: number;
   /** Writes more once the connection is up; the first piece has been written then. */
   readonly afterwards?: (socket: Socket) => void;
@@ -52,7 +52,7 @@ export async function resetAfter(url: string, bytes: Buffer, waitMs: number): Pr
 /** Writes bytes to a gateway as they are and reads what comes back: no client library in between. */
 export function talk(url: string, bytes: string | Buffer, options: TalkOptions = {}): Promise<Talk> {
   const { hostname, port } = new URL(url);
-  const { answers: wanted = 1, leaveWhen, patienceMs = 60_000 } = options;
+  const { answers: wanted = 1, leaveWhen, patienceMs = 180_000 } = options;
   const startMs = performance.now();
   const parts: Buffer[] = [];
   const bodyless = String(bytes.slice(0, 5)) === 'HEAD ';

@@ -53,7 +53,7 @@ function load(secret: string) {
 
 async function trailOf(subject: string): Promise<string[]> {
   const { rows } = await db.pool.query<{ action: string }>(
-    'SELECT action FROM audit WHERE subject = $1 ORDER BY at, id',
+    'SELECT action FROM audit WHERE subject = $1 ORDER BY id',
     [subject],
   );
   return rows.map((row) => row.action);
