@@ -58,6 +58,8 @@ describe('a refused request (contract: admission/undone)', () => {
     const loose = { ...snapshot, key: { ...snapshot.key, limits: { rpm: 2, tpm: 100, concurrency: null } } };
     const next = claimed(await still.coordinator.claim(requestOf(loose, HOLD, { tokens: 60 })));
     expect(next.numbers).toMatchObject({ requests: { remaining: 0 }, tokens: { remaining: 0 } });
+    for (const claim of [first, next])
+      still.coordinator.release(claim, { atMs: Date.now(), chargeNano: 0n, tokens: 0 });
     await still.stop();
   });
 

@@ -49,7 +49,9 @@ describe.skipIf(exchanges.length === 0)('recorded traffic', () => {
   afterAll(async () => {
     await expectBalancedBooks(stack).finally(() => Promise.all([stack.close(), provider.close()]));
     // One answer creates what cannot be followed, which operators are told.
-    expect(faultsIn(stack.log())).toEqual([expect.stringContaining('an answer that should show a job shows none')]);
+    expect(faultsIn(stack.log())).toEqual([
+      expect.stringContaining('an answer that should show a job shows none'),
+    ]);
   });
 
   function recorded(file: string): Exchange {
