@@ -1,6 +1,5 @@
 /** A collector for tests, a process of its own: takes OTLP over HTTP and tells its parent of every request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import type { CollectorMode, Delivery } from '#tests/support/telemetry/collector';
 import { decodeSpans, encodePartialSuccess } from '#tests/support/telemetry/decode';
@@ -51,8 +50,6 @@ process.on('message', (message: { mode?: CollectorMode; most?: number; port?: nu
   if (message.mode) mode = message.mode;
   if (message.most !== undefined) most = message.most;
   if (message.port === undefined) return;
-  server.listen(message.port, '127.0.0.1', () => {
-    process.send?.({ port: (server.address() as AddressInfo).port });
-  });
+  server.listen(message.port, '127.0.0.1', () => process.send?.({ listens: true }));
 });
 process.on('disconnect', () => process.exit());

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '#tests/support/run/free-port';
 import type { ReceivedSpan } from '#tests/support/telemetry/decode';
 
 /** What the collector does with requests. */
@@ -49,28 +50,27 @@ const program = fileURLToPath(new URL('./collector-process.ts', import.meta.url)
 
 export async function startCollector(): Promise<Collector> {
   const deliveries: Delivery[] = [];
-  let port = 0;
+  // It comes back on the same one.
+  const port = await freePort();
   let child = await start();
 
   async function start() {
     const made = fork(program, { execArgv: [], serialization: 'advanced' });
-    const listening = new Promise<number>((resolve, reject) => {
-      made.on('message', (message: { delivery?: Delivery; port?: number }) => {
+    const listening = new Promise<void>((resolve, reject) => {
+      made.on('message', (message: { delivery?: Delivery; listens?: true }) => {
         if (message.delivery) deliveries.push(message.delivery);
-        if (message.port !== undefined) resolve(message.port);
+        if (message.listens) resolve();
       });
       made.once('exit', (code) => reject(new Error(`the collector ended with ${code}`)));
     });
     made.send({ port });
-    port = await listening;
+    await listening;
     return made;
   }
 
   const taken = () => deliveries.flatMap((delivery) => (delivery.taken ? delivery.spans : []));
   return {
-    get url() {
-      return `http://127.0.0.1:${port}`;
-    },
+    url: `http://127.0.0.1:${port}`,
     deliveries,
     taken,
     calls() {
