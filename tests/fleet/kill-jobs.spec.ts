@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { eventually } from '#tests/support/eventually';
-import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
+import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
+const random = drawing();
 const kills = faultsOf(3);
 const createsASecond = 16;
 /** No more of them wait for their answer. */

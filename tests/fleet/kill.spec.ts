@@ -6,9 +6,10 @@ import { commandLine } from '#tests/support/command';
 import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
 import { Client, codeOf, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
-import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
+import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
+const random = drawing();
 const kills = faultsOf(5);
 /** Among them, those that strike while the gateway starts and settles what the one before left: every fourth. */
 const killsAtStart = Math.floor((kills + 2) / 4);

@@ -11,12 +11,13 @@ import { readProvided, readSettled } from '#tests/support/fleet/accounts';
 import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
 import { startLoad } from '#tests/support/fleet/load';
-import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
+import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { startSecond } from '#tests/support/fleet/second';
 import { startRedis, type TestRedis } from '#tests/support/redis/server';
 import { startStack } from '#tests/support/stack';
 import { tcpProxy } from '#tests/support/tcp-proxy';
 
+const random = drawing();
 const strikes = faultsOf(3);
 /** From one fault to the next, s; a soak takes 20 (`npm run fleet -- --every 20`). */
 const everyMs = Number(process.env.FLEET_EVERY_S ?? 3) * 1000;
@@ -82,6 +83,7 @@ it(`two gateways charge every call once and free every slot through ${strikes} r
     keys.map(({ key }) => key),
     wishes,
     callsASecond,
+    random,
     short,
   );
   const samples: Footprint[] = [];

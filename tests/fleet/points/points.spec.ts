@@ -10,10 +10,11 @@ import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accoun
 import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
 import { startLoad } from '#tests/support/fleet/load';
-import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
+import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const database = process.env.FLEET_DATABASE === 'embedded' ? 'embedded' : 'server';
+const random = drawing();
 const kills = faultsOf(4);
 /** Calls that are answered between two kills, beside the steady load. */
 const between = Number(process.env.FLEET_CALLS_BETWEEN ?? 0);
@@ -107,7 +108,7 @@ it(`kills at named points lose no call, charge none twice and leave no slot (${d
     await stack.key(low.slug),
   ].map(({ key }) => key);
   const slot = (await stack.key(rich.slug, { concurrency: 1 })).key;
-  const load = startLoad([client], keys, wishes, 60);
+  const load = startLoad([client], keys, wishes, 60, random);
   const told: Promise<Told>[] = [];
   const films: Promise<string>[] = [];
   const names = database === 'server' ? Object.keys(points) : pointsWithoutDatabase;

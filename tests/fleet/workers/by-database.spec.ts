@@ -8,10 +8,11 @@ import { eventually } from '#tests/support/eventually';
 import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
 import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
-import { faultsOf, random, tellFigures } from '#tests/support/fleet/round';
+import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { busyIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
+const random = drawing();
 const kills = faultsOf(2);
 const callsASecond = 40;
 const answeredBetween = 25;

@@ -1,5 +1,4 @@
 import type { Client, Told, Wish } from '#tests/support/fleet/client';
-import { random } from '#tests/support/fleet/round';
 
 /** No more of them wait for an answer: a machine that is behind is not asked for more. */
 const mostWaiting = 100;
@@ -14,6 +13,7 @@ export interface Load {
 
 /**
  * Calls at a steady pace, whether or not anybody answers.
+ * @param random draws the key and the wish of each.
  * @param keep what is kept of a call.
  */
 export function startLoad(
@@ -21,6 +21,7 @@ export function startLoad(
   keys: readonly string[],
   wishes: readonly Wish[],
   aSecond: number,
+  random: (below: number) => number,
   keep: (told: Told) => Told = (told) => told,
 ): Load {
   const told: Promise<Told>[] = [];

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
@@ -7,12 +6,15 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
  * One round of a fault test. `npm test` runs a short one; `npm run fleet -- --seed N --minutes M` runs round after
  * round, each with a seed of its own and more faults, and adds up the figures.
  */
-const seed = Number(process.env.FLEET_SEED ?? randomInt(2 ** 31));
-const generator = xoroshiro128plus(seed);
+const seed = Number(process.env.FLEET_SEED ?? 1);
 
-/** @returns the next number from 0 up to, not including, `below`: the same ones for the same FLEET_SEED. */
-export function random(below: number): number {
-  return uniformInt(generator, 0, Math.max(0, Math.floor(below) - 1));
+/**
+ * The draws of one file, whichever ran before it.
+ * @returns gives the next number from 0 up to, not including, `below`: the same ones for the same FLEET_SEED.
+ */
+export function drawing(): (below: number) => number {
+  const generator = xoroshiro128plus(seed);
+  return (below) => uniformInt(generator, 0, Math.max(0, Math.floor(below) - 1));
 }
 
 /** How many faults a round strikes with. @param few in `npm test`. */
