@@ -14,6 +14,7 @@ export default defineConfig({
           maxWorkers: 2,
           // Pure functions keep nothing from one file to the next.
           isolate: false,
+          setupFiles: ['tests/support/run/draws.ts'],
           globalSetup: ['tests/support/temporary.ts'],
         },
       },
@@ -22,12 +23,13 @@ export default defineConfig({
           name: 'gateway',
           include: ['tests/gateway/**/*.spec.ts'],
           testTimeout: 240_000,
-          hookTimeout: 120_000,
+          hookTimeout: 300_000,
           // They wait as much as they work: for rows of the log, for pauses of providers.
           maxWorkers: 3,
           // Modules are loaded once a worker, which is a third of what a file's tests take. A file leaves nothing behind
           // in them: one that stands in for modules loads its own (vi.resetModules).
           isolate: false,
+          setupFiles: ['tests/support/run/draws.ts'],
           globalSetup: [
             'tests/support/temporary.ts',
             'tests/support/database.ts',
@@ -40,7 +42,7 @@ export default defineConfig({
           name: 'fleet',
           include: ['tests/fleet/**/*.spec.ts'],
           testTimeout: 600_000,
-          hookTimeout: 120_000,
+          hookTimeout: 300_000,
           maxWorkers: 2,
           // As above.
           isolate: false,

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
+import { uniformInt } from 'pure-rand/distribution/uniformInt';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { describe, expect, it } from 'vitest';
-import { createIds } from '#lib/ids';
 import { plan } from '#lib/routing/plan';
 import type { Policy } from '#lib/snapshot/snapshot';
+import { seed } from '#tests/support/run/draws';
 import { catalogueOf, inputOf, modelOf, offerAt } from '#tests/unit/routing/make';
 
 const input = inputOf({ policy: { weights: { a: 6, b: 3 } } });
@@ -13,19 +15,19 @@ function drawn(callId: string, policy: Policy = { weights: { a: 6, b: 3 } }): st
   );
 }
 
-/** Ids as the gateway mints them: within one millisecond they differ in a counter alone. */
+/** Ids as the gateway mints them, 50 a millisecond: a counter goes on, the digits behind it are random. */
 function callIds(count: number): string[] {
-  let ms = 1_800_000_000_000;
-  let taken = 0;
-  const ids = createIds({
-    now: () => {
-      taken += 1;
-      if (taken % 50 === 0) ms += 1;
-      return ms;
-    },
-    mono: () => 0,
+  const generator = xoroshiro128plus(seed);
+  const digits = (many: number) => hex(uniformInt(generator, 0, 16 ** many - 1), many);
+  return Array.from({ length: count }, (_, at) => {
+    const time = hex(1_800_000_000_000 + Math.floor(at / 50), 12);
+    const counter = hex(1_000 + (at % 50), 3);
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-8${digits(3)}-${digits(6)}${digits(6)}`;
   });
-  return Array.from({ length: count }, () => ids.newId() ?? '');
+}
+
+function hex(value: number, many: number): string {
+  return value.toString(16).padStart(many, '0');
 }
 
 describe('a weighted draw (contract: routing/weights)', () => {
