@@ -24,6 +24,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     headers: request.headers,
     bytes: sent.length,
     taken: taken && !tooLarge,
+    atMs: performance.now(),
     spans,
   };
   process.send?.({ delivery });

@@ -26,6 +26,8 @@ export interface Delivery {
   /** As sent, compressed. */
   readonly bytes: number;
   readonly taken: boolean;
+  /** When it had arrived, by the collector's monotonic clock. */
+  readonly atMs: number;
   readonly spans: readonly ReceivedSpan[];
 }
 

@@ -8,6 +8,9 @@ import type { TelemetrySettings } from '#lib/telemetry/settings';
 import { closeOf, newDirectory, newId, openOf } from '#tests/support/settlement';
 import type { Collector } from '#tests/support/telemetry/collector';
 
+/** Calls that the journal writes at once, so that the exporter finds all of them or none. */
+const together = 5;
+
 /** A journal and its exporter, without a gateway around them. */
 export interface Exporting {
   readonly dir: string;
@@ -68,9 +71,12 @@ export function startExporting(
     exporter,
     logged,
     async serve(calls) {
-      for (const call of calls) {
-        void journal.append(openOf(call));
-        await journal.append(closeOf(call));
+      for (let at = 0; at < calls.length; at += together) {
+        const ends = calls.slice(at, at + together).map((call) => {
+          void journal.append(openOf(call));
+          return journal.append(closeOf(call));
+        });
+        await Promise.all(ends);
       }
       journal.drop(journal.backlog);
     },

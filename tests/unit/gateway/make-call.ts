@@ -20,16 +20,22 @@ const arrival: Arrival = {
   onGone: () => {},
 };
 
-const limits: TimeLimits = { connectMs: 1_000, firstByteMs: 500, idleMs: 1_000, totalMs: 5_000 };
+const minute = 60_000;
+const limits: TimeLimits = { connectMs: minute, firstByteMs: minute, idleMs: minute, totalMs: minute };
 
-/** A call whose way is planned. */
-export function plannedCall(family: Family, ask: Ask, targets: Plan['targets']): PlannedCall {
+/** A call whose way is planned. @param firstByteMs how long each provider is waited for. */
+export function plannedCall(
+  family: Family,
+  ask: Ask,
+  targets: Plan['targets'],
+  firstByteMs = minute,
+): PlannedCall {
   return extendCall(openCall(unconfiguredRuntime(), arrival), {
     operation: ask.operation,
     family,
     snapshot: snapshotOf(),
     ask,
-    plan: { targets, timeLimits: limits, failure: null },
+    plan: { targets, timeLimits: { ...limits, firstByteMs }, failure: null },
     catalogue: catalogueOf(...targets.map(({ model }) => model)),
   });
 }

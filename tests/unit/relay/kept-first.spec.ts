@@ -16,6 +16,8 @@ import { askResponse } from '#tests/unit/families/responses/make';
 import { answeredCall } from '#tests/unit/gateway/make-call';
 import { modelOf, offerAt } from '#tests/unit/routing/make';
 
+const minute = 60_000;
+
 /** One answer of the responses family whose keeping the test decides. */
 function relayed(stream: boolean) {
   const keeps: { readonly ids: string[]; readonly done: PromiseWithResolvers<void> }[] = [];
@@ -72,7 +74,7 @@ function relayed(stream: boolean) {
   const meter = createMeter(responses, ask, { contentType });
   const tap = createTap(meter, { removeUsage: false, mask: null });
   const recorder = createRecorder(runtime, call, meter);
-  const exchange = new Exchange({ firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 });
+  const exchange = new Exchange({ firstByteMs: minute, idleMs: minute, totalMs: minute });
   exchange.ready.catch(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
   const parts = { runtime, call, exchange, meter, tap, recorder, reply, headers: [], resolve, reject };
@@ -154,7 +156,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     const pools = createPools();
     const stream = relayed(true);
     const request = { method: 'GET', path: '/', body: null } as const;
-    pools.for(`http://127.0.0.1:${port}`, 1_000).dispatch(request, stream.exchange);
+    pools.for(`http://127.0.0.1:${port}`, minute).dispatch(request, stream.exchange);
     await stream.exchange.ready;
     stream.exchange.read(stream.relay);
     let before = -1;

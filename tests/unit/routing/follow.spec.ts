@@ -7,7 +7,8 @@ import { Exchange } from '#lib/upstream/exchange';
 import { follow } from '#lib/upstream/follow';
 import { createPools } from '#lib/upstream/pools';
 
-const timeLimits = { connectMs: 2_000, firstByteMs: 2_000, idleMs: 2_000, totalMs: Infinity };
+const minute = 60_000;
+const timeLimits = { connectMs: minute, firstByteMs: minute, idleMs: minute, totalMs: Infinity };
 const pools = createPools();
 let provider: { readonly server: Server; readonly origin: string };
 let elsewhere: { readonly server: Server; readonly origin: string };
@@ -48,7 +49,7 @@ const to = (location: string) => `/to?${encodeURIComponent(location)}`;
 async function download(path: string, at = `${provider.origin}/v1`): Promise<string> {
   const headers = ['x-goog-api-key', 'secret', 'range', 'bytes=1-', 'if-range', '"1"', 'openai-beta', 'b'];
   const first = new Exchange(timeLimits);
-  pools.for(provider.origin, 2_000).dispatch({ method: 'GET', path, headers }, first);
+  pools.for(provider.origin, minute).dispatch({ method: 'GET', path, headers }, first);
   await first.ready;
   const last = await follow(pools, first, { address: new URL(at), headers, timeLimits, underway: () => {} });
   return `${last.status} ${Buffer.from(await last.peek()).toString()}`;

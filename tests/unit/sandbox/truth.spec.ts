@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** The page answers `{ next, lines }` (serve-truth.ts); `wait` makes it answer with the first line. */
 async function log<Line extends TruthLine>(query: string): Promise<{ next: number; lines: Line[] }> {
-  const response = await fetch(`${sandbox.origin}/_log?wait=5000&${query}`);
+  const response = await fetch(`${sandbox.origin}/_log?wait=60000&${query}`);
   return response.json() as Promise<{ next: number; lines: Line[] }>;
 }
 
