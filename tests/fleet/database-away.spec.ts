@@ -45,9 +45,11 @@ it.each(['cut', 'freeze'] as const)(
       told.push(one);
       return outcome(one);
     };
-    expect(await call(known.key)).toBe('200');
-    expect(await call(leased.key, dear)).toBe('200');
-    expect(await call(byRow.key)).toBe('200');
+    for (const [key, wish] of [[known.key, {}], [leased.key, dear], [byRow.key, {}]] as const) {
+      const one = await client.ask(key, wish);
+      told.push(one);
+      expect(outcome(one)).toBe('200');
+    }
     const heads: Promise<void>[] = [];
     const running = Array.from({ length: 20 }, () => {
       const head = Promise.withResolvers<void>();
@@ -72,16 +74,19 @@ it.each(['cut', 'freeze'] as const)(
     })();
     // Its workspace is below the lease floor: each hold would be a row.
     expect(await call(byRow.key)).toBe('500 local_quota_not_configured');
-    expect(outcome(await client.call(unknown.key))).toBe('502 auth_resolve_failed');
-    expect(outcome(await client.call(unknown.key))).toBe('429 hydrate_cooldown');
+    const unresolved: string[] = [];
+    // The pause after a failure is a second, then twice as long each time: a busy machine may miss the first ones.
+    do unresolved.push(outcome(await client.call(unknown.key)));
+    while (unresolved.at(-1) === '502 auth_resolve_failed' && unresolved.length < 6);
+    expect([unresolved[0], unresolved.at(-1)]).toEqual(['502 auth_resolve_failed', '429 hydrate_cooldown']);
     let fromLease = 0;
-    let refused = '';
-    for (; refused === '' && fromLease < 200; ) {
-      const answered = await call(leased.key, dear);
-      if (answered === '200') fromLease += 1;
-      else refused = answered;
+    // Several at once: the lease is used up long before it ends, also on a busy machine.
+    for (let admitted = 1; admitted > 0 && fromLease < 200; fromLease += admitted) {
+      const round = await Promise.all(Array.from({ length: 8 }, () => call(leased.key, dear)));
+      admitted = round.filter((answered) => answered === '200').length;
+      const refused = round.filter((answered) => answered !== '200');
+      expect(refused).toEqual(refused.map(() => '500 local_quota_not_configured'));
     }
-    expect(refused).toBe('500 local_quota_not_configured');
     // Half of $3 was leased; each call of it takes $0.028.
     expect(fromLease).toBeGreaterThan(40);
     expect(fromLease).toBeLessThan(56);

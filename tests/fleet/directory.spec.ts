@@ -20,7 +20,7 @@ it('a second server on one DATA_DIR refuses, names the first, and leaves its run
   const { key } = await stack.key(slug);
   const client = new Client(stack.url);
   const headed = Promise.withResolvers<void>();
-  const running = client.call(key, { stream: true, directive: 'pace/30/150' }, headed.resolve);
+  const running = client.ask(key, { stream: true, directive: 'pace/30/150' }, headed.resolve);
   await headed.promise;
   const second = spawn(process.execPath, ['server.ts'], {
     cwd: root,
@@ -55,7 +55,7 @@ it('a start waits for locks that a dead process left, and then settles its calls
   const client = new Client(stack.url);
   const holder = await stack.db.pool.connect();
   await holder.query('BEGIN; LOCK TABLE journal_position IN EXCLUSIVE MODE');
-  const told = await client.call(key);
+  const told = await client.ask(key);
   expect(told.status).toBe(200);
   await stack.kill('SIGKILL');
   const started = stack.start();

@@ -30,7 +30,7 @@ async function spendAll(keys: readonly string[], parallel: number, clients: read
   for (;;) {
     const round = await Promise.all(
       Array.from({ length: parallel }, (_, at) =>
-        (clients[at % clients.length] ?? client).call(keys[at % keys.length] ?? '', dear),
+        (clients[at % clients.length] ?? client).ask(keys[at % keys.length] ?? '', dear),
       ),
     );
     told.push(...round);
@@ -115,7 +115,7 @@ describe('parallel calls never spend more than one crossing call above (contract
     const { told, rounds } = await spendAll([key], 1000);
     const charged = await chargedFor(told, 'insufficient_balance');
     say('balance for 1', told, rounds, charged);
-    expect(rounds).toEqual([1, 0]);
+    expect(rounds.reduce((sum, admitted) => sum + admitted, 0)).toBe(1);
     expectCrossedOnce(charged, '0.004');
   });
 });

@@ -106,14 +106,14 @@ it('what arrives equals the call log, through kills and outages of the collector
   const { key } = await stack.key(workspace.slug);
   const poor = await stack.key((await stack.workspace({ credit: '0' })).slug);
   const serve = async () => {
-    const calls = wishes.flatMap((wish) => Array.from({ length: 6 }, () => client.call(key, wish)));
-    await Promise.all([...calls, client.call(poor.key)]);
+    const calls = wishes.flatMap((wish) => Array.from({ length: 6 }, () => client.ask(key, wish)));
+    await Promise.all([...calls, client.ask(poor.key)]);
   };
   const kill = async () => {
     // Streams that run at the kill end as interrupted.
     let headed = 0;
     const streams = Array.from({ length: 5 }, () =>
-      client.call(key, { stream: true, directive: 'pace/200/50' }, () => headed++),
+      client.ask(key, { stream: true, directive: 'pace/200/500' }, () => headed++),
     );
     await eventually(() => headed, 5);
     await stack.kill('SIGKILL');
