@@ -59,8 +59,14 @@ async function gateway(...argv: string[]) {
 
 async function kill(program: string): Promise<void> {
   const find = () => processTree(server.pid ?? 0).filter((one) => one.command.includes(program));
-  await expect.poll(() => find().length).toBe(1);
-  signal(find()[0]?.pid, 'SIGKILL');
+  let found = find();
+  await expect
+    .poll(() => {
+      found = find();
+      return found.length;
+    })
+    .toBe(1);
+  signal(found[0]?.pid, 'SIGKILL');
 }
 
 /** Eight clients that call one after the other until told to stop. @returns what they were told. */
@@ -92,9 +98,12 @@ describe('a process that the gateway started (contract: durability/embedded-data
 }, () => {
   it('is started again when it is the simulated provider that was killed, also twice', async () => {
     for (let round = 0; round < 2; round += 1) {
-      expect(await served()).toBe(200);
+      expect((await client.ask(key)).status).toBe(200);
+      const headed = Promise.withResolvers<void>();
+      const cut = client.call(key, { stream: true, directive: 'pace/100/1000' }, headed.resolve);
+      await headed.promise;
       await kill('sandbox/main.ts');
-      await expect.poll(served).toBe(502);
+      expect((await cut).text).not.toContain('[DONE]');
       await expect.poll(served, { interval: 100 }).toBe(200);
     }
   });

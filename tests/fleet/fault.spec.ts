@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client, codeOf } from '#tests/support/fleet/client';
@@ -27,16 +28,21 @@ async function begin() {
   const { key } = await stack.key(slug);
   const client = new Client(stack.url);
   const headed = Promise.withResolvers<void>();
-  const long = client.call(key, { stream: true, directive: 'pace/20/100' }, headed.resolve);
+  const mark = randomUUID();
+  const wish = { stream: true, directive: `fault/stall@3?mark=${mark}` };
+  const long = client.ask(key, wish, headed.resolve);
   await headed.promise;
-  return { client, key, long };
+  /** Has its provider go on to the end. */
+  const release = () => stack.sandbox.release(mark);
+  return { client, key, long, release };
 }
 
 describe('an error that nobody caught (contract: durability/stop)', { timeout: 180_000 }, () => {
   it('in a page that nobody waits for is logged, and calls continue', async () => {
-    const { client, key, long } = await begin();
+    const { client, key, long, release } = await begin();
     stack.gateway().kill('SIGWINCH');
     await expect.poll(() => stack.log()).toContain('a page let go');
+    await release();
     expect(await long).toMatchObject({ status: 200, whole: true });
     expect((await client.call(key)).status).toBe(200);
     client.close();
@@ -46,16 +52,17 @@ describe('an error that nobody caught (contract: durability/stop)', { timeout: 1
     ['SIGUSR2', 'provoked'],
     ['SIGCONT', 'ours'],
   ] as const)('stops the gateway in order, with exit 1 (%s)', async (signal, reason) => {
-    const { client, key, long } = await begin();
+    const { client, key, long, release } = await begin();
     const gateway = stack.gateway();
     const exited = once(gateway, 'exit');
     const before = stack.log().length;
     gateway.kill(signal);
     const said = () => stack.log().slice(before);
     await expect.poll(said).toContain('"level":60');
-    expect(said()).toContain(reason);
+    await expect.poll(said).toContain(reason);
     const refused = await client.call(key);
     expect(`${refused.status} ${codeOf(refused)}`).toBe('500 local_quota_not_configured');
+    await release();
     expect(await long).toMatchObject({ status: 200, whole: true });
     expect(await exited).toEqual([1, null]);
     const { rows } = await stack.db.pool.query(

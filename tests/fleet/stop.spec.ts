@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
@@ -34,7 +35,7 @@ async function startCalls(key: string, count: number, wish: Wish): Promise<Promi
   const told = Array.from({ length: count }, () => {
     const head = Promise.withResolvers<void>();
     headed.push(head.promise);
-    return client.call(key, wish, head.resolve);
+    return client.ask(key, wish, head.resolve);
   });
   await Promise.all(headed);
   return told;
@@ -62,7 +63,11 @@ it('on SIGTERM no stream is cut, all settle, the leases go back, and the process
   const { slug } = await stack.workspace(wide);
   const low = await stack.workspace({ ...wide, credit: '0.60' });
   const [rich, poor] = await Promise.all([stack.key(slug, { dailyCap: '50' }), stack.key(low.slug)]);
-  const running = [...(await startCalls(rich.key, 40, long)), ...(await startCalls(poor.key, 10, long))];
+  const running = [...(await startCalls(rich.key, 39, long)), ...(await startCalls(poor.key, 10, long))];
+  // It stops no sooner than this one is released, however long the machine takes to ask it.
+  const mark = randomUUID();
+  const held = { stream: true, directive: `fault/stall@3?mark=${mark}` };
+  running.push(...(await startCalls(rich.key, 1, held)));
   const left = client.call(rich.key, {
     model: 'test/drained',
     stream: true,
@@ -89,6 +94,7 @@ it('on SIGTERM no stream is cut, all settle, the leases go back, and the process
     .toBe('503 stopping');
   const late = await client.call(rich.key);
   expect(`${late.status} ${codeOf(late)}`).toBe('500 local_quota_not_configured');
+  await stack.sandbox.release(mark);
 
   const told = await Promise.all(running);
   expect(await exited).toEqual([0, null]);
@@ -118,7 +124,7 @@ it('with a shutdown delay it accepts no connections, answers on those that are o
   const { slug } = await proxied.workspace(wide);
   const { key } = await proxied.key(slug);
   const head = Promise.withResolvers<void>();
-  const streamed = ahead.call(key, long, head.resolve);
+  const streamed = ahead.ask(key, long, head.resolve);
   await head.promise;
   // Four connections that are open and idle from then on, and one for health.
   await Promise.all(Array.from({ length: 4 }, () => ahead.call(key)));
@@ -145,7 +151,7 @@ it('with a shutdown delay it accepts no connections, answers on those that are o
 it('a second signal ends it at once, and the next start settles what it left', async () => {
   const { slug } = await stack.workspace(wide);
   const { key } = await stack.key(slug, { concurrency: 20 });
-  const running = await startCalls(key, 20, { stream: true, directive: 'pace/20/1000' });
+  const running = await startCalls(key, 20, { stream: true, directive: 'pace/100/1000' });
   await expect.poll(() => checkpointsIn(stack.dataDir)).toBeGreaterThanOrEqual(20);
   const child = stack.gateway();
   const exited = once(child, 'exit');
@@ -174,7 +180,7 @@ it('a second signal ends it at once, and the next start settles what it left', a
 it('ends though PostgreSQL does not answer, and the next start settles what was not posted', async () => {
   const { slug } = await stack.workspace(wide);
   const { key } = await stack.key(slug);
-  expect((await client.call(key)).status).toBe(200);
+  expect((await client.ask(key)).status).toBe(200);
   stack.databaseProxy.freeze();
   const told = await client.call(key);
   expect(told).toMatchObject({ status: 200, whole: true });
@@ -182,7 +188,7 @@ it('ends though PostgreSQL does not answer, and the next start settles what was 
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await exited).toEqual([1, null]);
-  expect(stack.log()).toContain('the next start settles what is in the journal');
+  await expect.poll(() => stack.log()).toContain('the next start settles what is in the journal');
   stack.databaseProxy.restore();
 
   await stack.start();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROW_OWNER } from '#lib/admission/funds/row-money';
@@ -74,8 +75,9 @@ it(`a process without a journal charges every call once and loses none over ${ki
     const before = answered;
     while (answered < before + answeredBetween) await pause(20);
     if (kill === kills) break;
-    const long = client.call(keys[0]?.key ?? '', { stream: true, directive: 'pace/20/500' });
-    told.push(long);
+    const headed = Promise.withResolvers<void>();
+    told.push(client.ask(keys[0]?.key ?? '', { stream: true, directive: 'pace/100/1000' }, headed.resolve));
+    await headed.promise;
     await expect
       .poll(async () => {
         const found = 'SELECT count(*)::int AS seen FROM open_call WHERE checkpoint IS NOT NULL';
@@ -97,7 +99,7 @@ it(`a process without a journal charges every call once and loses none over ${ki
   const figures = judge(kept, await readSettled(stack, kept), await readProvided(stack));
   tellFigures('kills without a journal', { kills, ...figures });
   expect(figures.interrupted).toBeGreaterThanOrEqual(kills);
-  expect(await readLeft(stack)).toMatchObject({ holds: 0, leases: 0, owners: 1 });
+  await expect.poll(() => readLeft(stack)).toMatchObject({ holds: 0, leases: 0, owners: 1 });
   const command = commandLine(stack.databaseUrl, { DATA_DIR: stack.dataDir });
   expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
   command.close();
@@ -107,7 +109,9 @@ it('a call that was ended because its process was not heard from is not charged 
   const { slug } = await stack.workspace(wide);
   const { key } = await stack.key(slug);
   const headed = Promise.withResolvers<void>();
-  const long = client.call(key, { stream: true, directive: 'pace/30/200' }, headed.resolve);
+  const mark = randomUUID();
+  const wish = { stream: true, directive: `fault/stall@3?mark=${mark}` };
+  const long = client.ask(key, wish, headed.resolve);
   await headed.promise;
   // Another process that claims finds it.
   const other = openDatabaseJournal({
@@ -123,6 +127,7 @@ it('a call that was ended because its process was not heard from is not charged 
     await other.endExpired(true);
   }
   await other.close();
+  await stack.sandbox.release(mark);
   const told = await long;
   const [row, ...more] = (await readSettled(stack, [told])).get(told.mark) ?? [];
   expect(more).toEqual([]);
