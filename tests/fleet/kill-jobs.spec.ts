@@ -126,10 +126,19 @@ async function idsOf(condition: string): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Unsettled jobs of which no client was told. */
-async function unknownOf(told: readonly Told[]): Promise<string[]> {
-  const known = new Set(told.map((one) => one.id));
-  return (await idsOf('settled_at IS NULL')).filter((id) => !known.has(id));
+/**
+ * Deletes the unsettled jobs that would run for ever: those whose create answer was lost, and those whose client gave up
+ * before its DELETE was answered.
+ * @returns what is unsettled.
+ */
+async function endWhatRunsOn(key: string, told: readonly Told[]): Promise<string[]> {
+  const wishOf = new Map(told.map(({ id, wish }) => [id, wish]));
+  const unsettled = await idsOf('settled_at IS NULL');
+  for (const id of unsettled) {
+    const wish = wishOf.get(id);
+    if (wish === undefined || wish.how.startsWith('job=never')) await ask(key, `/${id}`, 'DELETE');
+  }
+  return unsettled;
 }
 
 interface Booked {
@@ -183,14 +192,12 @@ it(`settles every job once over ${kills} kills while they are created and polled
   await pause(afterwardsMs);
   over = true;
   const told = await Promise.all(lives);
-  // Of those whose create answer was lost, some would run for ever.
-  const [{ key = '' } = {}] = keys;
-  for (const id of await unknownOf(told)) await ask(key, `/${id}`, 'DELETE');
   // A job that was being polled when its process was killed is due again after 90 s: they have passed.
   await stack.db.pool.query(
     `UPDATE job SET next_poll_at = next_poll_at - interval '90 s' WHERE settled_at IS NULL`,
   );
-  await eventually(() => idsOf('settled_at IS NULL'), [], 300_000);
+  const [{ key = '' } = {}] = keys;
+  await eventually(() => endWhatRunsOn(key, told), [], 300_000);
 
   const booked = await readBooked();
   const known = told.filter((one) => one.callId !== null);
