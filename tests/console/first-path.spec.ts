@@ -25,7 +25,7 @@ test('from a new key to a call in the log, and a disabled key that refuses the v
     await search.fill(requestId);
     await search.press('Enter');
     await page.getByRole('button', { name: 'Show new calls' }).click();
-    await expect(page.getByRole('table').getByRole('row')).toHaveCount(2, { timeout: 1_500 });
+    await expect(page.getByRole('table').getByRole('row')).toHaveCount(2, { timeout: 5_000 });
   }).toPass({ timeout: 120_000 });
   await expect(page).toHaveURL(new RegExp(`id=${requestId}`));
   const call = page.getByRole('row').filter({ hasText: name });

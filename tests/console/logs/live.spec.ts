@@ -74,6 +74,7 @@ test('a pasted request id leads to its call, a foreign one nowhere, by the keybo
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
   await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
   await page.keyboard.press('/');
   await expect(page.getByRole('searchbox', { name: /^Request id/ })).toBeFocused();
   await page.keyboard.type('?/');
