@@ -43,6 +43,7 @@ const flags = [
   '--fund=false',
   '--update-notifier=false',
   '--progress=false',
+  '--fetch-retries=5',
   '--loglevel=error',
 ];
 
@@ -56,11 +57,20 @@ export async function installDependencies(root, tests) {
   const dev = tests ? '--include=dev' : '--omit=dev';
   const [command, ...first] = npm(root);
   const cache = isWritable(homedir()) ? [] : [`--cache=${join(tmpdir(), 'model-gateway-npm')}`];
-  await run(command, [...first, 'ci', dev, ...flags, ...cache], {
-    cwd: root,
-    env: { ...process.env, PATH: pathWithout(root), NODE_ENV: 'development' },
-    output: 'onFailure',
-  });
+  const install = () =>
+    run(command, [...first, 'ci', dev, ...flags, ...cache], {
+      cwd: root,
+      env: { ...process.env, PATH: pathWithout(root), NODE_ENV: 'development' },
+      output: 'onFailure',
+    });
+  try {
+    await install();
+  } catch (error) {
+    // A signal ended it.
+    if (error.code === undefined || error.code > 128) throw error;
+    process.stderr.write('Installing the packages once more: what was downloaded is kept…\n');
+    await install();
+  }
 }
 
 function isWritable(folder) {

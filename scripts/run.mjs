@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 const passed = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** How long the output of a program is waited for once it has ended, ms. */
+const outputMs = 3_000;
 
 const tether = new URL('./tether.mjs', import.meta.url).href;
 
@@ -12,7 +14,7 @@ const tether = new URL('./tether.mjs', import.meta.url).href;
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'show' | 'onFailure' | 'atEnd' }} options
  *   `onFailure` shows what the program printed only when it fails, `atEnd` once it has ended.
- * @throws when it fails.
+ * @throws when it fails, with its exit `code`; 128 + the signal's number when a signal ended it.
  */
 export async function run(command, args, { output = 'show', ...options } = {}) {
   const shown = output === 'show' ? 'inherit' : 'pipe';
@@ -32,7 +34,7 @@ export async function run(command, args, { output = 'show', ...options } = {}) {
   if (output === 'atEnd') process.stdout.write(printed);
   if (code === 0) return;
   if (output === 'onFailure') process.stderr.write(printed);
-  throw new Error(`"${[command, ...args].join(' ')}" ended with code ${code}.`);
+  throw Object.assign(new Error(`"${[command, ...args].join(' ')}" ended with code ${code}.`), { code });
 }
 
 /**
@@ -75,7 +77,17 @@ function ended(child, pass) {
       for (const [signal, listener] of passes) process.off(signal, listener);
       done();
     };
+    const finish = (code, signal) => settle(() => resolve(code ?? 128 + constants.signals[signal]));
     child.once('error', (error) => settle(() => reject(error)));
-    child.once('close', (code, signal) => settle(() => resolve(code ?? 128 + constants.signals[signal])));
+    child.once('close', finish);
+    child.once('exit', (code, signal) => {
+      // What it started and left behind may hold its output open for ever.
+      const giveUp = () => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        finish(code, signal);
+      };
+      setTimeout(giveUp, outputMs).unref();
+    });
   });
 }

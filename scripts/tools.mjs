@@ -82,7 +82,9 @@ function onPath(program) {
 }
 
 function apt(...args) {
-  return spawnSync('apt-get', args, {
+  // A download that stalls is begun again, and another apt-get is waited for.
+  const patience = ['Acquire::Retries=3', 'Acquire::http::Timeout=30', 'DPkg::Lock::Timeout=300'];
+  return spawnSync('apt-get', [...patience.flatMap((option) => ['-o', option]), ...args], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },

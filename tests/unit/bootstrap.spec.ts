@@ -36,6 +36,20 @@ describe('what a start runs before the server', () => {
     await expect.poll(() => isGone(Number(line))).toBe(true);
   });
 
+  it('goes on when its program has ended, though what that has left behind holds the output open', async () => {
+    const leaves = `const left = require('node:child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600_000)'],
+      { detached: true, stdio: 'inherit' });
+      left.unref();
+      console.log(left.pid);`;
+    const start = program(
+      `import { run } from '${scripts}run.mjs';
+       await run(process.execPath, ['-e', ${JSON.stringify(leaves)}], { output: 'atEnd' });`,
+    );
+    const pid = Number(await text(start.stdout));
+    expect(pid).toBeGreaterThan(1);
+    process.kill(pid, 'SIGKILL');
+  });
+
   const takeTurn = (root: string) =>
     program(
       `import { takeTurn } from '${scripts}turn.mjs'; (await takeTurn('${root}'))(); console.log('taken');`,
