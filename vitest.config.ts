@@ -11,6 +11,7 @@ export default defineConfig({
           name: 'unit',
           include: ['tests/unit/**/*.spec.ts'],
           testTimeout: 120_000,
+          hookTimeout: 120_000,
           maxWorkers: 2,
           // Pure functions keep nothing from one file to the next.
           isolate: false,
