@@ -87,7 +87,8 @@ export async function whileOneRuns<Result>(
   const { answer } = await askChat(
     stack.url,
     key,
-    { directive: 'pace/50/400', stream: true },
+    // Minutes: its provider stops as soon as the client leaves.
+    { directive: 'pace/50/5000', stream: true },
     {
       during: () => {
         result = work();

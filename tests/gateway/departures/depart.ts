@@ -50,6 +50,8 @@ interface Asked {
   readonly directive: string;
   /** The client leaves so long after the provider has its request, unless it has its answer by then. */
   readonly afterMs: number;
+  /** Or as soon as what it has got satisfies this. */
+  readonly when?: (raw: string) => boolean;
   readonly more?: object;
 }
 
@@ -72,8 +74,11 @@ export async function leave(stack: Stack, key: string, way: Way, asked: Asked): 
   const text = requestText('POST', way.target, headers, body);
   // From when the provider has it: a busy machine may take longer until then than the client has patience.
   await talk(stack.url, text, {
+    ...(asked.when ? { leaveWhen: asked.when } : {}),
     afterwards: (socket) => {
-      const leave = () => setTimeout(() => socket.destroy(new Error('the client leaves')), asked.afterMs);
+      const leave = () => {
+        setTimeout(() => socket.destroy(new Error('the client leaves')), asked.afterMs).unref();
+      };
       // A request that the gateway refuses never gets there, and has its answer.
       stack.sandbox.begun(mark).then(leave, () => undefined);
     },
@@ -100,7 +105,8 @@ function billOf({ inputTokens, outputTokens, reasoningTokens }: EndLine): bigint
 
 /** The call's row; its client may have left before it saw an id. */
 async function callOf(stack: Stack, mark: string): Promise<Omit<Departure, 'way' | 'billedNano'>> {
-  for (let tries = 0; tries < 1_200; tries += 1) {
+  const untilMs = performance.now() + 120_000;
+  while (performance.now() < untilMs) {
     const { rows } = await stack.db.pool.query(
       `SELECT status, end_reason AS "endReason", usage_source AS source, coalesce((usage->>'output')::int, 0) AS "outputTokens",
         cost_nano::text AS cost, hold_nano::text AS hold FROM call WHERE client_request_id = $1`,
@@ -113,7 +119,7 @@ async function callOf(stack: Stack, mark: string): Promise<Omit<Departure, 'way'
     }
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`the call ${mark} did not reach the log within 30 s`);
+  throw new Error(`the call ${mark} did not reach the log within 120 s`);
 }
 
 /** Runs `count` pieces of work, at most `atOnce` at a time; results in order. */
@@ -140,7 +146,7 @@ export function chargedShare(departures: readonly Departure[]): number {
 /** Lets the gateway observe the speed of a model's offer by a whole answer. */
 export async function observe(stack: Stack, key: string, model: string, directive: string): Promise<void> {
   const whole = ways.find(({ name }) => name === 'chat');
-  const told = whole && (await depart(stack, key, whole, { model, directive, afterMs: 20_000 }));
+  const told = whole && (await depart(stack, key, whole, { model, directive, afterMs: 120_000 }));
   if (told?.source !== 'reported')
     throw new Error(`the answer that should tell the speed ended as ${told?.endReason}`);
 }

@@ -20,7 +20,7 @@ async function own() {
 }
 
 /** Leaves a stream as soon as it shows its id, though the provider keeps all of the answer. */
-async function left(key: string, model = 'sandbox/echo', directive = 'pace/20/200') {
+async function left(key: string, model = 'sandbox/echo', directive = 'pace/200/200') {
   let responseId = '';
   const leaveWhen = (raw: string) => {
     responseId = /"id":"(resp_[0-9a-f]+)"/.exec(raw)?.[1] ?? '';
@@ -68,7 +68,7 @@ describe('a stored response whose client left', () => {
     const model = 'test/thinks-instant';
     // At once: the offer then looks faster than it is.
     await observe(stack, key, model, 'echo?tokens=4000&reasoning=4000');
-    const { id, call, responseId } = await left(key, model, 'pace/20/20?reasoning=20');
+    const { id, call, responseId } = await left(key, model, 'pace/500/20?reasoning=20');
     expect((await retrieve(key, responseId)).status).toBe(200);
     const settled = await stack.call(id);
     expect(settled.usage).toMatchObject({ output: 40, reasoning: 20 });
