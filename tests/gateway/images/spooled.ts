@@ -6,6 +6,6 @@ export function spooledUploads(dataDir: string): string[] {
   const folder = join(dataDir, 'tmp');
   return readdirSync(folder)
     .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isDirectory())
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
     .flatMap((path) => readdirSync(path).map((name) => join(path, name)));
 }
