@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   await addChains(stack, chains);
   // Long enough for a healthy provider on a busy machine.
-  const timeouts = { firstByteMs: 1_500, firstByteWholeMs: 1_500 };
+  const timeouts = { firstByteMs: 3_000, firstByteWholeMs: 3_000 };
   for (const model of Object.keys(chains).filter((name) => name.startsWith('late-first-byte/')))
     await givePolicy(stack, workspace.slug, { timeouts }, model);
 });
