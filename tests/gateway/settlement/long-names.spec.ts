@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
+import { random } from '#tests/support/limits/matrix';
 
 let gateway: InProcess;
 beforeAll(async () => {
@@ -9,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const anyOf = (first: number, count: number) =>
-  String.fromCodePoint(first + Math.floor(Math.random() * count));
+const drawn = random(1);
+const anyOf = (first: number, count: number) => String.fromCodePoint(first + Math.floor(drawn() * count));
 const textOf = (length: number, first: number, count: number) =>
   Array.from({ length }, () => anyOf(first, count)).join('');
 
