@@ -5,6 +5,7 @@ import { askMessages } from '#tests/gateway/messages/call';
 import { askResponses } from '#tests/gateway/responses/call';
 import { costOf, expectBalancedBooks, linesOf } from '#tests/support/books';
 import { type Asked, ask, askChat, bearer, jsonOf } from '#tests/support/chat-call';
+import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
 import { type Stack, startStack } from '#tests/support/stack';
 
@@ -99,7 +100,8 @@ describe('a service tier (contract: money/service-tiers)', () => {
       expect(call).toMatchObject({ status: 200, flags: ['unpriced_tier'] });
       expect(costOf(call)).toBe(at(call, 1n, 4n));
       expect(await flagged('unpriced_tier')).toBe(before + 1);
-      expect(stack.log()).toContain('"flag":"unpriced_tier","serviceTier":"scale"');
+      const line = '"flag":"unpriced_tier","serviceTier":"scale"';
+      await eventually(async () => (await stack.log()).includes(line), true);
     },
   );
 });

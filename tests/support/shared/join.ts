@@ -11,7 +11,8 @@ export async function joinStack(lane: 'node' | 'web' = 'node'): Promise<Stack> {
   const place: SharedPlace = JSON.parse(await read(lane));
   const db = openDb(place.databaseUrl, { onError: () => {} });
   const { url, key } = place.sandbox;
-  const before = (await read(`${lane}/log`)).length;
+  // From the start of a line: half of one would be taken for another.
+  const before = (await read(`${lane}/log`)).lastIndexOf('\n') + 1;
   return {
     ...attach({ ...place, db, sandbox: joinSandbox(url, key) }, () => true),
     shared: true,
