@@ -20,7 +20,7 @@ import { requestText, talk } from '#tests/support/wire';
 
 const stallMs = 250;
 /** For a body that must not be taken for stalled, however busy the machine is. */
-const longStallMs = 2_000;
+const longStallMs = 4_000;
 const paceOf = (limitMs: number): BodyPace => ({ stallMs: limitMs, windowMs: 10_000, windowBytes: 0 });
 const servers: Server[] = [];
 afterAll(() => {
@@ -103,8 +103,8 @@ describe.concurrent.each(ways)('a body that pauses, as the %s lane %ss it', (lan
     const url = await serving(reading(lane, way, undefined, longStallMs));
     const { answers, ms } = await talk(url, text, {
       afterwards: (socket) => {
-        for (let n = 1; n <= 8; n += 1) setTimeout(() => socket.write(chunk('abc')), n * 300);
-        setTimeout(() => socket.write('0\r\n\r\n'), 2_700);
+        for (let n = 1; n <= 8; n += 1) setTimeout(() => socket.write(chunk('abc')), n * 500);
+        setTimeout(() => socket.write('0\r\n\r\n'), 4_500);
       },
     });
     expect(answers[0]?.body.toString()).toBe('24');

@@ -58,7 +58,7 @@ function comparable(answer: Wire | undefined) {
   };
 }
 
-async function send(url: string, bytes: string | Buffer, patienceMs = 30_000): Promise<Wire | undefined> {
+async function send(url: string, bytes: string | Buffer, patienceMs = 180_000): Promise<Wire | undefined> {
   return (await talk(url, bytes, { patienceMs })).answers[0];
 }
 

@@ -145,7 +145,7 @@ describe('clients that share the embedded database', () => {
           const balanceNano = (rows[0]?.balance_nano ?? 0n) + 1n;
           await tx.workspace.update({ where: { id }, data: { balanceNano } });
         },
-        { maxWait: 20_000 },
+        { maxWait: 60_000, timeout: 60_000 },
       );
     await Promise.all(Array.from({ length: 60 }, addOne));
     const workspace = await db.prisma.workspace.findUniqueOrThrow({ where: { id } });

@@ -116,11 +116,10 @@ describe.each(['node', 'web'] as const)('a reader slower than the answer, over t
     const pid = stack.gateway().pid;
     // What such a stream costs for good, code and the heap's young half, is there before it is measured.
     const shorter = chatBody('[[pace/0/40000]]', ',"stream":true,"max_tokens":65536,"n":2');
-    await talk(stack.url, chat(studio.key, shorter), { patienceMs: 60_000 });
+    await talk(stack.url, chat(studio.key, shorter));
     const before = residentBytes(pid);
     let most = 0;
     const { answers, end } = await talk(stack.url, chat(studio.key, body), {
-      patienceMs: 60_000,
       afterwards: (socket) => {
         socket.pause();
         const watch = setInterval(() => {

@@ -168,7 +168,7 @@ describe.each(['node', 'web'] as const)('a large body over the %s lane', (lane) 
     const { url, told } = await reading({ lane, budget, held: release.promise });
     const bytes = 3 * mebibyte;
     const whole = (key: string) => Buffer.concat([declaring(bytes, key), Buffer.alloc(bytes, 'a')]);
-    const holder = talk(url, whole('/one'), { patienceMs: 20_000 });
+    const holder = talk(url, whole('/one'));
     await eventually(async () => told.read, 1);
     expect(JSON.parse((await said(talk(url, whole('/two')))) ?? '')).toMatchObject({
       error: { code: 'local_quota_not_configured', message: expect.stringContaining('no memory left') },

@@ -28,9 +28,7 @@ interface Held {
   readonly answered: Promise<Asked>;
 }
 
-describe('a full disk (contract: durability/append-fails, durability/withheld-answer)', {
-  timeout: 120_000,
-}, () => {
+describe('a full disk (contract: durability/append-fails, durability/withheld-answer)', () => {
   let disk: SmallDisk;
   let provider: RawProvider;
   let stack: Stack;
@@ -51,7 +49,7 @@ describe('a full disk (contract: durability/append-fails, durability/withheld-an
     const reached = Promise.withResolvers<Socket>();
     provider.on(name, (socket) => reached.resolve(socket));
     const asked = { model: 'test/scripted', directive: name, ...wish };
-    return { reached: reached.promise, answered: askChat(stack.url, key, asked, { patienceMs: 60_000 }) };
+    return { reached: reached.promise, answered: askChat(stack.url, key, asked) };
   };
   const ask = () => askChat(stack.url, key, { model: 'sandbox/echo' });
   const ready = () => fetch(`${stack.url}/api/health`).then((answer) => answer.ok);

@@ -21,7 +21,7 @@ beforeAll(async () => {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...stack.environment, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
   });
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (let tries = 0; tries < 2_000; tries += 1) {
     const up = await fetch(`${url}/v1/nothing`).catch(() => null);
     if (up?.status === 404) return;
     await new Promise((resolve) => setTimeout(resolve, 100));

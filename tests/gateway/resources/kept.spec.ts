@@ -196,8 +196,8 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
     const customer = await createCustomer(pool);
     const here = startProcess();
     const daysAgo = (days: number) => Date.now() - days * 24 * 3_600_000;
-    const old = responseOf(customer, { createdAtMs: daysAgo(30) - 60_000 });
-    const young = responseOf(customer, { createdAtMs: daysAgo(30) + 60_000 });
+    const old = responseOf(customer, { createdAtMs: daysAgo(30) - 3_600_000 });
+    const young = responseOf(customer, { createdAtMs: daysAgo(30) + 3_600_000 });
     await here.resources.keep(old.callId, [old, young]);
     await here.drain.drainNow();
     expect(findIn(here, old)).toBeNull();

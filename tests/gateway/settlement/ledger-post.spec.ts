@@ -16,13 +16,16 @@ const posting = (workspaceId: string, given: Partial<Posting> = {}): Posting => 
   ...given,
 });
 
+/** On a busy machine many transactions at once take longer than Prisma lets them. */
+const unhurried = { maxWait: 60_000, timeout: 60_000 };
+
 /** @returns whether it was posted. */
 const post = (line: Posting) =>
   db.prisma.$transaction(async (tx) => {
     const changes = await postLine(sqlOf(tx), line);
     await publish(sqlOf(tx), changes ?? []);
     return changes !== null;
-  });
+  }, unhurried);
 
 async function balanceOf(workspaceId: string): Promise<bigint> {
   return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;
@@ -96,7 +99,7 @@ describe('a ledger line (contract: money/events)', () => {
     const failed = db.prisma.$transaction(async (tx) => {
       await postLine(sqlOf(tx), posting(workspaceId));
       throw new Error('the rest failed');
-    });
+    }, unhurried);
     await expect(failed).rejects.toThrow('the rest failed');
     expect(await balanceOf(workspaceId)).toBe(0n);
     expect(await db.prisma.ledgerLine.count({ where: { workspaceId, kind: 'top_up' } })).toBe(0);
