@@ -45,7 +45,11 @@ it.each(['cut', 'freeze'] as const)(
       told.push(one);
       return outcome(one);
     };
-    for (const [key, wish] of [[known.key, {}], [leased.key, dear], [byRow.key, {}]] as const) {
+    for (const [key, wish] of [
+      [known.key, {}],
+      [leased.key, dear],
+      [byRow.key, {}],
+    ] as const) {
       const one = await client.ask(key, wish);
       told.push(one);
       expect(outcome(one)).toBe('200');

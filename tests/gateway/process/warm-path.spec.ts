@@ -86,7 +86,9 @@ it('on the warm path a call sends no SQL: what is sent at all does not grow with
   const fewCalls = Math.max(40, Math.ceil(manyMs / 90));
   const { counts: few, tookMs: fewMs } = await countOver(fewCalls, manyMs, send);
   const total = (counts: Map<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0);
-  process.stdout.write(`statements in one window: ${total(few)} with ${fewCalls} calls, ${total(many)} with 320\n`);
+  process.stdout.write(
+    `statements in one window: ${total(few)} with ${fewCalls} calls, ${total(many)} with 320\n`,
+  );
   process.stdout.write(`asks for limits: ${few.get('asks for limits')} and ${many.get('asks for limits')}\n`);
   // Rounds of the drain, the heartbeat and the change feed may fall in or out of a window, calls may not.
   const rounds = 6;
