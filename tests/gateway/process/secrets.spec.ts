@@ -15,7 +15,7 @@ import { type StripeServer, startStripe } from '#lib/sandbox/payments/server';
 import { askAs } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
 import { addMember, controlHost, createUser, operate } from '#tests/support/control/operate';
-import { eventually } from '#tests/support/eventually';
+import { eventually, insist } from '#tests/support/eventually';
 import { type MailServer, startMailServer } from '#tests/support/mail/server';
 import { type OwnStack, root, secrets, startStack } from '#tests/support/stack';
 import { type Collector, startCollector } from '#tests/support/telemetry/collector';
@@ -102,7 +102,8 @@ describe('a secret, a prompt or the id of a payment (contract: operations/secret
     ids.push(film.headers.get('x-request-id') ?? '');
     const messages = [{ role: 'user', content: hidden.prompt }];
     const body = { model: 'sandbox/echo', messages };
-    wrongKey = await (await post('/v1/chat/completions', body, `${key.slice(0, -1)}x`)).text();
+    const typo = `${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`;
+    wrongKey = await (await post('/v1/chat/completions', body, typo)).text();
     const logged = 'SELECT count(*)::int AS n FROM call WHERE workspace_id = $1';
     await eventually(
       async () => (await stack.db.pool.query(logged, [place.id])).rows[0].n >= ids.length,
@@ -125,8 +126,13 @@ describe('a secret, a prompt or the id of a payment (contract: operations/secret
     const paid = () => stack.db.prisma.topUp.count({ where: { sessionId: session.id, status: 'paid' } });
     await eventually(paid, 1);
     const { payment_intent: intent, customer } = session;
-    const card = await stack.db.prisma.payer.findFirst({ where: { customer: String(customer) } });
-    Object.assign(payment, { session: session.id, intent, customer, card: card?.paymentMethod });
+    // Kept after the payment is.
+    const card = await insist(async () => {
+      const payer = await stack.db.prisma.payer.findFirst({ where: { customer: String(customer) } });
+      if (!payer?.paymentMethod) throw new Error('no card is kept');
+      return payer.paymentMethod;
+    });
+    Object.assign(payment, { session: session.id, intent, customer, card });
   }
 
   /** A person of the workspace, by their session's cookie. */
