@@ -12,12 +12,10 @@ import { storedCostLines } from '#lib/settlement/record/stored-lines';
 import { recover } from '#lib/settlement/recover';
 import { settle } from '#lib/settlement/settle';
 import { createDatabase } from '#tests/support/database';
+import { seed } from '#tests/support/run/draws';
 import { callOf, closeOf, createCustomer, newDirectory, newId } from '#tests/support/settlement';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 import { asStored, strangeCalls } from '#tests/unit/settlement/strange-calls';
-
-/** `SEED=7 npm test -- settlement/rows` stores other calls. */
-const seed = Number(process.env.SEED ?? 1);
 
 async function embeddedDatabase() {
   const embedded = await openEmbedded(await embeddedDirectory('migrated'), 'server');
