@@ -76,7 +76,7 @@ test.describe('in both themes, on a phone and on a desk', () => {
   });
 
   test('the models and the documentation are accessible', async ({ page, home }) => {
-    await page.goto('/models?compare=sandbox/mini,sandbox/echo');
+    await page.goto('/models?search=sandbox&compare=sandbox/mini,sandbox/echo');
     await expect(page.getByRole('heading', { name: 'Comparison of 2' })).toBeVisible();
     await expectAccessibleInEachLook(page);
     await page.goto(`/${home.slug}/models/sandbox/tiers`);
