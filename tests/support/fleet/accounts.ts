@@ -60,22 +60,29 @@ export async function readSettled(stack: Stack, told: readonly Told[]): Promise<
 export interface Provided {
   readonly id: string;
   /** null: it still runs. */
-  readonly end: EndLine | null;
+  readonly end: Pick<EndLine, 'status' | 'end'> | null;
   /** The exact price of the usage that it reported. */
   readonly fairNano: bigint;
 }
 
 /** Every request that reached the provider, by its call's mark. */
 export async function readProvided(stack: Stack): Promise<Map<string, Provided[]>> {
-  const lines = await stack.sandbox.lines();
-  const ends = new Map(lines.flatMap((line) => (line.event === 'end' ? [[line.id, line] as const] : [])));
+  // Whole lines of a long run would fill the memory.
+  const lines = await stack.sandbox.linesAs((line) =>
+    line.event === 'begin'
+      ? { id: line.id, mark: markOf(line.attemptId) }
+      : {
+          id: line.id,
+          end: { status: line.status, end: line.end },
+          fairNano: line.usageReported ? fairNano(line) : 0n,
+        },
+  );
+  const ends = new Map(lines.flatMap((line) => (line.end ? [[line.id, line] as const] : [])));
   const provided = new Map<string, Provided[]>();
-  for (const line of lines) {
-    if (line.event !== 'begin') continue;
-    const end = ends.get(line.id) ?? null;
-    const mark = markOf(line.attemptId);
-    const one = { id: line.id, end, fairNano: end?.usageReported ? fairNano(end) : 0n };
-    provided.set(mark, [...(provided.get(mark) ?? []), one]);
+  for (const { id, mark } of lines) {
+    if (mark === undefined) continue;
+    const { end = null, fairNano = 0n } = ends.get(id) ?? {};
+    provided.set(mark, [...(provided.get(mark) ?? []), { id, end, fairNano }]);
   }
   return provided;
 }

@@ -20,6 +20,8 @@ export interface SandboxProcess {
   ended(id: string): Promise<EndLine>;
   /** Everything that its log keeps. */
   lines(): Promise<TruthLine[]>;
+  /** Of each line what is needed, where there are too many for memory. */
+  linesAs<Kept>(keep: (line: TruthLine) => Kept): Promise<Kept[]>;
   close(): Promise<void>;
 }
 
@@ -41,7 +43,9 @@ export async function startSandboxProcess(logFile?: string): Promise<SandboxProc
   const { url } = JSON.parse(first);
   return {
     ...joinSandbox(url, key),
-    ...(logFile ? { lines: () => readLines(logFile) } : {}),
+    ...(logFile
+      ? { lines: () => readFile(logFile, (line) => line), linesAs: (keep) => readFile(logFile, keep) }
+      : {}),
     close: async () => {
       child.stdin.end();
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -49,9 +53,9 @@ export async function startSandboxProcess(logFile?: string): Promise<SandboxProc
   };
 }
 
-async function readLines(file: string): Promise<TruthLine[]> {
-  const lines: TruthLine[] = [];
-  for await (const line of createInterface(createReadStream(file))) lines.push(JSON.parse(line));
+async function readFile<Kept>(file: string, keep: (line: TruthLine) => Kept): Promise<Kept[]> {
+  const lines: Kept[] = [];
+  for await (const line of createInterface(createReadStream(file))) lines.push(keep(JSON.parse(line)));
   return lines;
 }
 
@@ -91,6 +95,7 @@ export function joinSandbox(url: string, key: string): SandboxProcess {
       throw new Error(`the provider has not ended ${id} within ${patienceMinutes} minutes`);
     },
     lines: () => read('since=0'),
+    linesAs: async (keep) => (await read('since=0')).map(keep),
     close: async () => {},
   };
 }
