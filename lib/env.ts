@@ -60,6 +60,8 @@ export interface Env {
   readonly bodyBudgetBytes: number;
   /** How long the call log is kept, days; workspaces may choose fewer. */
   readonly callRetentionDays: number;
+  /** Whether this process serves the console's pages. */
+  readonly console: boolean;
   /** On the embedded database without other word. */
   readonly allowSignUp: boolean;
   /** Whether everybody may read the status page. */
@@ -133,6 +135,7 @@ export function readEnv(source: Source): Env {
     maxUploadBytes: settings.MAX_UPLOAD_BYTES,
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
     callRetentionDays: settings.CALL_RETENTION_DAYS,
+    console: settings.CONSOLE ?? true,
     allowSignUp: settings.ALLOW_SIGN_UP ?? embedded,
     statusPage: settings.STATUS_PAGE ?? true,
     signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
@@ -230,6 +233,9 @@ function problemsOf(settings: Settings): string[] {
     problems.push(
       'SETTLEMENT: "database" needs PostgreSQL. Set DATABASE_URL, or unset it: the embedded database settles by journal.',
     );
+  }
+  if (settings.LANE === 'web' && settings.CONSOLE === false) {
+    problems.push('CONSOLE: LANE=web is served by the same part. Unset one of them.');
   }
   return problems;
 }

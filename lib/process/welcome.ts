@@ -4,7 +4,8 @@ import type { FirstRun } from '#prisma/seed';
 /** What a start prints: addresses, and on the first run how to make the first call (contract: operations/start). */
 export function welcome(env: Env, firstRun: FirstRun | null): string {
   const url = publicUrl(env, env.port);
-  const lines = ['', `  Model Gateway is ready.`, `  Console   ${url}`, `  Base URL  ${url}/v1`];
+  const console = env.console ? [`  Console   ${url}`] : [];
+  const lines = ['', `  Model Gateway is ready.`, ...console, `  Base URL  ${url}/v1`];
   if (firstRun) {
     lines.push(
       `  Sign in   ${firstRun.email} / ${firstRun.password}`,

@@ -103,6 +103,7 @@ export const settingsSchema = z.object({
   BODY_BUDGET_BYTES: bytes(256 * mebibyte),
   // What providers keep can be referred to for 30 days, and settles a difference of its call until then.
   CALL_RETENTION_DAYS: integer(35, 36_500, 90),
+  CONSOLE: toggle.optional(),
   ALLOW_SIGN_UP: toggle.optional(),
   STATUS_PAGE: toggle.optional(),
   SIGN_UP_CREDIT_USD: dollars,

@@ -17,7 +17,7 @@ const preload = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURICompon
 
 let stack: OwnStack;
 beforeAll(async () => {
-  stack = await startStack({ env: preload });
+  stack = await startStack({ console: true, env: preload });
 });
 afterAll(() => stack.close());
 

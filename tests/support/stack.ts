@@ -27,6 +27,8 @@ export interface StackOptions {
   readonly lane?: 'node' | 'web';
   /** `embedded`: the one that the gateway starts for itself, which nothing stands before. A server's unless given. */
   readonly database?: 'server' | 'embedded';
+  /** Whether it serves pages, which costs its start half a second of a processor; only the web lane does else. */
+  readonly console?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** DATA_DIR; a directory of its own unless given. */
   readonly dataDir?: string;
@@ -89,6 +91,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     HOST: '127.0.0.1',
     PORT: String(port),
     LANE: options.lane ?? 'node',
+    CONSOLE: options.console || options.lane === 'web' ? 'on' : 'off',
     SANDBOX_URL: sandbox.url,
     SANDBOX_KEY: sandbox.key,
     LOG_LEVEL: 'error',

@@ -17,16 +17,22 @@ export interface Pages {
   close(): Promise<void>;
 }
 
-/** Starts Next on its production build; without a build the gateway still serves, and pages say what to do. */
+/**
+ * Starts Next on its production build. Without a build or with CONSOLE=off the gateway still serves calls and the
+ * management API, and what Next would answer says what to do.
+ */
 export async function openConsole(
   env: Env,
   parts: Pick<ConsoleHost, 'control' | 'throttle'>,
   log: Logger,
   dev: boolean,
 ): Promise<Pages> {
+  if (!env.console) {
+    return without(404, 'This process serves no console (CONSOLE=off). Ask one that does, or unset CONSOLE.');
+  }
   if (!dev && !existsSync(`${root}.next/BUILD_ID`)) {
     log.warn('the console is not built: run npm start, which builds it');
-    return { serve: unbuilt, attach: () => {}, close: async () => {} };
+    return without(503, 'The console is not built. Stop the gateway and run: npm start');
   }
   exportForNextAuth(env, env.port);
   setConsoleHost({
@@ -54,7 +60,14 @@ export async function openConsole(
   };
 }
 
-function unbuilt(_: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end('The console is not built. Stop the gateway and run: npm start\n');
+/** What answers in place of Next, with one line of text. */
+function without(status: number, text: string): Pages {
+  return {
+    serve: (_, response) => {
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
+      response.end(`${text}\n`);
+    },
+    attach: () => {},
+    close: async () => {},
+  };
 }

@@ -42,6 +42,7 @@ beforeAll(async () => {
   const { hostname, port } = new URL(redis.url);
   const redisProxy = await tcpProxy({ host: hostname, port: Number(port) });
   const stack = await startStack({
+    console: true,
     providerLog: join(folder, 'provider.jsonl'),
     env: { REDIS_URL: `redis://127.0.0.1:${redisProxy.port}`, LOG_LEVEL: 'fatal' },
   });

@@ -10,6 +10,7 @@ let provider: IdentityProvider;
 beforeAll(async () => {
   provider = await startIdentityProvider();
   stack = await startStack({
+    console: true,
     env: {
       ...{ GITHUB_ID: client.id, GITHUB_SECRET: client.secret, GITHUB_URL: provider.url },
       ...{ GOOGLE_ID: client.id, GOOGLE_SECRET: client.secret, GOOGLE_ISSUER: provider.url },

@@ -12,7 +12,7 @@ let stack: OwnStack;
 let slug: string;
 let cookie: string;
 beforeAll(async () => {
-  stack = await startStack({ env: { NEXTAUTH_URL: 'https://gateway.example' } });
+  stack = await startStack({ console: true, env: { NEXTAUTH_URL: 'https://gateway.example' } });
   slug = (await stack.workspace()).slug;
   const user = { id: randomUUID(), email: `owner@${slug}.example` };
   const sessionId = randomUUID();

@@ -17,7 +17,7 @@ let workspace: { id: string; slug: string };
 let key: { id: string; key: string };
 
 beforeAll(async () => {
-  stack = await startStack({ env: { METRICS_TOKEN: token } });
+  stack = await startStack({ console: true, env: { METRICS_TOKEN: token } });
   gateway = commandLine(stack.databaseUrl, { DATA_DIR: stack.dataDir });
   workspace = await stack.workspace({ rpm: null, tpm: null, concurrency: null });
   key = await stack.key(workspace.slug);

@@ -49,6 +49,7 @@ describe('a secret, a prompt or the id of a payment (contract: operations/secret
   beforeAll(async () => {
     [stripe, mail, collector] = await Promise.all([startStripe(), startMailServer(), startCollector()]);
     stack = await startStack({
+      console: true,
       env: {
         ...{ LOG_LEVEL: 'trace', METRICS_TOKEN: 'scrape', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
         ...{ SMTP_URL: mail.url, MAIL_FROM: 'gateway@example.com' },

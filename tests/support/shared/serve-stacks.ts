@@ -13,7 +13,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const get = (lane: 'node' | 'web') => {
     const known = stacks.get(lane);
     if (known) return known;
-    const started = startStack({ lane, direct: true });
+    const started = startStack({ lane, direct: true, console: true });
     stacks.set(lane, started);
     return started;
   };
