@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type BrowserContext, test as base, type Page } from '@playwright/test';
 import { encode } from 'next-auth/jwt';
 import { type Db, openDb } from '#lib/data/db';
+import { waitForScripts } from '#tests/console/interactive';
 import { inDatabase, started } from '#tests/console/visit';
 import { addMember, createKey, createWorkspace } from '#tests/support/control/operate';
 import { secrets } from '#tests/support/shared/attach';
@@ -37,6 +38,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { scope: 'worker' },
   ],
+  context: async ({ context }, use) => {
+    context.on('page', waitForScripts);
+    await use(context);
+  },
   home: async ({ context, db }, use) => {
     const home = await makeHome(db);
     await enter(context, home.owner);
