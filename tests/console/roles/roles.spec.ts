@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type APIResponse, expect, request } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { createManagementKey } from '#lib/control/management-key/operations';
 import { may, type Role, roles } from '#lib/control/role';
 import type { Db } from '#lib/data/db';
@@ -19,17 +19,18 @@ interface Actor {
 }
 
 /** What a page streams after its head is sent says so in its body: the status is 200 by then. */
-async function verdictOf(answer: APIResponse): Promise<Verdict> {
-  const status = answer.status();
+async function verdictOf(answer: Response): Promise<Verdict> {
+  const { status, url } = answer;
+  // Also of an answer that its head decides: one that nobody reads keeps its connection.
+  const body = await answer.text();
   if (status === 401) return 'sign in';
   if (status === 404) return 'not found';
-  const location = answer.headers().location;
-  if (location !== undefined) return location.includes('/sign-in') ? 'sign in' : 'led on';
-  const body = await answer.text();
+  const location = answer.headers.get('location');
+  if (location !== null) return location.includes('/sign-in') ? 'sign in' : 'led on';
   if (/NEXT_HTTP_ERROR_FALLBACK;404/.test(body)) return 'not found';
   const led = /NEXT_REDIRECT;\w+;([^;]*);/.exec(body)?.[1];
   if (led !== undefined) return led.includes('/sign-in') ? 'sign in' : 'led on';
-  expect([answer.url(), status]).toEqual([answer.url(), 200]);
+  expect([url, status]).toEqual([url, 200]);
   return 'shown';
 }
 
@@ -115,6 +116,8 @@ test('every page and route admits by role, and is not there for everybody else',
         .replace('[month]', '2026-01')
         .replace('[page]', 'quickstart')
         .replace('[...slug]', 'sandbox/echo')
+        // One of its rows: thousands of elements take the processor time of ten other pages.
+        .replace(/\/models$/, '/models?search=echo')
         .replace(/\/logs\/new$/, '/logs/new?since=2026-01-01T00:00:00Z');
     const asked = [
       ...actors.map((actor) => ({ actor, path: at(own, kept) })),
@@ -122,12 +125,9 @@ test('every page and route admits by role, and is not there for everybody else',
     ];
     await Promise.all(
       asked.map(async ({ actor, path }) => {
-        const context = await request.newContext({
-          baseURL: started('URL'),
-          extraHTTPHeaders: actor.headers,
-        });
-        const verdict = await verdictOf(await context.get(path, { maxRedirects: 0 }));
-        await context.dispose();
+        const verdict = await verdictOf(
+          await fetch(started('URL') + path, { headers: actor.headers, redirect: 'manual' }),
+        );
         cells += 1;
         const expected = promised(address, admits, actor);
         if (verdict !== expected) wrong.push(`${address}, ${actor.name}: ${verdict}, not ${expected}`);
