@@ -99,7 +99,7 @@ test('markup and scripts that people write in any field are text on every page, 
       `/${workspace}/keys?q=${query}`,
       `/${workspace}/logs?model=${query}&id=${query}`,
     ],
-    ...[`/models?q=${query}`, `/sign-in?callbackUrl=${query}&error=${query}`, `/verify?token=${query}`],
+    ...[`/models?search=${query}`, `/sign-in?callbackUrl=${query}&error=${query}`, `/verify?token=${query}`],
   ];
   let shown = 0;
   for (const address of addresses) {

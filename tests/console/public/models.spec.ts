@@ -26,7 +26,7 @@ test('a stranger finds a model, keeps the filter over a reload, and copies a lin
 });
 
 test('two models stand side by side, and the order is one of the address', async ({ page }) => {
-  await page.goto('/models?sort=-context');
+  await page.goto('/models?provider=sandbox&sort=-context');
   await expect(page.getByRole('columnheader', { name: 'Context' })).toHaveAttribute(
     'aria-sort',
     'descending',
