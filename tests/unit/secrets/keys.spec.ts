@@ -26,14 +26,14 @@ describe('an API key (contract: authentication/key-format, authentication/key-at
     expect(last.slice(0, 46)).toBe(`mg_${'0'.repeat(42)}1`);
   });
 
-  it('is unique and well-formed 100,000 times', () => {
+  it('is unique and well-formed 10,000 times', () => {
     const keys = new Set<string>();
-    for (let i = 0; i < 100_000; i++) {
+    for (let i = 0; i < 10_000; i++) {
       const key = makeKey();
       if (!isWellFormedKey(key)) throw new Error(`malformed: ${key}`);
       keys.add(key);
     }
-    expect(keys.size).toBe(100_000);
+    expect(keys.size).toBe(10_000);
   });
 
   it('is malformed with any one character changed', () => {
