@@ -1,7 +1,7 @@
 /** A collector for tests, a process of its own: takes OTLP over HTTP and tells its parent of every request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import type { CollectorMode, Delivery } from '#tests/support/telemetry/collector';
+import type { Arrival, CollectorMode } from '#tests/support/telemetry/collector';
 import { decodeSpans, encodePartialSuccess } from '#tests/support/telemetry/decode';
 
 let mode: CollectorMode = { kind: 'take' };
@@ -17,17 +17,16 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const sent = Buffer.concat(chunks);
   const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
   const taken = mode.kind === 'take' || mode.kind === 'reject';
-  const spans = decodeSpans(body);
-  const tooLarge = spans.length > most;
-  const delivery: Delivery = {
+  const tooLarge = Number.isFinite(most) && decodeSpans(body).length > most;
+  const arrival: Arrival = {
     path: request.url ?? '',
     headers: request.headers,
     bytes: sent.length,
     taken: taken && !tooLarge,
     atMs: performance.now(),
-    spans,
+    body,
   };
-  process.send?.({ delivery });
+  process.send?.({ arrival });
   if (mode.kind === 'hang') return;
   if (tooLarge) {
     response.writeHead(413).end();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#tests/support/run/free-port';
-import type { ReceivedSpan } from '#tests/support/telemetry/decode';
+import { decodeSpans, type ReceivedSpan } from '#tests/support/telemetry/decode';
 
 /** What the collector does with requests. */
 export type CollectorMode =
@@ -29,6 +29,11 @@ export interface Delivery {
   /** When it had arrived, by the collector's monotonic clock. */
   readonly atMs: number;
   readonly spans: readonly ReceivedSpan[];
+}
+
+/** What the collector's process tells of a request: its bytes, since objects of many spans take long to pass. */
+export interface Arrival extends Omit<Delivery, 'spans'> {
+  readonly body: Uint8Array;
 }
 
 export interface Collector {
@@ -59,9 +64,12 @@ export async function startCollector(): Promise<Collector> {
   async function start() {
     const made = fork(program, { execArgv: [], serialization: 'advanced' });
     const listening = new Promise<void>((resolve, reject) => {
-      made.on('message', (message: { delivery?: Delivery; listens?: true }) => {
-        if (message.delivery) deliveries.push(message.delivery);
-        if (message.listens) resolve();
+      made.on('message', ({ arrival, listens }: { arrival?: Arrival; listens?: true }) => {
+        if (arrival) {
+          const { body, ...rest } = arrival;
+          deliveries.push({ ...rest, spans: decodeSpans(body) });
+        }
+        if (listens) resolve();
       });
       made.once('exit', (code) => reject(new Error(`the collector ended with ${code}`)));
     });

@@ -75,8 +75,9 @@ const answer = messageOf('ExportTraceServiceResponse');
 /** The spans of an ExportTraceServiceRequest. @throws Error when the bytes are none. */
 export function decodeSpans(bytes: Uint8Array): ReceivedSpan[] {
   const decoded = request.toObject(request.decode(bytes), { longs: String, bytes: String, arrays: true });
-  return (decoded as Request).resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ scope, spans }) =>
+  return (decoded as Request).resourceSpans.flatMap(({ resource: { attributes }, scopeSpans }) => {
+    const resource = recordOf(attributes);
+    return scopeSpans.flatMap(({ scope, spans }) =>
       spans.map((span) => ({
         traceId: hex(span.traceId),
         spanId: hex(span.spanId),
@@ -87,11 +88,11 @@ export function decodeSpans(bytes: Uint8Array): ReceivedSpan[] {
         end: span.endTimeUnixNano,
         status: span.status?.code ?? 0,
         attributes: recordOf(span.attributes),
-        resource: recordOf(resource.attributes),
+        resource,
         scope: scope.name,
       })),
-    ),
-  );
+    );
+  });
 }
 
 /** What a collector answers that rejects some spans of a request. */

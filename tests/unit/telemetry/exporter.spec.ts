@@ -233,8 +233,8 @@ it('sends a backlog of 30,000 calls within the memory of its thread', async () =
     exporting.journal.drop(exporting.journal.backlog);
   }
   await collector.come();
-  await until(() => collector.taken().length >= 60_000, 180_000);
-  await until(() => exporting.exporter.state().sent >= 30_000, 180_000);
+  await until(() => exporting.exporter.state().sent >= 30_000, 300_000);
+  await until(() => collector.taken().length >= 60_000);
   expect(collector.calls().size).toBe(30_000);
   expect(exporting.logged.filter((line) => line.includes('its thread ended'))).toEqual([]);
 }, 400_000);
