@@ -12,9 +12,9 @@ import { assemble } from '#lib/process/assemble';
 import { openJournalBooks } from '#lib/process/books/journal-books';
 import type { Health } from '#lib/routing/health';
 import { createKey, createWorkspace } from '#tests/support/control/operate';
-import { createDatabase } from '#tests/support/database';
+import { createFilledDatabase } from '#tests/support/database';
 import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
-import { fillCatalogue, secrets } from '#tests/support/stack';
+import { secrets } from '#tests/support/shared/attach';
 
 /** The whole gateway in this process, over real sockets and a real database, with a clock that tests move. */
 export interface InProcess {
@@ -44,9 +44,8 @@ export interface InProcess {
 
 /** @param still the clock moves by `pass` alone: for tests of windows, to which a busy machine may not add. */
 export async function startInProcess({ still = false } = {}): Promise<InProcess> {
-  const [database, sandbox] = await Promise.all([createDatabase(), startSandboxProcess()]);
+  const [database, sandbox] = await Promise.all([createFilledDatabase(), startSandboxProcess()]);
   const db = openDb(database.url, { onError: () => {} });
-  await fillCatalogue(db);
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   const env = readEnv({ ...secrets, DATABASE_URL: database.url, DATA_DIR: dataDir });
   const values = new Map([

@@ -4,16 +4,15 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readCatalogue } from '#lib/catalogue/files';
-import { type Db, openDb } from '#lib/data/db';
+import { openDb } from '#lib/data/db';
 import { embeddedUrl } from '#lib/data/embedded-directory';
-import { createDatabase } from '#tests/support/database';
-import { applySet } from '#tests/support/provider/apply-set';
-import { catalogueEnv, testCatalogue } from '#tests/support/provider/catalogue';
+import { createFilledDatabase } from '#tests/support/database';
+import { catalogueEnv } from '#tests/support/provider/catalogue';
 import { startSandboxProcess } from '#tests/support/provider/process';
 import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { attach, type Stack, secrets } from '#tests/support/shared/attach';
+import { fillCatalogue } from '#tests/support/shared/fill-catalogue';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -66,7 +65,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'gateway-test-'));
   const embedded = options.database === 'embedded';
   const [database, sandbox] = await Promise.all([
-    embedded ? { url: embeddedUrl(dataDir), drop: async () => {} } : createDatabase(),
+    embedded ? { url: embeddedUrl(dataDir), drop: async () => {} } : createFilledDatabase(),
     startSandboxProcess(options.providerLog),
   ]);
   const db = openDb(database.url, { onError: () => {} });
@@ -76,7 +75,6 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     options.watchDatabase,
   );
   if (!options.direct) databaseUrl.port = String(databaseProxy.port);
-  if (!embedded) await fillCatalogue(db);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let gateway: ChildProcess | null = null;
@@ -149,12 +147,6 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** The simulated provider's catalogue and the tests' own. */
-export async function fillCatalogue(db: Db): Promise<void> {
-  await applySet(db, await readCatalogue(join(root, 'catalogue/sandbox.yaml')));
-  await applySet(db, testCatalogue());
 }
 
 /** Waits until a gateway answers 200 on /api/health. @param log for the error, where it ends instead. */

@@ -6,17 +6,15 @@ import { type UsageReport, usageOf } from '#lib/metering/usage';
 import type { FlaggedCharge } from '#lib/metrics/charge-flags';
 import type { CallRecord } from '#lib/settlement/entry';
 import { settle } from '#lib/settlement/settle';
-import { createDatabase } from '#tests/support/database';
+import { createFilledDatabase } from '#tests/support/database';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
-import { fillCatalogue } from '#tests/support/stack';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
+let database: Awaited<ReturnType<typeof createFilledDatabase>>;
 let db: Db;
 let priceVersionId = '';
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createFilledDatabase();
   db = openDb(database.url, { onError: () => {} });
-  await fillCatalogue(db);
   const { rows } = await db.pool.query<{ id: string }>(
     `SELECT v.id FROM price_version v JOIN offer o ON o.id = v.offer_id
      WHERE o.model_id = 'sandbox/echo' AND o.provider_id = 'sandbox'`,

@@ -10,10 +10,9 @@ import type { JobStore } from '#lib/jobs/stored-job';
 import { type Sweep, startSweep } from '#lib/jobs/sweep';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { createPools, type Pools } from '#lib/upstream/pools';
-import { createDatabase } from '#tests/support/database';
+import { createFilledDatabase } from '#tests/support/database';
 import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
 import { type Customer, createCustomer, newId } from '#tests/support/settlement';
-import { fillCatalogue } from '#tests/support/stack';
 
 /** What a video of 4 seconds costs at sandbox/film, nano-dollars. */
 export const FILM_NANO = 400_000_000n;
@@ -75,9 +74,8 @@ interface JobRow {
 }
 
 export async function startStage(): Promise<Stage> {
-  const [database, sandbox] = await Promise.all([createDatabase(), startSandboxProcess()]);
+  const [database, sandbox] = await Promise.all([createFilledDatabase(), startSandboxProcess()]);
   const db = openDb(database.url, { onError: () => {} });
-  await fillCatalogue(db);
   const values = new Map([
     ['SANDBOX_URL', sandbox.url],
     ['SANDBOX_KEY', sandbox.key],

@@ -1,0 +1,13 @@
+import { fileURLToPath } from 'node:url';
+import { readCatalogue } from '#lib/catalogue/files';
+import type { Db } from '#lib/data/db';
+import { applySet } from '#tests/support/provider/apply-set';
+import { testCatalogue } from '#tests/support/provider/catalogue';
+
+const sandbox = fileURLToPath(new URL('../../../catalogue/sandbox.yaml', import.meta.url));
+
+/** The simulated provider's catalogue and the tests' own. */
+export async function fillCatalogue(db: Db): Promise<void> {
+  await applySet(db, await readCatalogue(sandbox));
+  await applySet(db, testCatalogue());
+}
