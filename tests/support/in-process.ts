@@ -11,10 +11,11 @@ import { nodeLane } from '#lib/gateway/node-lane';
 import { assemble } from '#lib/process/assemble';
 import { openJournalBooks } from '#lib/process/books/journal-books';
 import type { Health } from '#lib/routing/health';
-import { createKey, createWorkspace } from '#tests/support/control/operate';
+import type { createKey, createWorkspace } from '#tests/support/control/operate';
 import { createFilledDatabase } from '#tests/support/database';
 import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
 import { secrets } from '#tests/support/shared/attach';
+import { insertKey, insertWorkspace } from '#tests/support/shared/rows';
 
 /** The whole gateway in this process, over real sockets and a real database, with a clock that tests move. */
 export interface InProcess {
@@ -82,9 +83,9 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     heldNano: () => running.state().leases.reduce((sum, { heldNano }) => sum + heldNano, 0n),
     pollNow: () => running.pollNow(),
     key: async (settings = {}, workspace = {}) => {
-      const made = { name: 'Test', credit: '100', ...workspace };
-      const slug = settings.workspace ?? (await createWorkspace(db, made)).slug;
-      const created = await createKey(db, { name: 'test', ...settings, workspace: slug }, secrets.KEY_PEPPER);
+      const slug = settings.workspace ?? (await insertWorkspace(db, { credit: '100', ...workspace })).slug;
+      const { workspace: _given, ...wanted } = settings;
+      const created = await insertKey(db, slug, wanted, secrets.KEY_PEPPER);
       await running.pollNow();
       return { ...created, workspace: slug };
     },

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { CallDetail } from '#lib/control/call/detail';
 import type { Db } from '#lib/data/db';
 import { announce } from '#lib/snapshot/announce';
-import { createKey, createWorkspace, findCall } from '#tests/support/control/operate';
+import type { createKey, createWorkspace } from '#tests/support/control/operate';
 import type { SandboxProcess } from '#tests/support/provider/process';
 import { awaitCalls } from '#tests/support/shared/await-calls';
+import { insertKey, insertWorkspace } from '#tests/support/shared/rows';
 
 /** Test secrets: they protect nothing. */
 export const secrets = {
@@ -45,7 +45,6 @@ type Place = Pick<Stack, 'url' | 'databaseUrl' | 'dataDir' | 'db' | 'sandbox'>;
 export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 'close' | 'shared'> {
   const { db, dataDir } = place;
   const workspaces: string[] = [];
-  const logged = awaitCalls(db);
   // A gateway on a busy machine may take longer to answer than the command line waits.
   const tell = async () => {
     for (let tries = 0; tries < 150 && alive(); tries += 1) if ((await announce(dataDir)) > 0) return;
@@ -54,24 +53,17 @@ export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 
     ...place,
     workspaces,
     workspace: async (settings = {}) => {
-      const name = `Test ${randomBytes(4).toString('hex')}`;
-      const created = await createWorkspace(db, { name, credit: '100', ...settings });
+      const created = await insertWorkspace(db, { credit: '100', ...settings });
       workspaces.push(created.id);
       await tell();
       return created;
     },
     key: async (workspace, settings = {}) => {
-      const wanted = { workspace, name: 'test', ...settings };
-      const created = await createKey(db, wanted, secrets.KEY_PEPPER);
+      const created = await insertKey(db, workspace, settings, secrets.KEY_PEPPER);
       await tell();
       return created;
     },
     announce: tell,
-    call: async (id) => {
-      await logged(id);
-      const found = await findCall(db, id);
-      if (found) return found;
-      throw new Error(`call ${id} has left the log`);
-    },
+    call: awaitCalls(db),
   };
 }

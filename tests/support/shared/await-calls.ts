@@ -1,22 +1,49 @@
+import { types } from 'pg';
+import { type Call, Prisma } from '#generated/client';
+import { type CallDetail, type CallNames, callDetail } from '#lib/control/call/detail';
 import type { Db } from '#lib/data/db';
+import { findCall } from '#tests/support/control/operate';
+import { columnOf } from '#tests/support/shared/rows';
 
 /** Calls are posted five times a second. */
-const lookMs = 50;
+const lookMs = 75;
 const longestMs = 120_000;
 
 interface Waiting {
   readonly id: string;
   readonly untilMs: number;
-  readonly found: () => void;
+  readonly found: (call: CallDetail) => void;
   readonly fail: (error: unknown) => void;
 }
+
+type Found = Call & CallNames & { readonly more: boolean };
+
+const columns = Object.keys(Prisma.CallScalarFieldEnum).map((name) => {
+  const column = `c.${columnOf(name)}`;
+  // A list is empty where nothing was written, as Prisma reads it.
+  return `${name === 'flags' ? `coalesce(${column}, '{}')` : column} AS "${name}"`;
+});
+
+/** What `call.show` reads by five statements of Prisma's. */
+const statement = {
+  name: 'test-calls',
+  text: `SELECT ${columns.join(', ')}, w.slug AS "workspaceSlug", k.name AS "keyName",
+      coalesce(k.session_id IS NOT NULL, false) AS playground,
+      EXISTS (SELECT FROM job j WHERE j.call_id = c.id)
+        OR EXISTS (SELECT FROM adjustment a WHERE a.call_id = c.id) AS more
+    FROM call c LEFT JOIN workspace w ON w.id = c.workspace_id LEFT JOIN api_key k ON k.id = c.key_id
+    WHERE c.id = ANY ($1)`,
+  types: {
+    getTypeParser: (type: number) => (type === types.builtins.INT8 ? BigInt : types.getTypeParser(type)),
+  },
+};
 
 /**
  * Waits until the row of a call is in the log. One statement looks for all calls that a file waits for: many tests wait at
  * once, and to look for each alone would keep the database busy.
  * @returns rejects after two minutes, and when the database does not answer.
  */
-export function awaitCalls(db: Db): (id: string) => Promise<void> {
+export function awaitCalls(db: Db): (id: string) => Promise<CallDetail> {
   let waiting: Waiting[] = [];
   let looking = false;
   const take = (which: (one: Waiting) => boolean) => {
@@ -26,9 +53,12 @@ export function awaitCalls(db: Db): (id: string) => Promise<void> {
   };
   const look = async () => {
     const ids = waiting.map(({ id }) => id);
-    const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM call WHERE id = ANY ($1)', [ids]);
-    const there = new Set(rows.map(({ id }) => id));
-    for (const { found } of take(({ id }) => there.has(id))) found();
+    const { rows } = await db.pool.query<Found>({ ...statement, values: [ids] });
+    const there = new Map(rows.map((row) => [row.id, row]));
+    for (const { id, found, fail } of take((one) => there.has(one.id))) {
+      const row = there.get(id);
+      if (row) detailOf(db, row).then(found, fail);
+    }
     const now = performance.now();
     for (const { id, fail } of take(({ untilMs }) => untilMs < now)) {
       fail(new Error(`call ${id} did not reach the log within ${longestMs / 1000} s`));
@@ -49,4 +79,11 @@ export function awaitCalls(db: Db): (id: string) => Promise<void> {
       waiting.push({ id, untilMs: performance.now() + longestMs, found, fail });
       if (!looking) void lookOn();
     });
+}
+
+/** As `call.show` shows it, which reads what more there is of a call itself: its job, or what its charge became. */
+async function detailOf(db: Db, { more, ...call }: Found): Promise<CallDetail> {
+  const shown = more ? await findCall(db, call.id) : callDetail(call, null, null, call);
+  if (shown) return shown;
+  throw new Error(`call ${call.id} has left the log`);
 }
