@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
+import { rest } from '#tests/support/run/rest';
 
 /** Tries again until it does not throw; fails with the last error. */
 export async function insist<Value>(work: () => Promise<Value>, patienceMs = 120_000): Promise<Value> {
-  const untilMs = performance.now() + patienceMs;
+  const startMs = performance.now();
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (performance.now() > untilMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      if (performance.now() > startMs + patienceMs) throw error;
+      await rest(startMs);
     }
   }
 }
@@ -20,10 +21,10 @@ export async function eventually<Value>(
   wanted: Value,
   patienceMs = 120_000,
 ): Promise<void> {
-  const untilMs = performance.now() + patienceMs;
+  const startMs = performance.now();
   let last = await read();
-  while (!isDeepStrictEqual(last, wanted) && performance.now() < untilMs) {
-    await new Promise((resolve) => setTimeout(resolve, 25));
+  while (!isDeepStrictEqual(last, wanted) && performance.now() < startMs + patienceMs) {
+    await rest(startMs);
     last = await read();
   }
   expect(last).toEqual(wanted);

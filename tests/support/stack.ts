@@ -11,6 +11,7 @@ import { catalogueEnv } from '#tests/support/provider/catalogue';
 import { startSandboxProcess } from '#tests/support/provider/process';
 import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
+import { rest } from '#tests/support/run/rest';
 import { attach, type Stack, secrets } from '#tests/support/shared/attach';
 import { fillCatalogue } from '#tests/support/shared/fill-catalogue';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
@@ -151,8 +152,8 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
 
 /** Waits until a gateway answers 200 on /api/health. @param log for the error, where it ends instead. */
 export async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {
-  const untilMs = performance.now() + 180_000;
-  while (performance.now() < untilMs) {
+  const startMs = performance.now();
+  while (performance.now() < startMs + 180_000) {
     if (child.exitCode !== null || child.signalCode !== null) {
       const how = child.signalCode ?? `exit ${child.exitCode}`;
       throw new Error(`the gateway ended at its start (${how}):\n${log()}`);
@@ -163,7 +164,7 @@ export async function ready(url: string, child: ChildProcess, log: () => string)
       () => false,
     );
     if (answered) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await rest(startMs);
   }
   throw new Error(`the gateway was not ready within 3 minutes:\n${log()}`);
 }
