@@ -49,6 +49,9 @@ export async function resetAfter(url: string, bytes: Buffer, waitMs: number): Pr
   await closed;
 }
 
+/** What a chunked body ends with. */
+const lastChunk = Buffer.from('0\r\n\r\n');
+
 /** Writes bytes to a gateway as they are and reads what comes back: no client library in between. */
 export function talk(url: string, bytes: string | Buffer, options: TalkOptions = {}): Promise<Talk> {
   const { hostname, port } = new URL(url);
@@ -95,7 +98,7 @@ export function talk(url: string, bytes: string | Buffer, options: TalkOptions =
         return;
       }
       // Looking at all of the framing for each packet would be quadratic.
-      if (size < 100_000) look();
+      if (size === part.length || part.subarray(-5).equals(lastChunk)) look();
       else looking ??= setTimeout(look, 20 + size / 50_000);
     });
     socket.on('end', () => finish('fin'));
