@@ -113,8 +113,11 @@ export class Histogram {
   static ofNumber(text: string): Histogram {
     if (!/^\d+$/.test(text)) throw new Error(`a histogram is a whole number, not "${text.slice(0, 40)}"`);
     const made = new Histogram();
-    // Most of a number is the zeros of buckets below the first one that counts something.
-    let bucket = Math.floor((/0*$/.exec(text)?.[0].length ?? 0) / digits);
+    // Most of a number is the zeros of buckets below the first one that counts something. A regular expression would try
+    // each zero before them too.
+    let last = text.length;
+    while (last > 0 && text[last - 1] === '0') last -= 1;
+    let bucket = Math.floor((text.length - last) / digits);
     for (let end = text.length - bucket * digits; end > 0; end -= digits, bucket++) {
       const count = Number(text.slice(Math.max(0, end - digits), end));
       if (count > 0) made.#count(bucket, count);
