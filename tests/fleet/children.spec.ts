@@ -1,8 +1,8 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from '#tests/support/command';
 import { Client, type Told } from '#tests/support/fleet/client';
 import { processTree, signal, survivors } from '#tests/support/fleet/process-tree';
 import { freePort } from '#tests/support/run/free-port';
@@ -10,28 +10,30 @@ import { inherited } from '#tests/support/run/inherited';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 import { root } from '#tests/support/stack';
 
-const run = promisify(execFile);
 let dataDir: string;
 let server: ChildProcess;
 let client: Client;
 let key = '';
-let environment: NodeJS.ProcessEnv;
+let command: CommandLine;
+
+interface Health {
+  readonly processes: readonly { readonly journalBacklog: number }[];
+}
 
 beforeAll(async () => {
   dataDir = await embeddedDirectory('migrated');
   const port = await freePort();
   client = new Client(`http://127.0.0.1:${port}`);
-  environment = {
-    ...inherited(),
-    NODE_ENV: 'production',
-    DATA_DIR: dataDir,
-    PORT: String(port),
-    LOG_LEVEL: 'fatal',
-  };
   server = spawn(process.execPath, ['server.ts'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: environment,
+    env: {
+      ...inherited(),
+      NODE_ENV: 'production',
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      LOG_LEVEL: 'fatal',
+    },
   });
   let said = '';
   for await (const piece of server.stdout ?? []) {
@@ -39,23 +41,17 @@ beforeAll(async () => {
     if (said.includes('Then look it up')) break;
   }
   key = /API key\s+(mg_\w+)/.exec(said)?.[1] ?? '';
-  await gateway('workspace', 'set', 'demo', '--rpm', 'none', '--tpm', 'none', '--concurrency', 'none');
+  command = commandLine(null, { DATA_DIR: dataDir });
+  await command.json('workspace', 'set', 'demo', '--rpm', 'none', '--tpm', 'none', '--concurrency', 'none');
 });
 afterAll(async () => {
   client.close();
+  command.close();
   const tree = processTree(server.pid ?? 0);
   server.kill('SIGTERM');
   while (survivors(tree).length > 0) await pause(50);
   rmSync(dataDir, { recursive: true, force: true });
 });
-
-async function gateway(...argv: string[]) {
-  const { stdout } = await run(process.execPath, ['bin/gateway.ts', ...argv, '--json'], {
-    cwd: root,
-    env: environment,
-  });
-  return JSON.parse(stdout);
-}
 
 async function kill(program: string): Promise<void> {
   const find = () => processTree(server.pid ?? 0).filter((one) => one.command.includes(program));
@@ -118,12 +114,14 @@ describe('a process that the gateway started (contract: durability/embedded-data
     await expect.poll(served, { interval: 100 }).toBe(200);
     await running.stop();
     const whole = running.whole();
-    await expect.poll(async () => (await gateway('health')).processes[0].journalBacklog).toBe(0);
-    expect(await gateway('ledger', 'verify')).toMatchObject({ ok: true });
+    await expect
+      .poll(async () => (await command.json<Health>('health')).processes[0]?.journalBacklog)
+      .toBe(0);
+    expect(await command.json('ledger', 'verify')).toMatchObject({ ok: true });
     for (const { id } of [whole.at(0), whole.at(-1)].flatMap((one) => one ?? [])) {
-      expect(await gateway('call', 'show', id)).toMatchObject({ endReason: 'completed' });
+      expect(await command.json('call', 'show', id)).toMatchObject({ endReason: 'completed' });
     }
-    const { rows } = await gateway(
+    const { rows } = await command.json<{ rows: { calls: number }[] }>(
       ...['usage', '--workspace', 'demo', '--by', 'model'],
       ...[
         '--from',
@@ -132,7 +130,7 @@ describe('a process that the gateway started (contract: durability/embedded-data
         new Date(Date.now() + 864e5).toISOString(),
       ],
     );
-    const known = rows.reduce((sum: number, row: { calls: number }) => sum + row.calls, 0);
+    const known = rows.reduce((sum, row) => sum + row.calls, 0);
     expect(known).toBeGreaterThanOrEqual(whole.length);
     expect(server.exitCode).toBe(null);
   });

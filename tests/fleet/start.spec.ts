@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from '#tests/support/command';
 import { eventually } from '#tests/support/eventually';
 import { checkpointsIn } from '#tests/support/fleet/checkpoints';
 import { Client, codeOf, type Wish } from '#tests/support/fleet/client';
@@ -24,6 +25,7 @@ const run = promisify(execFile);
 let dataDir: string;
 let port: number;
 let client: Client;
+let command: CommandLine;
 let key = '';
 /** What runs now, from one test to the next. */
 let running: ChildProcess | null = null;
@@ -32,12 +34,14 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'gateway-start-'));
   port = await freePort();
   client = new Client(`http://127.0.0.1:${port}`);
+  command = commandLine(null, { DATA_DIR: dataDir, PORT: String(port) });
 });
 afterAll(async () => {
   const tree = processTree(running?.pid ?? 0);
   running?.kill('SIGTERM');
   await eventually(() => survivors(tree), []);
   client.close();
+  command.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
@@ -85,7 +89,15 @@ async function npmStart(): Promise<ChildProcess> {
   return npm;
 }
 
-async function gateway(...argv: string[]) {
+/** A top-up at the stand-in. */
+interface Paid {
+  readonly id: string;
+  readonly url: string;
+  readonly test: boolean;
+}
+
+/** A command as people start it, by the program. */
+async function program(...argv: string[]) {
   const { stdout } = await run(join(root, 'bin/gateway'), [...argv, '--json'], { env: environment() });
   return JSON.parse(stdout);
 }
@@ -127,51 +139,41 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     const said = await refusedStart({ PORT: String(await freePort()) });
     expect(said).toContain(`in use by the server with process id ${server.pid}: stop it`);
 
-    const { id } = await gateway('key', 'create', '--workspace', 'demo', '--name', 'other').then(
+    const { id } = await program('key', 'create', '--workspace', 'demo', '--name', 'other').then(
       (made: { id: string; key: string }) => {
         key = made.key;
         return made;
       },
     );
     expect((await client.ask(key)).status).toBe(200);
-    await gateway('key', 'disable', id);
+    await command.json('key', 'disable', id);
     // At once, unless the machine is so busy that the command waits for it in vain; then within a second.
     const outcome = async () => {
       const told = await client.ask(key);
       return `${told.status} ${codeOf(told)}`;
     };
     await eventually(outcome, '403 apikey_inactive');
-    await gateway('key', 'enable', id);
+    await command.json('key', 'enable', id);
     await eventually(outcome, '200 ');
   });
 
   it('tops up with play money at its stand-in for Stripe, and says so (contract: money/play-money)', async () => {
     await npmStart();
-    const { id, url, test } = await gateway('top-up', 'create', 'demo', '20');
+    const { id, url, test } = await command.json<Paid>('top-up', 'create', 'demo', '20');
     expect(test).toBe(true);
     expect(await (await fetch(url)).text()).toContain('no card is charged');
     await fetch(url, { method: 'POST', body: new URLSearchParams({ how: 'pay' }), redirect: 'manual' });
-    const paid = () => gateway('top-up', 'show', '--workspace', 'demo', id);
+    const paid = () => command.json('top-up', 'show', '--workspace', 'demo', id);
     await eventually(async () => (await paid()).status, 'paid');
-    const { data } = await gateway('ledger', 'list', '--workspace', 'demo');
+    const { data } = await command.json<{ data: { kind: string }[] }>(
+      'ledger',
+      'list',
+      '--workspace',
+      'demo',
+    );
     const line = { kind: 'top_up', amount: '20', reason: 'Test payment: no real money moved' };
-    expect(data.filter(({ kind }: { kind: string }) => kind === 'top_up')).toMatchObject([line]);
-    expect(await gateway('billing', 'reconcile')).toMatchObject({ drift: '0', credited: 0 });
-  });
-
-  it('ends at Ctrl-C with every process that it started, after the running answers', async () => {
-    const npm = await npmStart();
-    const tree = processTree(npm.pid ?? 0);
-    for (const program of ['server.ts', 'embedded-child.ts', 'sandbox/main.ts']) partOf(tree, program);
-    const { told } = await startStream(long);
-    const exited = once(npm, 'exit');
-    if (!npm.pid) throw new Error('npm did not start');
-    process.kill(-npm.pid, 'SIGINT');
-    const answer = await told;
-    expect(answer).toMatchObject({ status: 200, whole: true });
-    await exited;
-    await expect.poll(() => survivors(tree)).toEqual([]);
-    expect(await gateway('call', 'show', answer.id)).toMatchObject({ endReason: 'completed', status: 200 });
+    expect(data.filter(({ kind }) => kind === 'top_up')).toMatchObject([line]);
+    expect(await command.json('billing', 'reconcile')).toMatchObject({ drift: '0', credited: 0 });
   });
 
   it('ends as a whole when its server is killed, and the next start settles what was open', async () => {
@@ -188,9 +190,27 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     await exited;
     await expect.poll(() => survivors(tree)).toEqual([]);
     await npmStart();
-    const call = await gateway('call', 'show', cut.id);
+    const call = await command.json('call', 'show', cut.id);
     expect(call).toMatchObject({ endReason: 'interrupted', status: 200 });
-    expect(await gateway('ledger', 'verify')).toMatchObject({ ok: true });
+    expect(await command.json('ledger', 'verify')).toMatchObject({ ok: true });
     expect((await client.ask(key)).status).toBe(200);
+  });
+
+  it('ends at Ctrl-C with every process that it started, after the running answers', async () => {
+    const npm = await npmStart();
+    const tree = processTree(npm.pid ?? 0);
+    for (const program of ['server.ts', 'embedded-child.ts', 'sandbox/main.ts']) partOf(tree, program);
+    const { told } = await startStream(long);
+    const exited = once(npm, 'exit');
+    if (!npm.pid) throw new Error('npm did not start');
+    process.kill(-npm.pid, 'SIGINT');
+    const answer = await told;
+    expect(answer).toMatchObject({ status: 200, whole: true });
+    await exited;
+    await expect.poll(() => survivors(tree)).toEqual([]);
+    expect(await command.json('call', 'show', answer.id)).toMatchObject({
+      endReason: 'completed',
+      status: 200,
+    });
   });
 });

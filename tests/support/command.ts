@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '#lib/command/main';
 import { inherited } from '#tests/support/run/inherited';
+import { secrets } from '#tests/support/shared/attach';
 
 /** The environment of the tests themselves, which comes back after each command, also when several run at once. */
 const outside = process.env;
@@ -36,7 +37,8 @@ export interface CommandLine {
 
 /**
  * The command line.
- * @param databaseUrl null: the embedded database in `dir`.
+ * @param databaseUrl null: the embedded database in DATA_DIR, of a running server or of the command's own, and the
+ *   secrets that were made for it.
  */
 export function commandLine(
   databaseUrl: string | null,
@@ -45,10 +47,7 @@ export function commandLine(
   const dir = mkdtempSync(join(tmpdir(), 'gateway-command-'));
   const settings = {
     DATA_DIR: dir,
-    ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }),
-    NEXTAUTH_SECRET: 'a'.repeat(64),
-    ENCRYPTION_KEY: 'b'.repeat(64),
-    KEY_PEPPER: 'c'.repeat(64),
+    ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl, ...secrets }),
     ...env,
   };
   const environment = (): NodeJS.ProcessEnv => {
@@ -65,8 +64,6 @@ export function commandLine(
     return { exit: child.exitCode, out, err };
   };
   const run = async (...argv: string[]): Promise<Ran> => {
-    // An embedded database belongs to one process.
-    if (databaseUrl === null) return spawned(...argv);
     const ran = { out: '', err: '' };
     process.env = environment();
     try {

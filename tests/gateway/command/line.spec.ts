@@ -319,7 +319,9 @@ describe('the command line without a server or a DATABASE_URL', () => {
   it('works on the embedded database, one command after the other', async () => {
     const alone = commandLine(null, { DATA_DIR: await embeddedDirectory('migrated') });
     await alone.json('workspace', 'create', '--name', 'Alone');
-    expect(await alone.json('workspace', 'show', 'alone')).toMatchObject({ slug: 'alone', balance: '0' });
+    const shown = await alone.spawn('workspace', 'show', 'alone', '--json');
+    expect(shown).toMatchObject({ exit: 0, err: '' });
+    expect(JSON.parse(shown.out)).toMatchObject({ slug: 'alone', balance: '0' });
     alone.close();
   });
 });
