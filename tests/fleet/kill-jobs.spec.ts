@@ -8,7 +8,7 @@ import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const random = drawing();
-const kills = faultsOf(3);
+const kills = faultsOf(2);
 const createsASecond = 16;
 /** No more of them wait for their answer. */
 const mostCreating = 40;

@@ -6,14 +6,14 @@ import { commandLine } from '#tests/support/command';
 import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
 import { Client, codeOf, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
-import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
+import { callsASecondOf, drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const random = drawing();
-const kills = faultsOf(5);
+const kills = faultsOf(4);
 /** Among them, those that strike while the gateway starts and settles what the one before left: every fourth. */
 const killsAtStart = Math.floor((kills + 2) / 4);
-const callsASecond = 100;
+const callsASecond = callsASecondOf(30, 100);
 /** What the load has seen between two kills, however fast the machine is. */
 const between = { answered: 25, refused: 3 };
 

@@ -10,7 +10,7 @@ import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accoun
 import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
 import { startLoad } from '#tests/support/fleet/load';
-import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
+import { callsASecondOf, drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const database = process.env.FLEET_DATABASE === 'embedded' ? 'embedded' : 'server';
@@ -108,7 +108,7 @@ it(`kills at named points lose no call, charge none twice and leave no slot (${d
     await stack.key(low.slug),
   ].map(({ key }) => key);
   const slot = (await stack.key(rich.slug, { concurrency: 1 })).key;
-  const load = startLoad([client], keys, wishes, 60, random);
+  const load = startLoad([client], keys, wishes, callsASecondOf(20, 60), random);
   const told: Promise<Told>[] = [];
   const films: Promise<string>[] = [];
   const names = database === 'server' ? Object.keys(points) : pointsWithoutDatabase;

@@ -9,13 +9,13 @@ import { eventually } from '#tests/support/eventually';
 import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accounts';
 import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
-import { drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
+import { callsASecondOf, drawing, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { busyIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 const random = drawing();
 const kills = faultsOf(2);
-const callsASecond = 40;
+const callsASecond = callsASecondOf(20, 40);
 const answeredBetween = 25;
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
 const wishes: readonly Wish[] = [

@@ -12,7 +12,7 @@ import { readLeft, readProvided, readSettled } from '#tests/support/fleet/accoun
 import { Client, type Told, type Wish } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
 import { signal } from '#tests/support/fleet/process-tree';
-import { faultsOf, tellFigures } from '#tests/support/fleet/round';
+import { callsASecondOf, faultsOf, tellFigures } from '#tests/support/fleet/round';
 import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
@@ -20,7 +20,7 @@ import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 const kills = faultsOf(2);
 const killsEmbedded = faultsOf(1);
-const callsASecond = 60;
+const callsASecond = callsASecondOf(25, 60);
 /** What is answered between two kills, however fast the machine is. */
 const answeredBetween = 30;
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };

@@ -22,6 +22,11 @@ export function faultsOf(few: number): number {
   return Number(process.env.FLEET_FAULTS ?? few);
 }
 
+/** Calls a second while it strikes. @param few in `npm test`, which needs some under way at each fault. */
+export function callsASecondOf(few: number, many: number): number {
+  return process.env.FLEET_FAULTS ? many : few;
+}
+
 /** Prints what a round came to, and leaves it to who adds up rounds. */
 export function tellFigures(what: string, figures: Readonly<Record<string, number | string>>): void {
   process.stdout.write(`${what}: ${JSON.stringify({ seed, ...figures })}\n`);
