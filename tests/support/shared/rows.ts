@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseFields } from '#lib/control/field/field';
+import { isUuid } from '#lib/control/field/kinds';
 import { columnsOf } from '#lib/control/field/settings';
 import { createKey } from '#lib/control/key/operations';
 import { newSecret } from '#lib/control/key/secret';
@@ -36,10 +37,10 @@ export async function insertKey(
   pepper: string,
 ): Promise<{ id: string; key: string }> {
   const input = parseFields(createKey.fields, { name: 'test', ...settings });
-  const { rows } = await db.pool.query<{ id: string }>(
-    'SELECT id FROM workspace WHERE slug = $1 OR id::text = $1',
-    [workspace],
-  );
+  const column = isUuid(workspace) ? 'id' : 'slug';
+  const { rows } = await db.pool.query<{ id: string }>(`SELECT id FROM workspace WHERE ${column} = $1`, [
+    workspace,
+  ]);
   const [place] = rows;
   if (!place) throw new Error(`there is no workspace ${workspace}`);
   const id = newRowId();
