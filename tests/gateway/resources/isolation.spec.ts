@@ -157,7 +157,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
       [mine.response, mine.video].some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
     );
     expect(uses).toHaveLength(7);
-    expect(await outcomesOf(elsewhere(owner), uses)).toEqual(allAre(uses, '200'));
+    await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, '200'));
     for (const path of [`/v1/responses/${mine.response}`, `/v1/videos/${mine.video}`]) {
       expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });
     }
