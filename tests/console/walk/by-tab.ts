@@ -55,8 +55,7 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
     if (group.some(({ checked }) => checked)) return one.checked;
     return !taken.has(one.name) && taken.add(one.name) !== undefined;
   });
-  // On a page of thousands of elements each Tab takes half a second.
-  const wanted = expected.slice(0, expected.length > 200 ? 5 : mostStops);
+  const wanted = expected.slice(0, mostStops);
   const isWhole = wanted.length === expected.length;
   const leadsOut = isWhole && dialog === undefined && !whole;
   const isInside = () => root.contains(document.activeElement) && document.activeElement !== document.body;
