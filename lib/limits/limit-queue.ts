@@ -1,12 +1,7 @@
 import { answerWithin } from '#lib/limits/answer-within';
 import { type Mode, settleMs } from '#lib/limits/breaker';
 import type { LimitQueueParts } from '#lib/limits/limit-queue-parts';
-import {
-  type PermitAnswer,
-  type PermitRequest,
-  type RequestedSubject,
-  slotLifeMs,
-} from '#lib/limits/permit-request';
+import { type PermitAnswer, type PermitRequest, slotLifeMs } from '#lib/limits/permit-request';
 import { type Grant, newGrant } from '#lib/limits/permits/grant';
 import { Permits } from '#lib/limits/permits/permits';
 import type { LimitVerdict, Wanted } from '#lib/limits/verdict';
@@ -24,6 +19,8 @@ interface Sent {
   readonly permits: readonly Permits[];
   readonly calls: readonly Waiting[];
   readonly sentMono: number;
+  /** It tells nothing, and asks nothing but whether the store still has its state: when it fails, nothing is lost. */
+  readonly probes: boolean;
 }
 
 /** Most calls and most subjects of one permit request. */
@@ -185,6 +182,7 @@ export class LimitQueue {
     for (const one of subjects) this.#toldMono.set(one, nowMono);
     // With nothing to report it asks about any of them, which tells whether the store still has its state, and makes
     // none of them younger.
+    const probes = subjects.size === 0;
     for (const one of this.#permits.values()) if (subjects.size === 0) subjects.add(one);
     const permits = [...subjects];
     const position = new Map(permits.map((one, index) => [one, index]));
@@ -202,7 +200,7 @@ export class LimitQueue {
     };
     this.#tellAll = false;
     this.#askedMono = nowMono;
-    return { ask, permits, calls, sentMono: nowMono };
+    return { ask, permits, calls, sentMono: nowMono, probes };
   }
 
   #carryOut({ ask, sentMono }: Sent): Promise<PermitAnswer> {
@@ -224,7 +222,7 @@ export class LimitQueue {
       this.#settledAtMono = nowMono + settleMs;
       this.#tellAll = true;
       this.#urgent = true;
-      for (const [index, told] of sent.ask.subjects.entries()) this.#retell(sent, index, told, nowMono);
+      this.#retell(sent, nowMono);
       this.#waiting.unshift(...sent.calls);
       return;
     }
@@ -281,12 +279,14 @@ export class LimitQueue {
     const nowMono = clock.mono();
     if (breaker.failed(nowMono)) onFailure(error);
     store.reconnect();
-    for (const [index, told] of sent.ask.subjects.entries()) this.#retell(sent, index, told, nowMono);
+    this.#retell(sent, nowMono);
     for (const { decided } of [...sent.calls, ...this.#waiting.splice(0)]) decided({ kind: 'alone' });
   }
 
-  #retell({ permits, ask }: Sent, index: number, told: RequestedSubject, nowMono: number): void {
-    permits[index]?.unheard(told, idOf(ask), nowMono);
+  /** Tells again what may not have arrived. To do so for a probe would keep young what no call uses. */
+  #retell({ permits, ask, probes }: Sent, nowMono: number): void {
+    if (probes) return;
+    for (const [index, told] of ask.subjects.entries()) permits[index]?.unheard(told, idOf(ask), nowMono);
   }
 }
 

@@ -129,4 +129,21 @@ describe('a workspace that no call uses any more (contract: limits/permits)', ()
     await asks(15);
     expect(await asks(3_600)).toBe(0);
   });
+
+  it.each(['hung', 'mute', 'refused'] as const)(
+    'is forgotten although its store fails now and then: %s',
+    async (state) => {
+      const { members, store, pour, simulation } = startFleet(1);
+      await pour(snapshotOf({ limits: { rpm: 600 } }), 20, 5);
+      for (let times = 0; times < 4; times++) {
+        await simulation.run(simulation.nowMs + 15_000);
+        store.state = state;
+        await simulation.run(simulation.nowMs + 10_000);
+        store.state = 'on';
+      }
+      const before = members[0]?.asks ?? 0;
+      await simulation.run(simulation.nowMs + 3_600_000);
+      expect(members[0]?.asks).toBe(before);
+    },
+  );
 });
