@@ -30,14 +30,21 @@ export function serveTruth({ truth, key, running }: Settings) {
     }
     if (url.pathname !== '/_log') return send(response, 404, {});
     const since = Number(asked('since') ?? 0) || 0;
-    const fits = (line: TruthLine) =>
-      (asked('event') === null || line.event === asked('event')) &&
-      (asked('id') === null || line.id === asked('id')) &&
-      (asked('text') === null || holds(line, asked('text') ?? '')) &&
-      (asked('model') === null || (line.event === 'end' && line.model === asked('model')));
-    const lines = await truth.read(since, fits, Math.min(Number(asked('wait') ?? 0) || 0, longestWaitMs));
+    const waitMs = Math.min(Number(asked('wait') ?? 0) || 0, longestWaitMs);
+    const lines = await truth.read(since, fitting(asked), waitMs, asked('id'));
     send(response, 200, { next: lines.at(-1)?.seq ?? since, lines });
   };
+}
+
+/** What a line is asked is read once, not for each of thousands of lines. */
+function fitting(asked: (name: string) => string | null): (line: TruthLine) => boolean {
+  const event = asked('event');
+  const text = asked('text');
+  const model = asked('model');
+  return (line) =>
+    (event === null || line.event === event) &&
+    (text === null || holds(line, text)) &&
+    (model === null || (line.event === 'end' && line.model === model));
 }
 
 function holds(line: TruthLine, text: string): boolean {

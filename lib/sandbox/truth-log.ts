@@ -62,9 +62,10 @@ const credentials = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'ap
 /** The append-only record of everything the simulated provider saw and did: the tests' cost oracle. */
 export class TruthLog {
   readonly #lines: TruthLine[] = [];
+  readonly #byId = new Map<string, TruthLine[]>();
   readonly #requests = new LatestBodies();
   readonly #answers = new LatestBodies();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<(line: TruthLine) => void>();
   readonly #file: string | null;
   #seq = 0;
 
@@ -104,38 +105,56 @@ export class TruthLog {
   }
 
   /**
-   * Lines after `since`, waiting for the first one if there is none yet.
+   * Lines after `since`, or the first one to come if there is none yet.
    * @param since a `seq`; 0 for all that is kept (the last 20,000 lines).
    * @param waitMs how long to wait; 0: not at all.
+   * @param id of this request alone; null: of all.
    */
-  async read(since: number, fits: (line: TruthLine) => boolean, waitMs: number): Promise<TruthLine[]> {
-    const deadlineMs = performance.now() + waitMs;
-    for (;;) {
-      const found = this.#lines.filter((line) => line.seq > since && fits(line));
-      const leftMs = deadlineMs - performance.now();
-      if (found.length > 0 || leftMs <= 0) return found;
-      await this.#next(leftMs);
-    }
+  async read(
+    since: number,
+    fits: (line: TruthLine) => boolean,
+    waitMs: number,
+    id: string | null = null,
+  ): Promise<TruthLine[]> {
+    const wanted = (line: TruthLine) => line.seq > since && (id === null || line.id === id) && fits(line);
+    const among = id === null ? this.#lines : (this.#byId.get(id) ?? []);
+    const found = among.filter(wanted);
+    return found.length > 0 || waitMs <= 0 ? found : this.#next(wanted, waitMs);
   }
 
   /** @param addBody puts in what the file does not get. */
   #append(line: TruthLine, addBody: () => void): void {
     this.#lines.push(line);
-    if (this.#lines.length > mostLines) this.#lines.splice(0, mostLines / 10);
+    const ofRequest = this.#byId.get(line.id);
+    if (ofRequest) ofRequest.push(line);
+    else this.#byId.set(line.id, [line]);
+    if (this.#lines.length > mostLines) {
+      for (const { id } of this.#lines.splice(0, mostLines / 10)) this.#forget(id);
+    }
     if (this.#file) appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
     addBody();
-    for (const wake of this.#waiting) wake();
+    for (const tell of this.#waiting) tell(line);
   }
 
-  #next(leftMs: number): Promise<void> {
+  /** Its oldest line. */
+  #forget(id: string): void {
+    const ofRequest = this.#byId.get(id);
+    ofRequest?.shift();
+    if (ofRequest?.length === 0) this.#byId.delete(id);
+  }
+
+  #next(wanted: (line: TruthLine) => boolean, waitMs: number): Promise<TruthLine[]> {
     return new Promise((resolve) => {
-      const wake = () => {
+      const end = (lines: TruthLine[]) => {
         clearTimeout(timer);
-        this.#waiting.delete(wake);
-        resolve();
+        this.#waiting.delete(tell);
+        resolve(lines);
       };
-      const timer = setTimeout(wake, leftMs);
-      this.#waiting.add(wake);
+      const tell = (line: TruthLine) => {
+        if (wanted(line)) end([line]);
+      };
+      const timer = setTimeout(() => end([]), waitMs);
+      this.#waiting.add(tell);
     });
   }
 }

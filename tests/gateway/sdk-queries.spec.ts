@@ -91,8 +91,8 @@ describe('the query of each method that official SDKs have one for', () => {
 
   /** What the provider saw of requests with these ids; other specs call it at the same time. */
   async function queriesOf(ids: readonly string[]): Promise<string[]> {
-    const lines = await stack.sandbox.lines();
-    return lines.flatMap((line) => (line.event === 'begin' && ids.includes(line.id) ? [line.query] : []));
+    const lines = await Promise.all(ids.map((id) => stack.sandbox.lines({ event: 'begin', id })));
+    return lines.flat().flatMap((line) => (line.event === 'begin' ? [line.query] : []));
   }
 
   it.each(Object.entries(calls))('%s reaches the provider as it was sent', async (_, [call, query]) => {

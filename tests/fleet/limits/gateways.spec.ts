@@ -76,7 +76,7 @@ describe.each(['Redis', 'PostgreSQL'])('three gateways that share limits in %s',
     let running = 0;
     let most = 0;
     const ids = new Set((await stack.sandbox.seen(directive)).map(({ id }) => id));
-    for (const line of await stack.sandbox.lines()) {
+    for (const line of await stack.sandbox.lines({})) {
       if (!ids.has(line.id)) continue;
       running += line.event === 'begin' ? 1 : -1;
       most = Math.max(most, running);

@@ -104,8 +104,8 @@ describe('a job (contract: jobs/jobs)', () => {
         expect(answer.body.toString()).toBe(await sentIn(id(answer)));
         const call = await stack.call(id(answer));
         expect(call).toMatchObject({ operation, status: 200, cost: '0', usageSource: 'none', lines: [] });
-        const lines = await stack.sandbox.lines();
-        expect(lines.some((line) => line.event === 'begin' && line.path === upstreamTarget)).toBe(true);
+        const lines = await stack.sandbox.seen(upstreamTarget);
+        expect(lines.some(({ path }) => path === upstreamTarget)).toBe(true);
       }
       expect(await stack.call(asked.id)).toMatchObject({
         usageSource: 'reported',
@@ -233,12 +233,11 @@ describe('a job (contract: jobs/jobs)', () => {
       const owner = await own();
       const { jobId } = await begunUnpolled(maker, owner, 'job_ms=0&tokens=5');
       await finished(maker, owner, jobId);
-      const before = (await stack.sandbox.lines()).length;
+      const before = await stack.sandbox.seen(jobId);
       for (const which of maker.reads(jobId).keys()) {
         expectRefusal(await read(maker, stranger, jobId, which), 'not_found', stranger.key);
       }
-      const after = (await stack.sandbox.lines()).slice(before);
-      expect(after.filter((line) => line.event === 'begin' && line.path.includes(jobId))).toEqual([]);
+      expect(await stack.sandbox.seen(jobId)).toHaveLength(before.length);
     });
   });
 

@@ -133,9 +133,7 @@ describe('pictures with the official openai SDK', () => {
         'latin1',
       );
       const [attempt] = (await stack.call(id(answer))).attempts;
-      const seen = (await stack.sandbox.lines()).find(
-        (line) => line.event === 'begin' && line.id === attempt?.upstreamRequestId,
-      );
+      const [seen] = await stack.sandbox.lines({ event: 'begin', id: attempt?.upstreamRequestId ?? '' });
       expect(seen).toMatchObject({
         bodyBytes: expected.length,
         bodySha256: createHash('sha256').update(expected).digest('hex'),

@@ -41,8 +41,7 @@ async function answerer(model: string, fields: object = {}): Promise<string | un
 
 /** How many requests under this name the provider got. */
 async function hits(name: string): Promise<number> {
-  const lines = await stack.sandbox.lines();
-  return lines.filter((line) => line.event === 'end' && line.model === name).length;
+  return (await stack.sandbox.lines({ event: 'end', model: name })).length;
 }
 
 /** What the gateway knows of the first offer of a model; null: nothing yet. */

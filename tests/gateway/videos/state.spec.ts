@@ -46,8 +46,7 @@ describe('what a provider keeps of videos', () => {
     tell(who.fetch(path, { method: 'POST', body: JSON.stringify(body) }));
   const create = (who: Studio, fields: object = {}) =>
     post(who, '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4', ...fields });
-  const requestsFor = async (id: string) =>
-    (await stack.sandbox.lines()).filter((line) => line.event === 'begin' && line.path.includes(id)).length;
+  const requestsFor = async (id: string) => (await stack.sandbox.seen(id)).length;
 
   describe.concurrent('belongs to its workspace (contract: jobs/ownership, jobs/not-found)', () => {
     it('nobody else can read, fetch, remix or delete it, and the provider is not asked', async () => {

@@ -5,6 +5,17 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { BeginLine, EndLine, TruthLine } from '#lib/sandbox/truth-log';
 
+/** Which lines of its log; no word: all. */
+interface Which {
+  readonly event?: 'begin' | 'end';
+  /** The request's. */
+  readonly id?: string;
+  /** The model that the provider was asked for; of ends alone. */
+  readonly model?: string;
+  /** Stands in the request's path or body; of begins alone. */
+  readonly text?: string;
+}
+
 /** The simulated provider as a process of its own, and what it knows: the tests' cost oracle. */
 export interface SandboxProcess {
   /** Its versioned root. */
@@ -18,9 +29,9 @@ export interface SandboxProcess {
   release(text: string): Promise<void>;
   /** How a request ended, as soon as it has. */
   ended(id: string): Promise<EndLine>;
-  /** Everything that its log keeps. */
-  lines(): Promise<TruthLine[]>;
-  /** Of each line what is needed, where there are too many for memory. */
+  /** The lines that fit, of the last 20,000; of a provider that files share, always fewer than all. */
+  lines(which: Which): Promise<TruthLine[]>;
+  /** Of each line that its log keeps what is needed, where there are too many for memory. */
   linesAs<Kept>(keep: (line: TruthLine) => Kept): Promise<Kept[]>;
   close(): Promise<void>;
 }
@@ -43,9 +54,7 @@ export async function startSandboxProcess(logFile?: string): Promise<SandboxProc
   const { url } = JSON.parse(first);
   return {
     ...joinSandbox(url, key),
-    ...(logFile
-      ? { lines: () => readFile(logFile, (line) => line), linesAs: (keep) => readFile(logFile, keep) }
-      : {}),
+    ...(logFile ? { linesAs: (keep) => readFile(logFile, keep) } : {}),
     close: async () => {
       child.stdin.end();
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -94,7 +103,7 @@ export function joinSandbox(url: string, key: string): SandboxProcess {
       }
       throw new Error(`the provider has not ended ${id} within ${patienceMinutes} minutes`);
     },
-    lines: () => read('since=0'),
+    lines: (which) => read(new URLSearchParams({ ...which }).toString()),
     linesAs: async (keep) => (await read('since=0')).map(keep),
     close: async () => {},
   };

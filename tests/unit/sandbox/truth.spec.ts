@@ -134,6 +134,21 @@ test.each([
   expect(lines.map(({ id }) => Number(id))).toEqual(Array.from({ length: kept }, (_, at) => at + 5));
 });
 
+test('lines are found by their request as long as they are kept, and one alone wakes who waits for it', async () => {
+  const truth = new TruthLog(null);
+  const request = { method: 'POST', path: '/', query: new URLSearchParams(), headers: {}, atMs: 0 };
+  const begin = (n: number) => truth.begin({ ...request, id: String(n % 10_001), body: Buffer.alloc(0) });
+  const waiting = truth.read(8, () => true, 60_000, '7');
+  for (let n = 0; n < 20_001; n += 1) begin(n);
+  expect((await waiting).map(({ seq }) => seq)).toEqual([10_009]);
+  const seqsOf = async (id: string) => (await truth.read(0, () => true, 0, id)).map(({ seq }) => seq);
+  // The oldest tenth has left, and with it the first of both lines of a request.
+  expect(await seqsOf('7')).toEqual([10_009]);
+  expect(await seqsOf('2000')).toEqual([2_001, 12_002]);
+  expect(await seqsOf('1999')).toEqual([12_001]);
+  expect(await seqsOf('none')).toEqual([]);
+});
+
 test('the file holds the same lines, without bodies', async () => {
   const { lines } = await log<BeginLine & { sent?: string }>('since=0');
   const file = await readFile(join(folder, 'truth', 'log.jsonl'), 'utf8');
