@@ -25,7 +25,12 @@ export function* chatFrames(
     generated += tokens;
     const every = place === 'every-chunk' && choice ? { usage: report(generated) } : {};
     const silent = ask.includeUsage && behaviour.usage !== 'none' ? { usage: null } : {};
-    const padding = ask.obfuscate ? { obfuscation: 'x7Kp2mQ9vL4sT8'.slice(0, 1 + (shown++ % 14)) } : {};
+    const padding =
+      behaviour.paddingBytes > 0
+        ? { obfuscation: 'x'.repeat(behaviour.paddingBytes) }
+        : ask.obfuscate
+          ? { obfuscation: 'x7Kp2mQ9vL4sT8'.slice(0, 1 + (shown++ % 14)) }
+          : {};
     const body: ChunkHead = {
       ...head,
       choices: choice ? [choice] : [],

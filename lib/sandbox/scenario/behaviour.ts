@@ -15,6 +15,8 @@ export interface Behaviour {
   readonly instead: Instead | null;
   readonly usage: UsageFigures;
   readonly usagePlace: UsagePlace;
+  /** Bytes that each event of a chat stream is longer by. */
+  readonly paddingBytes: number;
   /** Further events: see the table in faults.ts. */
   readonly extra: Extra | null;
   /** Line ending of the event stream; null: the family's own. */
@@ -61,6 +63,7 @@ export const honest: Behaviour = {
   instead: null,
   usage: 'honest',
   usagePlace: 'own-chunk',
+  paddingBytes: 0,
   extra: null,
   newline: null,
   stop: null,

@@ -70,6 +70,10 @@ export const faults: Readonly<Record<string, Fault>> = {
   lf: { about: 'LF line endings', behave: () => ({ newline: '\n' }) },
   cr: { about: 'lone CR line endings', behave: () => ({ newline: '\r' }) },
   comments: { about: 'SSE comments between events', behave: () => ({ extra: 'comments' }) },
+  'long-events': {
+    about: 'events of a chat stream that are longer by ?bytes= (8192)',
+    behave: (name) => ({ paddingBytes: numberParam(name, 'bytes', 8_192) }),
+  },
   'done-twice': { about: '[DONE] twice', behave: () => ({ extra: 'done-twice' }) },
   'trailing-bytes': { about: 'bytes after [DONE]', behave: () => ({ extra: 'trailing-bytes' }) },
   'moderation-chunk': {

@@ -54,6 +54,12 @@ describe('instead of an answer', () => {
     expect(wire.head).toMatch(/^HTTP\/1.1 200/);
   });
 
+  test('long-events is longer by its bytes in each event', async () => {
+    const wire = await streamed('pace/0/3/fault/long-events?bytes=3000');
+    expect(contents(wire.text)).toHaveLength(3);
+    expect(wire.text.split(`"obfuscation":"${'x'.repeat(3_000)}"`)).toHaveLength(6);
+  });
+
   test('huge-headers sends a header of its size', async () => {
     expect((await whole('fault/huge-headers?bytes=20000')).head).toContain(
       `x-filler: ${'a'.repeat(20_000)}\r\n`,
