@@ -65,6 +65,8 @@ async function send(url: string, bytes: string | Buffer, patienceMs = 180_000): 
 describe("behind this project's own server both lanes give the same answers", () => {
   let stacks: { node: Stack; web: Stack };
   let keys: { node: string; web: string };
+  /** The lanes' workspaces. */
+  let slugs: { node: string; web: string };
   beforeAll(async () => {
     const [node, web] = await Promise.all([joinStack('node'), joinStack('web')]);
     // Other files add models of their own to one lane.
@@ -73,12 +75,12 @@ describe("behind this project's own server both lanes give the same answers", ()
       [node, web].map(async ({ db }) => (await db.pool.query<{ id: string }>(all)).rows.map(({ id }) => id)),
     );
     const models = (here ?? []).filter((id) => there?.includes(id));
-    const keyOf = async (stack: Stack) => {
-      const { slug } = await stack.workspace({ rpm: 10_000 });
-      return (await stack.key(slug, { maxOutputTokens: 1000, models })).key;
-    };
+    const slugIn = async (stack: Stack) => (await stack.workspace({ rpm: 10_000 })).slug;
+    const keyOf = async (stack: Stack, slug: string) =>
+      (await stack.key(slug, { maxOutputTokens: 1000, models })).key;
     stacks = { node, web };
-    keys = { node: await keyOf(node), web: await keyOf(web) };
+    slugs = { node: await slugIn(node), web: await slugIn(web) };
+    keys = { node: await keyOf(node, slugs.node), web: await keyOf(web, slugs.web) };
   });
   afterAll(async () => {
     await Promise.all([closeBalanced(stacks.node), closeBalanced(stacks.web)]);
@@ -118,8 +120,7 @@ describe("behind this project's own server both lanes give the same answers", ()
   async function askBoth(speaker: Speaker, wish: Parameters<typeof askAs>[3], leave = false) {
     const ask = async (lane: 'node' | 'web') => {
       const stack = stacks[lane];
-      const workspace = await stack.workspace();
-      const { key } = await stack.key(workspace.slug, { concurrency: 1 });
+      const { id: keyId, key } = await stack.key(slugs[lane], { concurrency: 1 });
       const leaving = speaker.streamed
         ? { leaveWhen: (raw: string) => raw.includes(speaker.piece) }
         : { leaveAfter: stack.sandbox.begun };
@@ -127,8 +128,8 @@ describe("behind this project's own server both lanes give the same answers", ()
       const end = await stack.sandbox.ended((await seenOf(stack, asked)).id);
       // A client that left before the headers does not know the id of its call.
       const find = async () => {
-        const text = 'SELECT id FROM call WHERE workspace_id = $1';
-        return (await stack.db.pool.query<{ id: string }>(text, [workspace.id])).rows;
+        const text = 'SELECT id FROM call WHERE key_id = $1';
+        return (await stack.db.pool.query<{ id: string }>(text, [keyId])).rows;
       };
       await eventually(async () => (await find()).length, 1);
       const id = (await find())[0]?.id ?? '';

@@ -30,22 +30,32 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
     await closeBalanced(stack);
   });
 
-  /** A workspace with one slot. */
-  async function own(timeouts?: Readonly<Record<string, number>>) {
-    const { slug, id } = await stack.workspace({ rpm: 10_000 });
+  /** The workspaces, by their timeouts. */
+  const slugs = new Map<string, Promise<string>>();
+  async function newWorkspace(timeouts: Readonly<Record<string, number>> | undefined): Promise<string> {
+    const { slug } = await stack.workspace({ credit: '5000', rpm: null, tpm: null, concurrency: null });
     if (timeouts) await setPolicy(stack.db, { workspace: slug, policy: { timeouts } });
-    return { key: (await stack.key(slug, { concurrency: 1 })).key, workspaceId: id };
+    return slug;
+  }
+
+  /** A key with one slot. */
+  async function own(timeouts?: Readonly<Record<string, number>>) {
+    const name = JSON.stringify(timeouts ?? {});
+    const making = slugs.get(name) ?? newWorkspace(timeouts);
+    slugs.set(name, making);
+    const { id: keyId, key } = await stack.key(await making, { concurrency: 1 });
+    return { keyId, key };
   }
 
   /** The slot is free again: at once, or when the drain has ended. */
   const expectFreeSlot = (speaker: Speaker, key: string) =>
     eventually(async () => (await askAs(speaker, stack.url, key)).answer.status, 200);
 
-  /** The one call of a workspace, among those that ended so: its client did not see its id. */
-  async function onlyCall(workspaceId: string, endReason: string | null = null) {
+  /** The one call of a key, among those that ended so: its client did not see its id. */
+  async function onlyCall(keyId: string, endReason: string | null = null) {
     const find = async () => {
-      const text = 'SELECT id FROM call WHERE workspace_id = $1 AND ($2::text IS NULL OR end_reason = $2)';
-      return (await stack.db.pool.query<{ id: string }>(text, [workspaceId, endReason])).rows;
+      const text = 'SELECT id FROM call WHERE key_id = $1 AND ($2::text IS NULL OR end_reason = $2)';
+      return (await stack.db.pool.query<{ id: string }>(text, [keyId, endReason])).rows;
     };
     await eventually(async () => (await find()).length, 1);
     return stack.call((await find())[0]?.id ?? '');
@@ -183,11 +193,11 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
 
   describe.concurrent.each(wholes)('when its client leaves: $name', (speaker) => {
     it('before the headers, where the provider stops then: the input is charged by estimate', async () => {
-      const { key, workspaceId } = await own();
+      const { key, keyId } = await own();
       const slow = { directive: 'fault/slow-first-byte?ms=100000' };
       const asked = await askAs(speaker, stack.url, key, slow, { leaveAfter: stack.sandbox.begun });
       expect(asked.answers).toEqual([]);
-      const call = await onlyCall(workspaceId);
+      const call = await onlyCall(keyId);
       expect((await truthOf(asked)).end).toBe('client_gone');
       // Nobody waited for a provider: none is to blame.
       expect(call).toMatchObject({ status: 499, errorCode: null, endReason: 'client_gone' });
@@ -198,13 +208,13 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
     });
 
     it('before the headers, where the provider works on: it is drained and charged as reported', async () => {
-      const { key, workspaceId } = await own();
+      const { key, keyId } = await own();
       const slow = { model: speaker.drained, directive: 'fault/slow-first-byte?ms=100000' };
       const asked = await askAs(speaker, stack.url, key, slow, { leaveAfter: stack.sandbox.begun });
       // Free as soon as the gateway knows that the client left.
       await expectFreeSlot(speaker, key);
       await stack.sandbox.release(asked.mark);
-      const call = await onlyCall(workspaceId, 'client_gone');
+      const call = await onlyCall(keyId, 'client_gone');
       const end = await truthOf(asked);
       expect(end.end).toBe('completed');
       expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'reported', status: 200 });
@@ -213,7 +223,7 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
     });
 
     it('in the middle of the answer: what was relayed is charged by estimate', async () => {
-      const { key, workspaceId } = await own();
+      const { key, keyId } = await own();
       const stall = { directive: 'fault/stall@1' };
       // What came is held back until more comes: its client sees nothing to leave upon. A client that leaves
       // before it came is charged in the same way.
@@ -222,15 +232,15 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
         await pause(300);
       };
       await askAs(speaker, stack.url, key, stall, { leaveAfter });
-      const call = await onlyCall(workspaceId);
+      const call = await onlyCall(keyId);
       expect(call).toMatchObject({ endReason: 'client_gone', usageSource: 'estimated' });
       expect(await linesOf(stack, call.id)).toEqual([-costOf(call)]);
       await expectFreeSlot(speaker, key);
     });
 
     it('before the request was sent in full: nothing is charged, and no provider hears of it', async () => {
-      const { key, workspaceId } = await own();
-      const mark = `never whole ${workspaceId}`;
+      const { key, keyId } = await own();
+      const mark = `never whole ${keyId}`;
       const body = speaker.body(speaker.model, mark);
       const headers = {
         ...speaker.headers,
@@ -240,7 +250,7 @@ describe('a call that does not end well (contract: routing/broken-stream, money/
       await talk(stack.url, requestText('POST', speaker.target(speaker.model), headers, body), {
         afterwards: (socket) => socket.end(),
       });
-      const call = await onlyCall(workspaceId);
+      const call = await onlyCall(keyId);
       expect(call).toMatchObject({ errorCode: 'invalid_body', cost: '0', attempts: [] });
       expect(await linesOf(stack, call.id)).toEqual([]);
       expect(await stack.sandbox.seen(mark)).toEqual([]);

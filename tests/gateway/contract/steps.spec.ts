@@ -25,6 +25,8 @@ interface Cause {
   readonly bars: readonly Operation['steps'][];
   readonly key?: Parameters<Stack['key']>[1];
   arrange?(stack: Stack, client: Client & { readonly id: string }): Promise<unknown>;
+  /** Its workspace is nobody else's: it is changed. */
+  readonly apart?: true;
   /** A call of the key runs meanwhile. */
   readonly runs?: true;
 }
@@ -56,6 +58,7 @@ const causes: readonly Cause[] = [
     name: 'no funds',
     code: 'insufficient_balance',
     bars: ['generate'],
+    apart: true,
     arrange: (stack, { slug }) => setWorkspace(stack.db, { workspace: slug, credit: '0' }),
   },
   {
@@ -115,12 +118,19 @@ const bodies: Readonly<Record<string, object>> = {
 
 describe('which steps apply to which operation (contract: admission/which-steps)', () => {
   let stack: Stack;
+  let shared: Client;
   beforeAll(async () => {
     stack = await joinStack();
+    shared = await newOwner();
   });
   afterAll(async () => {
     await closeBalanced(stack);
   });
+
+  async function newOwner(): Promise<Client> {
+    const { slug } = await stack.workspace({ rpm: 10_000 });
+    return { slug, key: (await stack.key(slug)).key };
+  }
 
   const post = async (key: string, target: string, body: object) => {
     const answer = await ask(stack.url, 'POST', target, bearer(key), JSON.stringify(body));
@@ -163,15 +173,14 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   });
 
   describe.concurrent.each(causes)('$name', (cause) => {
-    const { code, bars, key: settings = {}, arrange, runs } = cause;
+    const { code, bars, key: settings = {}, arrange, apart, runs } = cause;
     it.each(
       operations.map((operation) => ({
         ...operation,
         named: `${operation.name} (${operation.prefixes[0]})`,
       })),
     )('and $named', async (operation) => {
-      const { slug } = await stack.workspace({ rpm: 10_000 });
-      const owner = (await stack.key(slug)).key;
+      const { slug, key: owner } = apart ? await newOwner() : shared;
       const own = await stack.key(slug, settings);
       const [target, body] = await requestOf(operation, owner);
       // What it made is paid before the workspace has no money.
