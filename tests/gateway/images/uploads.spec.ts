@@ -241,7 +241,8 @@ describe.each(['node', 'web'] as const)('a large upload over the %s lane', (lane
     expect((await talk(stack.url, edit(1_000))).answers[0]?.status).toBe(200);
   });
 
-  it('of a process that was killed is deleted at the next start', async () => {
+  // Both lanes put it into the same folder, and a start that clears it has no lane.
+  it.runIf(lane === 'node')('of a process that was killed is deleted at the next start', async () => {
     provider.script = () => {};
     const cut = talk(stack.url, edit(12 * mebibyte));
     await eventually(() => spooled().length, 1);

@@ -4,16 +4,17 @@ import { askResponses } from '#tests/gateway/responses/call';
 import { closeBalanced, expectBalancedBooks } from '#tests/support/books';
 import { codeOf, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type OwnStack, startStack } from '#tests/support/stack';
+import { joinStack } from '#tests/support/shared/join';
+import { type OwnStack, type Stack, startStack } from '#tests/support/stack';
 
 /** Input of sandbox/echo and of the tests' models, nano-dollars a token. */
 const inputNano = 1_000n;
 
 describe('a call that continues another one (contract: jobs/continued-tokens)', () => {
-  let stack: OwnStack;
+  let stack: Stack;
   let key: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await joinStack();
     key = (await stack.key((await stack.workspace({ rpm: 10_000 })).slug)).key;
   });
   afterAll(async () => {
