@@ -129,7 +129,7 @@ async function expectSame(workspaceId: string, zone: string, all: readonly Usage
     demo: false,
   });
   const random = randomFrom(seed);
-  for (let time = 0; time < 25; time++) {
+  for (let time = 0; time < 12; time++) {
     const asked = anyAsk(zone, random);
     expect(summed(await readUsage(storeOf(db), scope, asked)), JSON.stringify(asked)).toEqual(
       byHand(all, asked),
@@ -228,7 +228,7 @@ it('days are counted right beside settlement, by several processes, and killed i
     }
   };
   const others = [fold(), fold(), kill()];
-  for (let time = 0; time < 300 || killed < 5; time++) {
+  for (let time = 0; time < 150 || killed < 5; time++) {
     const quarter = drawn(id, nowMs - dayMs - random(4 * dayMs), random);
     await settle(quarter);
     all.push(quarter);
