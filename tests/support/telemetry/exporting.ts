@@ -41,7 +41,8 @@ export function startExporting(
   const settings: TelemetrySettings = {
     url: `${collector.url}/v1/traces`,
     headers: {},
-    timeoutMs: 5_000,
+    // A busy machine takes seconds for an answer, and a request that is repeated is not what most tests are about.
+    timeoutMs: 60_000,
     gzip: true,
     resource: [['service.name', 'test']],
     backlogBytes: 1024 ** 3,

@@ -89,7 +89,7 @@ it.each([
   ['refuses connections', {}, () => collector.leave(), () => collector.come()],
   [
     'answers nothing',
-    { timeoutMs: 2_000 },
+    { timeoutMs: 5_000 },
     () => collector.be({ kind: 'hang' }),
     () => collector.be({ kind: 'take' }),
   ],
