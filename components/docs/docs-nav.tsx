@@ -44,6 +44,7 @@ function Groups({ pages, current }: DocsNavProps) {
               <Link
                 key={slug}
                 href={`/docs/${slug}`}
+                prefetch={false}
                 aria-current={slug === current ? 'page' : undefined}
                 className={classNames(
                   'flex min-h-8 items-center rounded-md px-2 text-muted hover:bg-hover hover:text-ink',

@@ -18,6 +18,7 @@ export function OperatorSidebar(user: UserMenuProps) {
     <div className="flex h-full flex-col gap-3 p-3">
       <Link
         href="/operator"
+        prefetch={false}
         className="flex items-center gap-2 rounded-md px-2 pt-2"
         {...(close ? { onClick: close } : {})}
       >

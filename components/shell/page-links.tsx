@@ -30,6 +30,8 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
                 <Link
                   key={page.path}
                   href={href}
+                  // Without a loading.tsx nothing of a page comes ahead: it would be two answers for each link in vain.
+                  prefetch={false}
                   aria-current={here ? 'page' : undefined}
                   ref={here ? bringIntoView : undefined}
                   {...(close ? { onClick: close } : {})}

@@ -20,6 +20,7 @@ export function PublicNav({ status }: { status: boolean }) {
           <Link
             key={href}
             href={href}
+            prefetch={false}
             aria-current={here ? 'page' : undefined}
             className={classNames(
               'flex h-8 items-center rounded-md px-2 text-muted sm:px-2.5 hover:bg-hover hover:text-ink',

@@ -23,7 +23,12 @@ export function PublicShell({ signedIn, status, children }: PublicShellProps) {
       </a>
       <header className="sticky top-0 z-30 border-b bg-sunken">
         <div className="mx-auto flex h-14 max-w-7xl items-center gap-2 px-4 sm:gap-4 sm:px-8">
-          <Link href="/" aria-label="Model Gateway" className="rounded-md max-sm:[&>span]:text-[0px]!">
+          <Link
+            href="/"
+            prefetch={false}
+            aria-label="Model Gateway"
+            className="rounded-md max-sm:[&>span]:text-[0px]!"
+          >
             <Wordmark />
           </Link>
           <PublicNav status={status} />

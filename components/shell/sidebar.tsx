@@ -23,6 +23,7 @@ export function Sidebar({ current, workspaces, balance, ...user }: SidebarProps)
     <div className="flex h-full flex-col gap-3 p-3">
       <Link
         href={destinationHref(current.slug, '')}
+        prefetch={false}
         className="rounded-md px-2 pt-2"
         {...(close ? { onClick: close } : {})}
       >
