@@ -33,6 +33,7 @@ beforeAll(async () => {
       DATA_DIR: dataDir,
       PORT: String(port),
       LOG_LEVEL: 'fatal',
+      CONSOLE: 'off',
     },
   });
   let said = '';

@@ -146,6 +146,7 @@ describe('several processes behind one listener (contract: durability/workers)',
       DATA_DIR: dataDir,
       WORKERS: '2',
       LOG_LEVEL: 'fatal',
+      CONSOLE: 'off',
       PORT: String(port),
     };
     const server = spawn(process.execPath, ['server.ts'], {
