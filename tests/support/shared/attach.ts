@@ -55,7 +55,6 @@ export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 
     workspace: async (settings = {}) => {
       const created = await insertWorkspace(db, { credit: '100', ...settings });
       workspaces.push(created.id);
-      await tell();
       return created;
     },
     key: async (workspace, settings = {}) => {

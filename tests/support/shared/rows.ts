@@ -11,10 +11,13 @@ import { newWorkspaceLimits, workspaceSettings } from '#lib/control/workspace/se
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 
-// What tests begin with: the rows that the operations would write, and the changes that gateways hear of, without the
-// trail. Tests make thousands, which by the operations takes twenty times as long; tests/gateway/control proves these.
+// What tests begin with: the rows that the operations would write, without the trail. Tests make thousands, which by the
+// operations takes several times as long; tests/gateway/control proves these.
 
-/** A workspace that no other test knows. @param settings as `workspace.create` takes them. */
+/**
+ * A workspace of its own. No gateway knows it yet, so that none has to hear of it.
+ * @param settings as `workspace.create` takes them.
+ */
 export async function insertWorkspace(
   db: Db,
   settings: Readonly<Record<string, unknown>>,
@@ -25,11 +28,14 @@ export async function insertWorkspace(
   const slug = `test-${unique}`;
   const columns = columnsOf(workspaceSettings, input);
   await insert(db, 'workspace', { id, slug, ...newWorkspaceLimits, ...columns });
-  await publish(db.pool, [{ kind: 'workspace', subject: id }]);
   return { id, slug };
 }
 
-/** @param workspace its slug or id. @param settings as `key.create` takes them. */
+/**
+ * A key of which gateways hear: they tell keys that exist from made-up ones.
+ * @param workspace its slug or id.
+ * @param settings as `key.create` takes them.
+ */
 export async function insertKey(
   db: Db,
   workspace: string,
