@@ -75,7 +75,8 @@ describe("behind this project's own server both lanes give the same answers", ()
       [node, web].map(async ({ db }) => (await db.pool.query<{ id: string }>(all)).rows.map(({ id }) => id)),
     );
     const models = (here ?? []).filter((id) => there?.includes(id));
-    const slugIn = async (stack: Stack) => (await stack.workspace({ rpm: 10_000 })).slug;
+    const limits = { rpm: 10_000, tpm: 4_000_000, concurrency: 50 };
+    const slugIn = async (stack: Stack) => (await stack.workspace(limits)).slug;
     const keyOf = async (stack: Stack, slug: string) =>
       (await stack.key(slug, { maxOutputTokens: 1000, models })).key;
     stacks = { node, web };

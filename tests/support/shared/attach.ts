@@ -26,7 +26,7 @@ export interface Stack {
   readonly workspaces: readonly string[];
   /** What the gateway has written to its log, errors alone; of a shared one since this file joined. */
   log(): string | Promise<string>;
-  /** Makes a workspace of its own with $100; settings as the verb takes them. */
+  /** Makes a workspace of its own with $100 and no limits; settings as the verb takes them. */
   workspace(settings?: Partial<Parameters<typeof createWorkspace>[1]>): Promise<{ id: string; slug: string }>;
   key(
     workspace: string,
@@ -38,6 +38,9 @@ export interface Stack {
   call(id: string): Promise<CallDetail>;
   close(): Promise<void>;
 }
+
+/** A limit is asked of the database for every new key: tests of limits set their own. */
+const unlimited = { rpm: null, tpm: null, concurrency: null };
 
 type Place = Pick<Stack, 'url' | 'databaseUrl' | 'dataDir' | 'db' | 'sandbox'>;
 
@@ -53,7 +56,7 @@ export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 
     ...place,
     workspaces,
     workspace: async (settings = {}) => {
-      const created = await insertWorkspace(db, { credit: '100', ...settings });
+      const created = await insertWorkspace(db, { ...unlimited, credit: '100', ...settings });
       workspaces.push(created.id);
       return created;
     },
