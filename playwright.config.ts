@@ -8,7 +8,8 @@ export default defineConfig({
   testMatch: '**/*.spec.ts',
   globalSetup: './tests/console/start-gateway.ts',
   outputDir: 'test-results',
-  workers: 2,
+  // They wait as much as they work, for pages and the gateway: with two, a core is idle at times.
+  workers: 3,
   fullyParallel: true,
   // They end a hang: a busy machine takes minutes for what takes seconds.
   timeout: 600_000,
