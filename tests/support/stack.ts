@@ -27,7 +27,7 @@ export interface StackOptions {
   readonly lane?: 'node' | 'web';
   /** `embedded`: the one that the gateway starts for itself, which nothing stands before. A server's unless given. */
   readonly database?: 'server' | 'embedded';
-  /** Whether it serves pages, which costs its start half a second of a processor; only the web lane does else. */
+  /** Whether it serves pages; the web lane always does. To load Next takes half a second of processor time. */
   readonly console?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** DATA_DIR; a directory of its own unless given. */

@@ -28,11 +28,14 @@ export async function openConsole(
   dev: boolean,
 ): Promise<Pages> {
   if (!env.console) {
-    return without(404, 'This process serves no console (CONSOLE=off). Ask one that does, or unset CONSOLE.');
+    return plainAnswer(
+      404,
+      'This process serves no console (CONSOLE=off). Ask one that does, or unset CONSOLE.',
+    );
   }
   if (!dev && !existsSync(`${root}.next/BUILD_ID`)) {
     log.warn('the console is not built: run npm start, which builds it');
-    return without(503, 'The console is not built. Stop the gateway and run: npm start');
+    return plainAnswer(503, 'The console is not built. Stop the gateway and run: npm start');
   }
   exportForNextAuth(env, env.port);
   setConsoleHost({
@@ -61,7 +64,7 @@ export async function openConsole(
 }
 
 /** What answers in place of Next, with one line of text. */
-function without(status: number, text: string): Pages {
+function plainAnswer(status: number, text: string): Pages {
   return {
     serve: (_, response) => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
