@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from '../bootstrap.mjs';
 import { run } from '../run.mjs';
+import { directoryForTests } from './directory.mjs';
 
 /**
  * What a part of the tests came to. `notRun` holds the titles of skipped tests.
@@ -20,6 +21,7 @@ const tool = (path) => join(root, 'node_modules', path);
 const settings = {
   NEXT_TELEMETRY_DISABLED: '1',
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? tool('.cache/compiled'),
+  TMPDIR: directoryForTests(),
 };
 const nothing = { passed: 0, failed: 0, skipped: 0 };
 
