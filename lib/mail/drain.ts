@@ -88,7 +88,7 @@ export function openOutbox(host: OutboxHost): Outbox {
       clearInterval(timer);
       clearTimeout(resting);
       await running;
-      host.transport.close();
+      await host.transport.close();
     },
   };
 }

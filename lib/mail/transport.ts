@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import type { Letter } from '#lib/mail/letter';
 
 /** Where letters go. */
@@ -8,7 +7,7 @@ export interface Transport {
    * @throws Error when it was not taken.
    */
   send(letter: Letter, id: string): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** How long a mail server may take for each of its steps, ms. */
@@ -16,20 +15,24 @@ const stepMs = 10_000;
 
 /** @param from "Name <address>" or an address. */
 export function smtpTransport(url: string, from: string): Transport {
-  const mailer = createTransport({
-    url,
-    connectionTimeout: stepMs,
-    greetingTimeout: stepMs,
-    socketTimeout: 2 * stepMs,
-    dnsTimeout: stepMs,
-    // A letter holds nothing but what is written here: no files of this machine, no addresses that it would fetch.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  // Loaded with the first letter: most processes send none.
+  const open = async () =>
+    (await import('nodemailer')).createTransport({
+      url,
+      connectionTimeout: stepMs,
+      greetingTimeout: stepMs,
+      socketTimeout: 2 * stepMs,
+      dnsTimeout: stepMs,
+      // A letter holds nothing but what is written here: no files of this machine, no addresses that it would fetch.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  let mailer: ReturnType<typeof open> | null = null;
   const domain = /@([^\s>]+)/.exec(from)?.[1] ?? 'localhost';
   return {
     send: async ({ to, subject, text, html }, id) => {
-      await mailer.sendMail({
+      mailer ??= open();
+      await (await mailer).sendMail({
         from,
         // As an object it is one recipient, whatever commas stand in it.
         to: { name: '', address: to },
@@ -40,7 +43,7 @@ export function smtpTransport(url: string, from: string): Transport {
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
     },
-    close: () => mailer.close(),
+    close: async () => (await mailer)?.close(),
   };
 }
 
@@ -53,6 +56,6 @@ export function printedTransport(print: (fields: object, message: string) => voi
     send: async ({ to, subject, link }) => {
       print({ to, subject, link }, 'SMTP_URL is not set: this mail is not sent; hand its link on');
     },
-    close: () => undefined,
+    close: async () => undefined,
   };
 }

@@ -95,7 +95,7 @@ export function openTestOutbox(db: Db, send: (letter: Letter, id: string) => Pro
         await send(letter, id);
         letters.push(letter);
       },
-      close: () => undefined,
+      close: async () => undefined,
     },
     report: (error) => errors.push(error),
   });
