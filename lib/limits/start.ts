@@ -21,11 +21,11 @@ interface Parts {
  * The limits that this process shares with others. It must be an owner before `start`: the others count it from then.
  * @returns null where this process counts alone.
  */
-export function openSharedLimits(parts: Parts): SharedLimits | null {
+export async function openSharedLimits(parts: Parts): Promise<SharedLimits | null> {
   const { env, db, ownerId, clock, log } = parts;
   const report = (error: unknown) => parts.report(error, null);
   const quiet = (error: unknown) => log.debug({ reason: messageOf(error) }, 'limit store');
-  const store = openLimitStore(env, db.pool.options.connectionString ?? null, quiet);
+  const store = await openLimitStore(env, db.pool.options.connectionString ?? null, quiet);
   if (!store) return null;
   const fleet = createFleet(db.pool, ownerId, report);
   return new SharedLimits({

@@ -65,7 +65,7 @@ export async function assemble(
     log.error({ callId, reason: stackOf(error) }, 'fault');
 
   // Before old weeks go: their rows tell which calls of an old journal were posted.
-  const shared = limitsInMemory ? null : openSharedLimits({ env, db, ownerId, clock, log, report });
+  const shared = limitsInMemory ? null : await openSharedLimits({ env, db, ownerId, clock, log, report });
   const open = { env, db, worker, ownerId, clock, log, shared, report };
   const books = await openBooks(open);
   const { journal, coordinator } = books;

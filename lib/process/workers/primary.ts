@@ -32,7 +32,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const ids = createIds(systemClock);
   const journalDir = join(env.dataDir, 'journal');
   const telemetry = openTelemetry(env, { db: machine.db, journalDir, log });
-  const limits = openLimitStore(env, machine.databaseUrl, () => undefined);
+  const limits = await openLimitStore(env, machine.databaseUrl, () => undefined);
   const takeOver = createTakeOver({
     pool: machine.db.pool,
     dataDir: env.dataDir,
