@@ -1,5 +1,5 @@
 import { isoInZone } from '#lib/charts/zone';
-import { type CsvCell, csvLine } from '#lib/console/csv';
+import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import type { LedgerLine } from '#lib/control/ledger/list';
 
 /** Columns of a file of the ledger; their names and their order stay. */

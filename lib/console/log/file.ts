@@ -1,4 +1,4 @@
-import { csvFile, type FilePage } from '#lib/console/csv-file';
+import { csvFile, type FilePage } from '#lib/console/csv/file';
 import { logCsvHead, logCsvLine } from '#lib/console/log/lines';
 import type { CallDetail } from '#lib/control/call/detail';
 

@@ -1,5 +1,5 @@
 import { isoInZone } from '#lib/charts/zone';
-import { type CsvCell, csvLine } from '#lib/console/csv';
+import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import type { CallDetail } from '#lib/control/call/detail';
 
 /** Columns of a file of calls; their names and their order stay. */

@@ -1,4 +1,4 @@
-import { csvLine } from '#lib/console/csv';
+import { csvLine } from '#lib/console/csv/line';
 import { showAgo, showMoment, showZone, usableZone } from '#lib/console/show/time';
 
 /** An audit row, as `audit.list` gives it. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isoInZone } from '#lib/charts/zone';
-import { type CsvCell, csvLine } from '#lib/console/csv';
+import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import { labelOf } from '#lib/console/usage/groups';
 import type { Grouping } from '#lib/console/usage/parameters';
 import type { usageRows } from '#lib/control/usage/rows';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/db';
 import { trustForwarded } from '#lib/console/forwarded';
+import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/host';
 import { type Env, exportForNextAuth } from '#lib/env';
 import { messageOf } from '#lib/errors';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvLine } from '#lib/console/csv';
+import { csvLine } from '#lib/console/csv/line';
 
 describe('a line of CSV', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { checkCatalogue } from '#lib/catalogue/files';
-import { setConsoleHost } from '#lib/console/db';
+import { setConsoleHost } from '#lib/console/host';
 import type { Operation } from '#lib/control/declare';
 import { createManagementKey } from '#lib/control/management-key/operations';
 import { operations } from '#lib/control/operations';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkCatalogue } from '#lib/catalogue/files';
-import { setConsoleHost } from '#lib/console/db';
+import { setConsoleHost } from '#lib/console/host';
 import { readStatus } from '#lib/console/status/read';
 import {
   createIncident,

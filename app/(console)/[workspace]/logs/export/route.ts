@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { NextRequest } from 'next/server';
-import { fileHeaders } from '#lib/console/csv-file';
+import { fileHeaders } from '#lib/console/csv/file';
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { readLogAddress } from '#lib/console/log/address';
 import { logFile } from '#lib/console/log/file';

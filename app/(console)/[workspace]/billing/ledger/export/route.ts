@@ -3,7 +3,7 @@ import type { NextRequest } from 'next/server';
 import { knownZone } from '#lib/charts/zone';
 import { ledgerCsvHead, ledgerCsvLine } from '#lib/console/billing/csv-lines';
 import { readLedgerAddress } from '#lib/console/billing/ledger-address';
-import { csvFile, fileHeaders } from '#lib/console/csv-file';
+import { csvFile, fileHeaders } from '#lib/console/csv/file';
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { findMember } from '#lib/console/member';
 import { wallDay } from '#lib/console/show/time';
