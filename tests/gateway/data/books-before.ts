@@ -1,22 +1,7 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
 import { idFloor } from '#lib/ids';
 
-const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const weekMs = 7 * 86_400_000;
-
-/** The migrations of the version whose ledger had a line for each call. */
-export function migrationsBefore(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));
-  cpSync(own, directory, { recursive: true });
-  for (const name of readdirSync(directory))
-    if (name >= '20261122140000' && name !== 'migration_lock.toml')
-      rmSync(join(directory, name), { recursive: true });
-  return directory;
-}
 
 const timed = (moment: string) =>
   `(lpad(to_hex((extract(epoch FROM ${moment}) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3)
@@ -27,8 +12,9 @@ const lineOf = (
   'class', 'input', 'quantity', ${nano}, 'unitPriceNano', '1000000', 'cost', ${nano} || '.000000')) END`;
 
 /**
- * Fills a database of that version with calls of 50 days, as its settlement wrote them: of the first days retention has
- * dropped the calls; some calls made jobs, of which some were charged after they were given up; some were adjusted.
+ * Fills a database of the version whose ledger had a line for each call with calls of 50 days, as its settlement wrote
+ * them: of the first days retention has dropped the calls; some calls made jobs, of which some were charged after they
+ * were given up; some were adjusted.
  */
 export async function fillBefore(pool: Pool, calls: number, workspaces = 5): Promise<void> {
   const nowMs = Date.now();

@@ -3,9 +3,10 @@ import { afterEach, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/billing/verify';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
-import { fillBefore, migrationsBefore } from '#tests/gateway/data/books-before';
+import { fillBefore } from '#tests/gateway/data/books-before';
 import { createEmptyDatabase } from '#tests/support/database';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
+import { copyMigrations, hourlyVersion } from '#tests/support/shared/migrations';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -24,7 +25,7 @@ const databases: readonly (readonly [string, () => Promise<string>])[] = [
   [
     'the embedded database',
     async () => {
-      const embedded = await openEmbedded(await embeddedDirectory('made'), 'server');
+      const embedded = await openEmbedded(await embeddedDirectory('hourly'), 'server');
       ends.push(embedded.close);
       return embedded.url;
     },
@@ -41,7 +42,7 @@ it.each(databases)(
   'books with a line for each call become postings of the same sums on %s',
   async (_, open) => {
     const url = await open();
-    await migrate(url, migrationsBefore());
+    await migrate(url, copyMigrations(hourlyVersion));
     const pool = new Pool({ connectionString: url });
     ends.push(() => pool.end());
     await fillBefore(pool, 2_000);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,9 @@ import { declaredShape } from '#tests/gateway/data/declared';
 import { storedShape } from '#tests/gateway/data/stored';
 import { createDatabase, createEmptyDatabase } from '#tests/support/database';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
+import { copyMigrations, hourlyVersion } from '#tests/support/shared/migrations';
 
 const schema = fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url));
-const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const ends: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -31,17 +31,10 @@ async function emptyDatabase(): Promise<string> {
   return database.url;
 }
 
-async function embeddedDatabase(state: 'made' | 'migrated' = 'made'): Promise<string> {
+async function embeddedDatabase(state: 'made' | 'hourly' | 'migrated'): Promise<string> {
   const embedded = await openEmbedded(await embeddedDirectory(state), 'server');
   ends.push(embedded.close);
   return embedded.url;
-}
-
-/** A copy of the project's migrations to write into. */
-function ownMigrations(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));
-  cpSync(own, directory, { recursive: true });
-  return directory;
 }
 
 function addMigration(directory: string, name: string, sql: string): void {
@@ -84,18 +77,10 @@ describe('the migrated database is what the schema file says', () => {
   });
 });
 
-/** The migrations before this one. */
-function earlierThan(first: string): string {
-  const earlier = ownMigrations();
-  for (const name of readdirSync(earlier).filter((one) => one >= first && one !== 'migration_lock.toml'))
-    rmSync(join(earlier, name), { recursive: true });
-  return earlier;
-}
-
 describe('a database of an earlier version', () => {
   it('keeps its workspaces at addresses that calls need, under another slug and with the old one noted', async () => {
     const url = await emptyDatabase();
-    await migrate(url, earlierThan('20261122103500'));
+    await migrate(url, copyMigrations('20261122103500'));
     const pool = poolOf(url);
     for (const slug of ['chat', 'chat-workspace', 'videos', 'acme'])
       await pool.query('INSERT INTO workspace (id, slug, name) VALUES (gen_random_uuid(), $1, $1)', [slug]);
@@ -114,10 +99,10 @@ describe('a database of an earlier version', () => {
 
   it.each([
     ['a PostgreSQL server', emptyDatabase],
-    ['the embedded database', () => embeddedDatabase()],
+    ['the embedded database', () => embeddedDatabase('hourly')],
   ])('on %s keeps its calls, each with its attempts and the time of its charge', async (_, open) => {
     const url = await open();
-    await migrate(url, earlierThan('20261122140000'));
+    await migrate(url, copyMigrations(hourlyVersion));
     const pool = poolOf(url);
     await pool.query(earlierCalls);
     await migrate(url);
@@ -161,7 +146,7 @@ function someMigrations(): string {
 
 describe.each([
   ['a PostgreSQL server', emptyDatabase],
-  ['the embedded database', () => embeddedDatabase()],
+  ['the embedded database', () => embeddedDatabase('made')],
 ])('migrations on %s', (_, open) => {
   let close: (() => Promise<unknown>)[] = [];
   let url: string;

@@ -1,7 +1,3 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quarterChecks } from '#lib/billing/quarter-checks';
@@ -11,10 +7,7 @@ import { migrate } from '#lib/data/migrate';
 import { makePartitions } from '#lib/data/partitions';
 import { createEmptyDatabase } from '#tests/support/database';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
-
-const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
-/** The first migration that a database with sums by the hour does not have. */
-const firstLater = '20261122140000';
+import { copyMigrations, hourlyVersion } from '#tests/support/shared/migrations';
 
 const calls = 2_000;
 const [workspace, ...keys] = [1, 2, 3].map((n) => `0190c7b2-0000-7000-8000-00000000000${n}`);
@@ -71,17 +64,8 @@ const hourly = (table: string, at: string, errors: string) => `
 const allErrors =
   'client_errors + limit_errors + provider_errors + timeout_errors + broken_errors + gateway_errors + other_errors';
 
-function earlierMigrations(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));
-  cpSync(own, directory, { recursive: true });
-  for (const name of readdirSync(directory))
-    if (name >= firstLater && name !== 'migration_lock.toml')
-      rmSync(join(directory, name), { recursive: true });
-  return directory;
-}
-
 async function embedded() {
-  const opened = await openEmbedded(await embeddedDirectory('made'), 'server');
+  const opened = await openEmbedded(await embeddedDirectory('hourly'), 'server');
   return { url: opened.url, drop: () => opened.close() };
 }
 
@@ -95,7 +79,7 @@ describe.each([
 
   beforeAll(async () => {
     const database = await open();
-    await migrate(database.url, earlierMigrations());
+    await migrate(database.url, copyMigrations(hourlyVersion));
     pool = new Pool({ connectionString: database.url });
     close = async () => {
       await pool.end();

@@ -14,13 +14,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
+import { copyMigrations, hourlyVersion } from '#tests/support/shared/migrations';
 
-/** How far the embedded database of a directory is: made and empty, or with all migrations applied. */
-type EmbeddedState = 'made' | 'migrated';
+/** How far the embedded database of a directory is: made and empty, as `hourlyVersion` has it, or with all migrations. */
+type EmbeddedState = 'made' | 'hourly' | 'migrated';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** What decides how a new one looks. */
-const sources = ['package-lock.json', 'lib/data', 'prisma/migrations'];
+const sources = ['package-lock.json', 'lib/data', 'prisma/migrations', 'tests/support/shared/migrations.ts'];
 
 /**
  * A DATA_DIR of its own with an embedded database: a copy, some 100 ms, where making and migrating one keeps a
@@ -39,9 +40,10 @@ async function templateOf(state: EmbeddedState): Promise<string> {
   if (existsSync(template)) return template;
   mkdirSync(folder, { recursive: true });
   const directory = mkdtempSync(join(folder, 'new-'));
-  if (state === 'migrated') cpSync(await templateOf('made'), directory, { recursive: true });
+  if (state !== 'made') cpSync(await templateOf('made'), directory, { recursive: true });
   const embedded = await openEmbedded(directory, 'command');
-  if (state === 'migrated') await migrate(embedded.url);
+  if (state !== 'made')
+    await migrate(embedded.url, state === 'hourly' ? copyMigrations(hourlyVersion) : undefined);
   await embedded.close();
   try {
     renameSync(directory, template);
