@@ -27,23 +27,34 @@ function slugOf(text: string): string {
   return isFreeWord(slug) ? slug : `${slug}-workspace`;
 }
 
+/** How many workspaces may have names of one slug. */
+const most = 1000;
+
 /**
  * Inserts a workspace under the first free slug: name, name-2, name-3 … One that another workspace had
- * before is not free: its address leads there.
+ * before is not free: its address leads there. However many have the name, it takes a handful of statements.
  */
 export async function insertWorkspace(
-  { prisma }: Store,
+  { prisma, query }: Store,
   row: Omit<Prisma.WorkspaceCreateManyInput, 'slug'>,
 ): Promise<Workspace> {
   const base = slugOf(row.name);
-  for (let n = 1; n <= 1000; n++) {
-    const slug = n === 1 ? base : `${base}-${n}`;
-    if ((await prisma.formerSlug.count({ where: { slug } })) > 0) continue;
+  const slugs = Array.from({ length: most }, (_, at) => (at === 0 ? base : `${base}-${at + 1}`));
+  // Others may take the same slug at the same time: who comes second looks again.
+  for (let tries = 0; tries < most; tries++) {
+    const [free] = await query<{ slug: string }>(firstFree, [slugs]);
+    if (!free) break;
     const [made] = await prisma.workspace.createManyAndReturn({
-      data: [{ ...row, slug }],
+      data: [{ ...row, slug: free.slug }],
       skipDuplicates: true,
     });
     if (made) return made;
   }
   throw conflict('too many workspaces have this name; choose another', 'name');
 }
+
+const firstFree = `
+  SELECT slug FROM unnest($1::text[]) WITH ORDINALITY AS given (slug, place)
+  WHERE NOT EXISTS (SELECT FROM workspace w WHERE w.slug = given.slug)
+    AND NOT EXISTS (SELECT FROM former_slug f WHERE f.slug = given.slug)
+  ORDER BY place LIMIT 1`;

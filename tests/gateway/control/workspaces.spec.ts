@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { Client } from 'pg';
+import { describe, expect, it, vi } from 'vitest';
 import { ControlRefused } from '#lib/control/refusal';
 import { listAudit } from '#lib/control/trail/operations';
 import { visitWorkspace } from '#lib/control/user/own';
@@ -76,6 +77,19 @@ describe('creating a workspace (contract: limits/defaults)', () => {
   it('gives each its own slug, also when two are made at once', async () => {
     const made = await Promise.all(Array.from({ length: 5 }, () => newWorkspace({ name: 'Twins' })));
     expect(made.map((one) => one.slug).sort()).toEqual(['twins', 'twins-2', 'twins-3', 'twins-4', 'twins-5']);
+  });
+
+  it('asks the database no more often when many have the name, and refuses the one after a thousand', async () => {
+    await db.pool.query(
+      `INSERT INTO workspace (id, slug, name, time_zone)
+       SELECT gen_random_uuid(), 'crowd' || CASE WHEN n > 1 THEN '-' || n ELSE '' END, 'Crowd', 'UTC'
+       FROM generate_series(1, 999) n`,
+    );
+    const statements = vi.spyOn(Client.prototype, 'query');
+    expect((await newWorkspace({ name: 'Crowd' })).slug).toBe('crowd-1000');
+    expect(statements.mock.calls.length).toBeLessThan(30);
+    statements.mockRestore();
+    await expect(newWorkspace({ name: 'Crowd' })).rejects.toMatchObject({ code: 'conflict', field: 'name' });
   });
 
   it.each([
