@@ -12,7 +12,7 @@ export default defineConfig({
           include: ['tests/unit/**/*.spec.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
           // Pure functions keep nothing from one file to the next.
           isolate: false,
           setupFiles: ['tests/support/run/draws.ts'],
