@@ -77,24 +77,18 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
+/** What is not copied: what no test changes, and what is no part of the project. */
+const shared = ['node_modules', '.next'];
+const left = [...shared, '.git', '.data', 'tests', 'vitest.config.ts'];
+
 function copy() {
   const [source, tests] = [resolve(values.source), resolve(values.tests)];
-  for (const name of ['app', 'bin', 'catalogue', 'components', 'generated', 'lib', 'prisma', 'scripts']) {
+  for (const name of readdirSync(source).filter((name) => !left.includes(name))) {
     cpSync(join(source, name), join(scratch, name), { recursive: true });
-  }
-  for (const name of [
-    'package.json',
-    'package-lock.json',
-    'next.config.mjs',
-    'proxy.ts',
-    'server.ts',
-    'tsconfig.json',
-  ]) {
-    cpSync(join(source, name), join(scratch, name));
   }
   cpSync(join(tests, 'tests'), join(scratch, 'tests'), { recursive: true });
   cpSync(join(tests, 'vitest.config.ts'), join(scratch, 'vitest.config.ts'));
-  for (const name of ['node_modules', '.next']) symlinkSync(join(source, name), join(scratch, name));
+  for (const name of shared) symlinkSync(join(source, name), join(scratch, name));
 }
 
 /** One PostgreSQL server for all changes. @returns its address. */
@@ -148,7 +142,9 @@ try {
   console.log(`${drawn.length} of ${all.length} changes in ${texts.size} files, seed ${values.seed}`);
   process.env.NODE_COMPILE_CACHE ??= join(scratch, 'compiled');
   if (!values.survivors && (await vitest(['run', ...flags], 900_000)) !== 'passed')
-    throw new Error('Unit tests fail without any change.');
+    throw new Error(
+      'Unit tests fail without any change. Run "npm test -- unit"; if they pass there, the copy lacks what they read.',
+    );
   if (values.gateway) process.env.TEST_DATABASE_URL ??= await startPostgres();
   const outcomes = [];
   for (const [at, mutant] of drawn.entries()) {
