@@ -10,27 +10,34 @@ import type { ShownTopUp } from '#lib/control/top-up/find';
 
 const everyMs = 1_500;
 /** A page that nobody comes back to asks no longer; a reload asks again. */
-const mostTimes = 200;
+const mostTimes = { open: 200, paid: 20 };
 
 /**
  * What became of the top-up that somebody comes back from. The way back proves nothing: the page waits until the
- * gateway itself has heard from Stripe.
+ * gateway itself has heard from Stripe, and a while longer for the saved card, the receipt and the invoice, which the
+ * gateway asks for after the credit.
  */
 export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: string }) {
   const router = useRouter();
-  const waits = topUp.status === 'open';
+  const { status, receiptUrl, invoiceUrl } = topUp;
+  const waits = status === 'open';
+  const times = waits
+    ? mostTimes.open
+    : status === 'paid' && !(receiptUrl && invoiceUrl)
+      ? mostTimes.paid
+      : 0;
   useEffect(() => {
-    if (!waits) return;
+    if (times === 0) return;
     let asked = 0;
     const timer = setInterval(() => {
       if (document.hidden) return;
       asked += 1;
-      if (asked >= mostTimes) clearInterval(timer);
+      if (asked >= times) clearInterval(timer);
       router.refresh();
     }, everyMs);
     return () => clearInterval(timer);
-  }, [waits, router]);
-  const paid = topUp.status === 'paid';
+  }, [times, router]);
+  const paid = status === 'paid';
   return (
     <div
       role="status"

@@ -4,12 +4,17 @@ import { refreshCard } from '#lib/billing/payments/card';
 import { idOf } from '#lib/billing/payments/fact';
 
 /**
- * Keeps what a payment leaves behind at Stripe beside its money: the receipt, the invoice, and the card where its holder agreed to
- * that. It follows the credit and may be repeated.
+ * Keeps what a payment leaves behind at Stripe beside its money: the card where its holder agreed to that, then the receipt
+ * and the invoice, so that whoever sees these sees the card too. It follows the credit and may be repeated.
  * @throws Error of Stripe's client or the database.
  */
 export async function noteDetails(pool: Pool, stripe: Stripe, paymentIntent: string): Promise<void> {
   const intent = await stripe.paymentIntents.retrieve(paymentIntent, { expand: ['latest_charge'] });
+  const [customer, card] = [idOf(intent.customer), idOf(intent.payment_method)];
+  if (intent.setup_future_usage === 'off_session' && customer !== null && card !== null) {
+    await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
+    await refreshCard(pool, stripe, { customer, paymentMethod: card });
+  }
   const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
   const { rows } = await pool.query<{ session: string | null }>(
     `UPDATE top_up SET receipt_url = coalesce($2, receipt_url) WHERE payment_intent = $1
@@ -18,10 +23,6 @@ export async function noteDetails(pool: Pool, stripe: Stripe, paymentIntent: str
   );
   const session = rows[0]?.session ?? null;
   if (session !== null) await noteInvoice(pool, stripe, session);
-  const [customer, card] = [idOf(intent.customer), idOf(intent.payment_method)];
-  if (intent.setup_future_usage !== 'off_session' || customer === null || card === null) return;
-  await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
-  await refreshCard(pool, stripe, { customer, paymentMethod: card });
 }
 
 /** The invoice of a page on which people paid, where it is ready. */

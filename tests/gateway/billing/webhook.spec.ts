@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeWebhook } from '#lib/billing/payments/webhook';
+import { noteReceipts } from '#lib/billing/reconcile/receipts';
 import { operations } from '#lib/control/operations';
 import { ask, runAny } from '#lib/control/run';
 import { showTopUp } from '#lib/control/top-up/operations';
@@ -116,6 +117,32 @@ describe('the webhook (contract: money/payment-events)', () => {
     });
     const payer = await shop.db.prisma.payer.findFirstOrThrow({ where: { workspaceId: id } });
     expect(payer).toMatchObject({ customer: session.customer, cardLast4: '4242' });
+    const owner = shop.server.account.customers.get(payer.customer);
+    expect(owner?.default_payment_method).toBe(payer.paymentMethod);
+  });
+
+  it('keeps receipt and invoice after the card, so that reconciling repeats a card that could not be kept', async () => {
+    const { id, slug } = await newWorkspace(shop);
+    const { topUp, session } = await order(shop, slug, '20', true);
+    shop.server.account.events.splice(0);
+    shop.server.account.pay(session);
+    const { stripe } = shop.payments;
+    const customers = Object.create(stripe.customers, {
+      update: { value: () => Promise.reject(new Error('Stripe is away')) },
+    });
+    const payments = { ...shop.payments, stripe: Object.create(stripe, { customers: { value: customers } }) };
+    for (const event of shop.server.account.events.splice(0)) {
+      expect(await send(JSON.stringify(event), { host: { payments } })).toBe(200);
+    }
+    const asked = { actor: operator, workspace: slug, input: { id: topUp.id } };
+    const paid = { status: 'paid', receiptUrl: null, invoiceUrl: null };
+    expect(await ask(shop.host, showTopUp, asked)).toMatchObject(paid);
+    await noteReceipts(shop.db.pool, stripe, []);
+    expect(await ask(shop.host, showTopUp, asked)).toMatchObject({
+      receiptUrl: expect.any(String),
+      invoiceUrl: expect.any(String),
+    });
+    const payer = await shop.db.prisma.payer.findFirstOrThrow({ where: { workspaceId: id } });
     const owner = shop.server.account.customers.get(payer.customer);
     expect(owner?.default_payment_method).toBe(payer.paymentMethod);
   });
