@@ -52,11 +52,23 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
+  // What a look of the test before counts beside it would take this one's turn.
+  await eventually(isIdle, true);
   for (const table of ['usage_quarter', 'usage_quarter_counted', 'status_day', 'call', 'incident']) {
     await db.pool.query(`DELETE FROM ${table}`);
   }
   await due();
 });
+
+/** Whether nothing asks the database, and nobody is about to count. */
+async function isIdle(): Promise<boolean> {
+  const { idleCount, totalCount, waitingCount } = db.pool;
+  if (idleCount < totalCount || waitingCount > 0) return false;
+  const { rows } = await db.pool.query(
+    `SELECT taken_until IS NULL AS free FROM fleet_duty WHERE name = 'status'`,
+  );
+  return rows[0]?.free === true;
+}
 
 const due = () =>
   db.pool.query(
