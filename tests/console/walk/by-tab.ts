@@ -65,11 +65,14 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
       : `<${one.localName}> ${(one.getAttribute('aria-label') ?? one.textContent ?? '').trim().slice(0, 40)}`;
   const faults: string[] = [];
   const walked: Element[] = [];
+  /** All that had the focus, for the message. */
+  const reached: string[] = [];
   const isExpected = (one: EventTarget | null): one is Element =>
     expected.some((candidate) => candidate === one);
   /** The stop that comes next: others than those expected are the browser's own, such as boxes that scroll. */
   const onFocus = (event: FocusEvent) => {
     const one = event.target;
+    if (one instanceof Element) reached.push(nameOf(one));
     if (!isExpected(one) || walked.length >= wanted.length) return;
     walked.push(one);
     const around = [one, one.parentElement, one.nextElementSibling, one.previousElementSibling];
@@ -114,9 +117,11 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
     removeEventListener('focusin', onFocus);
     removeEventListener('focusout', onBlur);
     const wrong = wanted.findIndex((one, at) => walked[at] !== one);
-    if (wrong >= 0)
-      faults.push(`stop ${wrong + 1} is ${nameOf(walked[wrong])}, not ${nameOf(wanted[wrong])}`);
-    else if (leadsOut && isInside()) faults.push('nothing leads on behind the last stop');
+    if (wrong >= 0) {
+      const gone = wanted[wrong]?.isConnected ? '' : ', which is gone';
+      faults.push(`stop ${wrong + 1} is ${nameOf(walked[wrong])}, not ${nameOf(wanted[wrong])}${gone}`);
+      faults.push(`reached: ${reached.join(', ')}`);
+    } else if (leadsOut && isInside()) faults.push('nothing leads on behind the last stop');
     else if (dialog !== undefined && isWhole && !isInside()) faults.push('the keyboard leaves the dialog');
     return faults;
   });
