@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type Stripe from 'stripe';
 import { refreshCard } from '#lib/billing/payments/card';
+import { isMissing } from '#lib/billing/payments/customer';
 import { idOf } from '#lib/billing/payments/fact';
 
 /**
@@ -12,8 +13,7 @@ export async function noteDetails(pool: Pool, stripe: Stripe, paymentIntent: str
   const intent = await stripe.paymentIntents.retrieve(paymentIntent, { expand: ['latest_charge'] });
   const [customer, card] = [idOf(intent.customer), idOf(intent.payment_method)];
   if (intent.setup_future_usage === 'off_session' && customer !== null && card !== null) {
-    await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
-    await refreshCard(pool, stripe, { customer, paymentMethod: card });
+    await keepCard(pool, stripe, customer, card);
   }
   const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
   const { rows } = await pool.query<{ session: string | null }>(
@@ -23,6 +23,16 @@ export async function noteDetails(pool: Pool, stripe: Stripe, paymentIntent: str
   );
   const session = rows[0]?.session ?? null;
   if (session !== null) await noteInvoice(pool, stripe, session);
+}
+
+/** Makes a card the one that automatic top-ups charge, unless it or its customer is gone at Stripe by now. */
+async function keepCard(pool: Pool, stripe: Stripe, customer: string, card: string): Promise<void> {
+  try {
+    await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
+    await refreshCard(pool, stripe, { customer, paymentMethod: card });
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
 }
 
 /** The invoice of a page on which people paid, where it is ready. */

@@ -147,6 +147,21 @@ describe('the webhook (contract: money/payment-events)', () => {
     expect(owner?.default_payment_method).toBe(payer.paymentMethod);
   });
 
+  it('keeps receipt and invoice where the customer who saved a card is gone at Stripe by then', async () => {
+    const { slug } = await newWorkspace(shop);
+    const { topUp, session } = await order(shop, slug, '20', true);
+    shop.server.account.events.splice(0);
+    shop.server.account.pay(session);
+    shop.server.account.customers.delete(session.customer ?? '');
+    for (const event of shop.server.account.events.splice(0)) await send(JSON.stringify(event));
+    const asked = { actor: operator, workspace: slug, input: { id: topUp.id } };
+    expect(await ask(shop.host, showTopUp, asked)).toMatchObject({
+      status: 'paid',
+      receiptUrl: expect.any(String),
+      invoiceUrl: expect.any(String),
+    });
+  });
+
   it('quarantines a payment of another customer, and ledger verify names it', async () => {
     const { id, slug } = await newWorkspace(shop);
     const { session } = await order(shop, slug, '20');
