@@ -77,18 +77,18 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-/** What is not copied: what no test changes, and what is no part of the project. */
-const shared = ['node_modules', '.next'];
-const left = [...shared, '.git', '.data', 'tests', 'vitest.config.ts'];
+/** What no test writes to. */
+const linked = ['node_modules', '.next'];
+const notCopied = [...linked, '.git', '.data', 'tests', 'vitest.config.ts'];
 
 function copy() {
   const [source, tests] = [resolve(values.source), resolve(values.tests)];
-  for (const name of readdirSync(source).filter((name) => !left.includes(name))) {
+  for (const name of readdirSync(source).filter((name) => !notCopied.includes(name))) {
     cpSync(join(source, name), join(scratch, name), { recursive: true });
   }
   cpSync(join(tests, 'tests'), join(scratch, 'tests'), { recursive: true });
   cpSync(join(tests, 'vitest.config.ts'), join(scratch, 'vitest.config.ts'));
-  for (const name of shared) symlinkSync(join(source, name), join(scratch, name));
+  for (const name of linked) symlinkSync(join(source, name), join(scratch, name));
 }
 
 /** One PostgreSQL server for all changes. @returns its address. */
