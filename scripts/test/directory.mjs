@@ -3,12 +3,12 @@ import { freemem, tmpdir } from 'node:os';
 
 const inMemory = '/dev/shm';
 const gibibyte = 2 ** 30;
-/** The tests write about 3 GiB at a time, nearly all of it databases; their processes take as much again. */
+/** Several times what the tests were seen to keep there, about a gibibyte for each project, and their processes besides. */
 const room = { directory: 8 * gibibyte, memory: 12 * gibibyte };
 
 /**
- * Where the tests keep their databases and journals: in memory where there is room, since writing to a disk takes a
- * tenth of their processor time. A TMPDIR that is set is kept. A container's /dev/shm is often small, or runs no program,
+ * Where the tests keep their databases and journals: in memory where there is room, since writing to a disk took a
+ * tenth of the processor time of those that use databases most. A TMPDIR that is set is kept. A container's /dev/shm is often small, or runs no program,
  * which a copy of PostgreSQL there must.
  * @returns {string} an existing directory.
  */
