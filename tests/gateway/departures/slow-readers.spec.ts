@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filmBytes } from '#lib/sandbox/content/film';
 import { openStudio, promptOf, type Studio } from '#tests/gateway/videos/stage';
@@ -13,10 +14,10 @@ const MIB = 1024 * 1024;
 /** Far more than the sockets between provider and reader can hold. */
 const LENGTH = 96 * MIB;
 
-/** A module that collects all garbage ten times a second. */
-const collectingOften = `data:text/javascript,${encodeURIComponent(
+/** A module that collects all garbage at SIGUSR2. */
+const collecting = `data:text/javascript,${encodeURIComponent(
   `import v8 from 'node:v8'; import vm from 'node:vm';
-   v8.setFlagsFromString('--expose-gc'); setInterval(vm.runInNewContext('gc'), 100).unref();`,
+   v8.setFlagsFromString('--expose-gc'); process.on('SIGUSR2', vm.runInNewContext('gc'));`,
 ).replaceAll("'", '%27')}`;
 
 /** Memory of a process that is really there, bytes. */
@@ -36,7 +37,7 @@ describe.each(['node', 'web'] as const)('a reader slower than the answer, over t
   let studio: Studio;
   beforeAll(async () => {
     // What is measured is what a download keeps, not what waits to be collected.
-    const options = ['--max-semi-space-size=1', `--import=${collectingOften}`];
+    const options = ['--max-semi-space-size=1', `--import=${collecting}`];
     stack = await startStack({ lane, env: { NODE_OPTIONS: options.join(' ') } });
     studio = await openStudio(stack);
   });
@@ -61,8 +62,12 @@ describe.each(['node', 'web'] as const)('a reader slower than the answer, over t
     return response;
   }
 
-  /** Reads to the end, pausing after each so many bytes. */
-  async function readSlowly(response: IncomingMessage, stepBytes: number, pauseMs: number): Promise<string> {
+  /** Reads to the end; waits for `between` after each so many bytes. */
+  async function readSlowly(
+    response: IncomingMessage,
+    stepBytes: number,
+    between: () => Promise<unknown>,
+  ): Promise<string> {
     const hash = createHash('sha256');
     let since = 0;
     for await (const chunk of response) {
@@ -70,35 +75,54 @@ describe.each(['node', 'web'] as const)('a reader slower than the answer, over t
       since += chunk.length;
       if (since < stepBytes) continue;
       since = 0;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await between();
     }
     return hash.digest('hex');
   }
 
-  /** Reads a download slowly. @returns by how much the gateway's memory grew meanwhile, MiB. */
+  /** Lets the gateway collect its garbage. */
+  async function collect(): Promise<void> {
+    stack.gateway().kill('SIGUSR2');
+    await pause(40);
+  }
+
+  /**
+   * What the gateway keeps while nothing is read, bytes: the least that is there after garbage is collected, at the end
+   * of a second in which it goes on taking what the provider sends, if it does.
+   */
+  async function heldBytes(): Promise<number> {
+    await pause(500);
+    let least = Number.POSITIVE_INFINITY;
+    for (let times = 0; times < 10; times++) {
+      await collect();
+      least = Math.min(least, residentBytes(stack.gateway().pid));
+    }
+    return least;
+  }
+
+  /** Reads a download slowly. @returns by how much the gateway's memory had grown at most when nothing was read, MiB. */
   async function growthOverDownload(wanted: string): Promise<number> {
     const id = await film(`film?job_ms=0&bytes=${LENGTH}`);
-    const pid = stack.gateway().pid;
-    const before = residentBytes(pid);
+    const before = await heldBytes();
     let most = 0;
-    const watch = setInterval(() => {
-      most = Math.max(most, residentBytes(pid));
-    }, 20);
+    const look = async () => {
+      most = Math.max(most, await heldBytes());
+    };
+    let steps = 0;
+    const between = () => (++steps % 6 === 0 ? look() : collect());
     const response = await download(id);
     // Next frames the body itself: see the known differences.
     expect(response.headers['content-length']).toBe(lane === 'node' ? String(LENGTH) : undefined);
     // Nothing is read at first: then the provider must wait, not the gateway collect.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const digest = await readSlowly(response, 4 * MIB, 40);
-    clearInterval(watch);
-    expect(digest).toBe(wanted);
+    await look();
+    expect(await readSlowly(response, 4 * MIB, between)).toBe(wanted);
     return (most - before) / MIB;
   }
 
   it('of a download of 96 MiB gets it whole, and the gateway’s memory does not grow', async () => {
     const wanted = digestOf(filmBytes(0, LENGTH));
     // What a slowly read download costs for good is there before it is measured.
-    await readSlowly(await download(await film(`film?job_ms=0&bytes=${LENGTH / 4}`)), MIB, 10);
+    await readSlowly(await download(await film(`film?job_ms=0&bytes=${LENGTH / 4}`)), MIB, collect);
     expect(await growthOverDownload(wanted), 'MiB while the reader was slow').toBeLessThan(10);
   });
 
@@ -118,7 +142,7 @@ describe.each(['node', 'web'] as const)('a reader slower than the answer, over t
   it('of a download that the provider cuts gets no whole file', async () => {
     const id = await film('film?job_ms=0&bytes=1000000&get=fault/cut@3');
     const response = await download(id);
-    await expect(readSlowly(response, LENGTH, 0)).rejects.toThrow('aborted');
+    await expect(readSlowly(response, LENGTH, () => pause(0))).rejects.toThrow('aborted');
     const call = await stack.call(String(response.headers['x-request-id']));
     expect([call.status, call.endReason]).toEqual([200, 'upstream_error']);
   });
@@ -127,25 +151,19 @@ describe.each(['node', 'web'] as const)('a reader slower than the answer, over t
   async function growthOverStream(): Promise<number> {
     // As many bytes in small events would keep the machine busy with their text.
     const body = chatBody('[[pace/0/3500/fault/long-events]]', ',"stream":true');
-    const pid = stack.gateway().pid;
-    const before = residentBytes(pid);
-    let most = 0;
+    const before = await heldBytes();
+    let held = 0;
     const { answers, end } = await talk(stack.url, chat(studio.key, body), {
-      afterwards: (socket) => {
+      afterwards: async (socket) => {
         socket.pause();
-        const watch = setInterval(() => {
-          most = Math.max(most, residentBytes(pid));
-        }, 50);
-        setTimeout(() => {
-          clearInterval(watch);
-          socket.resume();
-        }, 1_500);
+        held = await heldBytes();
+        socket.resume();
       },
     });
     expect(end).toBe('open');
     expect(answers[0]?.whole).toBe(true);
     expect(answers[0]?.body.length).toBeGreaterThan(25_000_000);
-    return (most - before) / MIB;
+    return (held - before) / MIB;
   }
 
   it('of a stream makes the provider wait, not the memory grow', async () => {
