@@ -69,7 +69,9 @@ export async function runBrowserTests(node, words = [], output = 'show', databas
       PLAYWRIGHT_JSON_OUTPUT_NAME: report,
       PLAYWRIGHT_JSON_OUTPUT_FILE: report,
     };
-    const program = [tool('@playwright/test/cli.js'), 'test', '--reporter=list,json', ...words];
+    // A run begins by removing what is in its folder.
+    const results = `--output=${join('test-results', database)}`;
+    const program = [tool('@playwright/test/cli.js'), 'test', '--reporter=list,json', results, ...words];
     const ok = await succeeds(node, program, env, output);
     const found = readReport(report);
     return whole(ok, {
@@ -82,12 +84,15 @@ export async function runBrowserTests(node, words = [], output = 'show', databas
   });
 }
 
-/** All of the console's tests on a PostgreSQL server, and the way from signing up to the books on the embedded too. */
+/**
+ * All of the console's tests on a PostgreSQL server and, beside them, the way from signing up to the books on the
+ * embedded database too.
+ */
 export async function runBrowserTestsOnBoth(node, output) {
-  const counts = [
-    await runBrowserTests(node, [], output),
-    await runBrowserTests(node, ['console/account/account'], output, 'embedded'),
-  ];
+  const counts = await Promise.all([
+    runBrowserTests(node, [], output),
+    runBrowserTests(node, ['console/account/account'], 'atEnd', 'embedded'),
+  ]);
   const sum = (read) => counts.reduce((all, count) => all + read(count), 0);
   return {
     passed: sum(({ passed }) => passed),
