@@ -9,7 +9,7 @@ export default defineConfig({
   globalSetup: './tests/console/start-gateway.ts',
   outputDir: 'test-results',
   // They wait as much as they work, for pages and the gateway: with two, a core is idle at times.
-  workers: 3,
+  workers: 4,
   fullyParallel: true,
   // They end a hang: a busy machine takes minutes for what takes seconds.
   timeout: 600_000,
