@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useState } from 'react';
-import type { OffersHealth, RoutingActions } from '#components/routing/routing-actions';
+import { healthAfter, type OffersHealth, type RoutingActions } from '#components/routing/routing-actions';
 import { Badge, type BadgeTone } from '#components/ui/badge';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { showSpan } from '#lib/console/show/time';
@@ -30,7 +30,7 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
     const timer = setInterval(async () => {
       if (document.visibilityState === 'hidden') return;
       const answer = await health(workspace, {}).catch(() => null);
-      if (!over && answer?.ok) setFound(answer.value);
+      if (!over && answer?.ok) setFound((shown) => healthAfter(shown, answer.value));
     }, everyMs);
     return () => {
       over = true;
@@ -50,6 +50,11 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
   const shown = all ? offers : offers.slice(0, mostShown);
   return (
     <div className="grid gap-2">
+      {processes === 0 ? (
+        <p className="text-warn text-xs leading-5">
+          No gateway process of this machine answers: these are the last figures.
+        </p>
+      ) : null}
       <Table label="Health of offers">
         <thead>
           <tr>

@@ -42,6 +42,11 @@ export interface OffersHealth {
   }[];
 }
 
+/** What is shown after an answer: while no process answers, the figures stay that were the last ones. */
+export function healthAfter(shown: OffersHealth, answer: OffersHealth): OffersHealth {
+  return answer.processes === 0 ? { ...shown, processes: 0 } : answer;
+}
+
 type Act<Out> = (workspace: string, input: Record<string, unknown>) => Promise<Answer<Out>>;
 
 /** What the page gives to the editor. */
