@@ -32,7 +32,7 @@ export function DialogBox({
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/45 transition-opacity duration-150 data-[closed]:pointer-events-none data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
         <BaseDialog.Viewport className="fixed inset-0 z-50 grid justify-items-center data-[closed]:pointer-events-none overflow-y-auto p-3 sm:items-start sm:py-[8vh]">
           <BaseDialog.Popup
-            {...(finalFocus ? { finalFocus } : {})}
+            {...(finalFocus === undefined ? {} : { finalFocus })}
             className={classNames(
               'relative my-auto w-full max-w-lg rounded-xl border border-line bg-surface shadow-pop transition-[opacity,transform] duration-150 sm:my-0',
               'data-[ending-style]:translate-y-2 data-[ending-style]:opacity-0 data-[starting-style]:translate-y-2 data-[starting-style]:opacity-0',

@@ -17,8 +17,11 @@ export interface DialogProps {
    * cross. For what is shown once.
    */
   sticky?: boolean;
-  /** What gets the focus afterwards; without it, what had it before. */
-  finalFocus?: RefObject<HTMLElement | null>;
+  /**
+   * What gets the focus afterwards; without it, what had it before. False when another dialog follows: this one fades
+   * out after that one has opened, and must not take the focus out of it.
+   */
+  finalFocus?: RefObject<HTMLElement | null> | false;
   className?: string;
 }
 

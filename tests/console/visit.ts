@@ -56,6 +56,13 @@ export async function createKey(page: Page, name: string): Promise<string> {
   return (await secret.textContent()) ?? '';
 }
 
+/** The dialog of a new key keeps the focus when the form that led to it has faded out. */
+export async function expectFocusStaysAtSecret(page: Page): Promise<void> {
+  await expect(page.getByTestId('secret')).toBeVisible();
+  await expect(page.getByRole('dialog')).toHaveCount(1);
+  await expect(page.getByRole('dialog').locator(':focus')).toHaveText(/^Copy/);
+}
+
 /** Closes the dialog of a new key the way it wants to be closed. */
 export async function closeSecret(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'I’ve saved it' }).click();

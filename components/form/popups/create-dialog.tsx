@@ -33,7 +33,7 @@ export function CreateDialog(props: CreateDialogProps) {
       <Dialog
         open={open}
         onOpenChange={onOpenChange}
-        finalFocus={button}
+        finalFocus={made ? false : button}
         title={props.title}
         description={props.description}
       >

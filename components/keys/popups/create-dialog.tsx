@@ -21,10 +21,11 @@ export function CreateDialog({ open, onOpenChange, button }: CreateDialogProps) 
   const [created, setCreated] = useState<{ name: string; secret: string; model: string } | null>(null);
   return (
     <>
+      {/* The address, which opens the form, changes a moment after the secret is there. */}
       <Dialog
-        open={open}
+        open={open && created === null}
         onOpenChange={onOpenChange}
-        finalFocus={button}
+        finalFocus={created ? false : button}
         title="Create an API key"
         description="It works on this gateway at once, on every other machine within 2 seconds."
       >

@@ -58,7 +58,7 @@ export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDial
         onOpenChange={onOpenChange}
         title={`Rotate ${row.name}`}
         description="The key gets a new secret and keeps its name, settings, spend and log."
-        finalFocus={finalFocus}
+        finalFocus={secret === null ? finalFocus : false}
       >
         <form onSubmit={submit}>
           <DialogBody>

@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
 import { openKeys, test } from '#tests/console/home';
-import { callGateway, closeSecret, createKey } from '#tests/console/visit';
+import { callGateway, closeSecret, createKey, expectFocusStaysAtSecret } from '#tests/console/visit';
 
 test('the first key of a workspace stays on show while the empty page turns into a list', async ({
   page,
@@ -9,6 +9,7 @@ test('the first key of a workspace stays on show while the empty page turns into
   await openKeys(page, home);
   await expect(page.getByRole('heading', { name: 'No keys yet' })).toBeVisible();
   const key = await createKey(page, 'very first');
+  await expectFocusStaysAtSecret(page);
   await expect(page.getByRole('heading', { name: 'No keys yet' })).toHaveCount(0);
   await expect(page.getByText('very first').first()).toBeAttached();
   await expect(page.getByTestId('secret')).toHaveText(key);

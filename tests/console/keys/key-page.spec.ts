@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
-import { callGateway, closeSecret } from '#tests/console/visit';
+import { callGateway, closeSecret, expectFocusStaysAtSecret } from '#tests/console/visit';
 
 test('a key is edited, rotated with an overlap, and shows its use as it is made', async ({
   page,
@@ -25,6 +25,7 @@ test('a key is edited, rotated with an overlap, and shows its use as it is made'
   await page.getByRole('dialog', { name: 'Rotate web' }).getByRole('button', { name: '1 hour' }).click();
   await page.getByRole('button', { name: 'Rotate key' }).click();
   const secret = (await page.getByTestId('secret').textContent()) ?? '';
+  await expectFocusStaysAtSecret(page);
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('secret')).toHaveText(secret);
   await closeSecret(page);

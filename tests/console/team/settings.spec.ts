@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from '@playwright/test';
 import { addPerson, enter, test } from '#tests/console/home';
-import { closeSecret } from '#tests/console/visit';
+import { closeSecret, expectFocusStaysAtSecret } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
 
 test('a workspace is renamed, found at its old address, and deleted by typing its slug', async ({
@@ -48,6 +48,7 @@ test('a management key is shown once, and the audit log has who made and revoked
   await page.getByRole('button', { name: 'Create key' }).press('Enter');
   await expect(page.getByTestId('secret')).toHaveText(/^mgk_\w{49}$/);
   const secret = (await page.getByTestId('secret').textContent()) ?? '';
+  await expectFocusStaysAtSecret(page);
   await closeSecret(page);
   await page.getByRole('button', { name: `Revoke ${name}` }).click();
   await page.getByRole('textbox').fill(name);
