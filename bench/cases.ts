@@ -6,6 +6,8 @@ export interface Case {
   readonly about: string;
   /** How often each target has its turn; turns alternate (A B A B), so that drift meets all alike. */
   readonly rounds: number;
+  /** Whether it is what the server holds that is measured, not how fast it is. */
+  readonly held?: boolean;
   plan(target: Target): LoadPlan;
 }
 
@@ -50,5 +52,15 @@ export function casesOf({ seconds, rounds, streams }: Sizes): Case[] {
       }),
     }),
   );
-  return [throughput, added, ...many];
+  const memory = many
+    .filter((_, at) => (streams[at] ?? 0) >= 1000)
+    .map(
+      (one): Case => ({
+        ...one,
+        name: one.name.replace('streams', 'memory'),
+        held: true,
+        about: `what is held for each of ${one.about}`,
+      }),
+    );
+  return [throughput, added, ...many, ...memory];
 }

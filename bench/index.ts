@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Case, casesOf } from './cases.ts';
 import { measure } from './measure.ts';
+import { measureHeld } from './memory/held.ts';
 import type { Bench, Measured, StartTarget, Target } from './plan.ts';
 import { firstLine, pinned, startNode, stop } from './processes.ts';
 import { type Results, report } from './report.ts';
@@ -89,8 +90,8 @@ async function start(name: string, bench: Bench): Promise<void> {
 async function runCase(one: Case): Promise<Measured[]> {
   const all: Measured[] = [];
   for (let round = 0; round < one.rounds; round++) {
-    for (const target of targets) {
-      const measured = await measure(target, round, one.plan(target));
+    for (const target of one.held ? targets.filter(({ heldFile }) => heldFile !== null) : targets) {
+      const measured = await (one.held ? measureHeld : measure)(target, round, one.plan(target));
       all.push(measured);
       const figures = `${Math.round(measured.perSecond)}/s p50 ${measured.latencyMs.p50.toFixed(2)} ms`;
       say(

@@ -26,5 +26,6 @@ export async function measure(target: Target, round: number, plan: LoadPlan): Pr
     round,
     serverCore: from && to ? (to.processorMs - from.processorMs) / (to.at - from.at) : Number.NaN,
     streamKib: plan.kind === 'streams' ? (peakKib - idleKib) / plan.connections : null,
+    heldKib: null,
   };
 }

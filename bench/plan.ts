@@ -35,6 +35,8 @@ export interface Measured extends LoadResult {
   readonly serverCore: number;
   /** Resident memory that the streams added, KiB each; null where there are none. */
   readonly streamKib: number | null;
+  /** What the server holds for each stream once garbage is collected, KiB; null where it does not tell. */
+  readonly heldKib: number | null;
 }
 
 /** A server under test. */
@@ -45,6 +47,8 @@ export interface Target {
   readonly key: string;
   /** Names to ask for: one fixed answer; a paced stream. */
   readonly models: { readonly whole: string; readonly stream: string };
+  /** Where it writes what it holds, at SIGUSR2; null where it does not. */
+  readonly heldFile: string | null;
   stop(): Promise<void>;
 }
 

@@ -1,16 +1,22 @@
 import type { Measured } from './plan.ts';
 import { median } from './statistics.ts';
 
+/** Cases by the beginning of their names, each with what it shows; others show requests. */
+const tables = [
+  ['streams', streamRows],
+  ['memory', memoryRows],
+] as const;
+
 export type Results = Readonly<Record<string, readonly Measured[]>>;
 
 /** Medians over the rounds, one row a target, as Markdown tables. */
 export function report(results: Results): string {
-  const tables = Object.entries(results).map(([name, all]) => {
+  const parts = Object.entries(results).map(([name, all]) => {
     const targets = [...new Set(all.map((one) => one.target))];
-    const rows = name.startsWith('streams') ? streamRows(all, targets) : requestRows(all, targets);
-    return `### ${name}\n\n${table(rows)}`;
+    const [, show] = tables.find(([kind]) => name.startsWith(kind)) ?? [];
+    return `### ${name}\n\n${table((show ?? requestRows)(all, targets))}`;
   });
-  return [...tables, `### ratios\n\n${table(ratioRows(results.throughput ?? []))}`].join('\n\n');
+  return [...parts, `### ratios\n\n${table(ratioRows(results.throughput ?? []))}`].join('\n\n');
 }
 
 function requestRows(all: readonly Measured[], targets: readonly string[]): string[][] {
@@ -77,6 +83,15 @@ function streamRows(all: readonly Measured[], targets: readonly string[]): strin
     ];
   });
   return [head, ...rows];
+}
+
+function memoryRows(all: readonly Measured[], targets: readonly string[]): string[][] {
+  const rows = targets.map((target) => [
+    target,
+    middle(all, target, (one) => one.heldKib ?? Number.NaN).toFixed(1),
+    String(errorsOf(all, target)),
+  ]);
+  return [['target', 'held KiB/stream', 'errors'], ...rows];
 }
 
 /** Medians of the ratios of one round, not ratios of medians: what drifts between rounds cancels. */

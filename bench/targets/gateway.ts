@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '#tests/support/run/free-port';
 import serverFlags from '../../scripts/server-flags.json' with { type: 'json' };
 import { requestBody } from '../answers.ts';
+import { heldFlags } from '../memory/held.ts';
 import type { Bench, StartTarget } from '../plan.ts';
 import { moveChildren, run, startNode, stop } from '../processes.ts';
 
@@ -15,6 +16,7 @@ export function startGateway(lane: 'node' | 'web', workers?: number): StartTarge
     const name = workers === undefined ? lane : `workers-${workers}`;
     const dataDir = join(bench.folder, name);
     await mkdir(dataDir, { recursive: true });
+    const heldFile = join(dataDir, 'held');
     const port = await freePort();
     const env = {
       NODE_ENV: 'production',
@@ -25,6 +27,7 @@ export function startGateway(lane: 'node' | 'web', workers?: number): StartTarge
       DATA_DIR: dataDir,
       SANDBOX: 'off',
       LOG_LEVEL: 'warn',
+      BENCH_HELD: heldFile,
       BENCH_UPSTREAM_KEY: 'upstream',
       NEXTAUTH_SECRET: 'b'.repeat(64),
       ENCRYPTION_KEY: 'b'.repeat(64),
@@ -35,7 +38,7 @@ export function startGateway(lane: 'node' | 'web', workers?: number): StartTarge
     const profile = bench.profile ? ['--cpu-prof', '--cpu-prof-dir=bench/results'] : [];
     const child = startNode(
       workers === undefined ? 'server' : 'any',
-      [...serverFlags, ...profile, 'server.ts'],
+      [...serverFlags, ...heldFlags, ...profile, 'server.ts'],
       env,
     );
     // A full pipe would stop the server.
@@ -45,8 +48,10 @@ export function startGateway(lane: 'node' | 'web', workers?: number): StartTarge
       const key = await prepare(bench, dataDir, name, env);
       await probe(port, key);
       if (workers === undefined) moveChildren(child.pid ?? 0);
+      // Of several processes, the one that is known here serves nobody.
+      const told = workers === undefined ? heldFile : null;
       const models = { whole: 'bench/instant', stream: 'bench/stream' };
-      return { name, pid: child.pid ?? 0, port, key, models, stop: () => stop(child) };
+      return { name, pid: child.pid ?? 0, port, key, models, heldFile: told, stop: () => stop(child) };
     } catch (error) {
       await stop(child);
       throw error;

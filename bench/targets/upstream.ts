@@ -11,6 +11,7 @@ export const startUpstreamAlone: StartTarget = async ({ pace }) => {
     port,
     key: 'none',
     models: { whole: 'instant', stream: pace },
+    heldFile: null,
     stop: () => stop(child),
   };
 };
