@@ -3,6 +3,7 @@
 import dynamic from 'next/dynamic';
 import type { ComponentProps } from 'react';
 import { chartHeight } from '#components/charts/chart-style';
+import { untilLoaded } from '#components/ui/until-loaded';
 
 function Waiting() {
   return (
@@ -21,7 +22,10 @@ function Waiting() {
 const bars = [34, 52, 41, 67, 58, 74, 49, 62, 81, 70];
 
 // The library of charts is larger than the rest of the page: it comes by itself, after it.
-const TimeChart = dynamic(() => import('#components/charts/time-chart'), { ssr: false, loading: Waiting });
+const TimeChart = dynamic(() => untilLoaded(() => import('#components/charts/time-chart')), {
+  ssr: false,
+  loading: Waiting,
+});
 
 /** A chart in a box of fixed height; what it shows is told in a sentence, and its figures stand in a table. */
 export function ChartFrame(props: ComponentProps<typeof TimeChart>) {

@@ -3,13 +3,16 @@
 import dynamic from 'next/dynamic';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { takeEarlyKeys } from '#components/palette/early-keys';
+import { untilLoaded } from '#components/ui/until-loaded';
 
-const Palette = dynamic(() => import('#components/palette/palette').then((loaded) => loaded.Palette), {
-  ssr: false,
-});
-const Shortcuts = dynamic(() => import('#components/palette/shortcuts').then((loaded) => loaded.Shortcuts), {
-  ssr: false,
-});
+const Palette = dynamic(
+  () => untilLoaded(() => import('#components/palette/palette')).then((loaded) => loaded.Palette),
+  { ssr: false },
+);
+const Shortcuts = dynamic(
+  () => untilLoaded(() => import('#components/palette/shortcuts')).then((loaded) => loaded.Shortcuts),
+  { ssr: false },
+);
 
 interface PaletteProviderProps {
   /** Slug of the workspace that is open. */

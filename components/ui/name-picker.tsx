@@ -13,6 +13,7 @@ import {
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 import type { NameBox } from '#components/ui/name-box';
+import { untilLoaded } from '#components/ui/until-loaded';
 
 export interface NamePickerProps {
   /** What choosing does: "Add a fallback model". */
@@ -41,7 +42,7 @@ export function NamePicker(props: NamePickerProps) {
   const pressed = useRef(false);
 
   async function load() {
-    const { NameBox: Box } = await import('#components/ui/name-box');
+    const { NameBox: Box } = await untilLoaded(() => import('#components/ui/name-box'));
     const box = plain.current;
     setLoaded({
       Box,

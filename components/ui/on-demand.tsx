@@ -1,6 +1,7 @@
 'use client';
 
 import { type ComponentProps, type ComponentType, lazy, type ReactElement, Suspense, useState } from 'react';
+import { untilLoaded } from '#components/ui/until-loaded';
 
 interface OnDemandProps {
   /** The button that is there at once. */
@@ -23,5 +24,5 @@ export function OnDemand({ button, opened, popup }: OnDemandProps) {
 
 /** A component of a module that is loaded when it is first shown. */
 export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  return lazy(async () => ({ default: await load() }));
+  return lazy(async () => ({ default: await untilLoaded(load) }));
 }

@@ -1,0 +1,29 @@
+import { toast } from '#components/ui/toaster';
+
+const firstWaitMs = 1_000;
+const mostWaitMs = 8_000;
+const id = 'part-of-page';
+
+/**
+ * Loads a part of a page, and tries again while no answer comes: a part that failed would take the whole page with it,
+ * and what is typed there.
+ */
+export async function untilLoaded<Part>(load: () => Promise<Part>): Promise<Part> {
+  let waitMs = firstWaitMs;
+  for (;;) {
+    try {
+      const part = await load();
+      if (waitMs > firstWaitMs) toast.dismiss(id);
+      return part;
+    } catch {
+      toast.error('A part of this page did not load', {
+        id,
+        description: 'It comes once there is an answer. If it does not, reload the page.',
+        duration: Number.POSITIVE_INFINITY,
+      });
+    }
+    const wait = waitMs;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    waitMs = Math.min(waitMs * 2, mostWaitMs);
+  }
+}

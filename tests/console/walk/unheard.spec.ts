@@ -1,0 +1,34 @@
+import { expect, type Page } from '@playwright/test';
+import { makeKey, openKeys, test } from '#tests/console/home';
+
+/** Nothing answers while `act` runs. */
+async function unheard(page: Page, act: () => Promise<void>): Promise<void> {
+  await page.context().setOffline(true);
+  await act();
+  await page.context().setOffline(false);
+}
+
+test('what is opened for the first time while nothing answers opens later, and the page stays', async ({
+  page,
+  home,
+  db,
+}) => {
+  await makeKey(db, home, 'web');
+  await openKeys(page, home);
+  const heading = page.getByRole('heading', { name: 'API keys' });
+  const late = page.getByText('A part of this page did not load');
+  await unheard(page, async () => {
+    await page.getByRole('button', { name: 'Actions for web' }).press('Enter');
+    await expect(late).toBeVisible();
+    await expect(heading).toBeVisible();
+  });
+  await expect(page.getByRole('menuitem', { name: 'Disable' })).toBeVisible();
+  await expect(late).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await unheard(page, async () => {
+    await page.keyboard.press('Control+k');
+    await expect(late).toBeVisible();
+    await expect(heading).toBeVisible();
+  });
+  await expect(page.getByRole('combobox', { name: 'Search or paste a request id' })).toBeFocused();
+});
