@@ -1,7 +1,7 @@
 'use client';
 
 import { useTransition } from 'react';
-import type { Send } from '#components/form/answer';
+import { heard, type Send } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
 
@@ -10,7 +10,7 @@ export function PortalButton({ workspace, open }: { workspace: string; open: Sen
   const [pending, startTransition] = useTransition();
   function go() {
     startTransition(async () => {
-      const answer = await open(workspace, {});
+      const answer = await heard(open(workspace, {}));
       if (answer.ok) window.location.assign(answer.value.url);
       else toast.error(answer.message);
     });

@@ -2,7 +2,7 @@
 
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import { type Answer, heard } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
@@ -29,7 +29,8 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
   function submit(data: FormData) {
     const given = String(data.get('amount') ?? '').trim();
     startTransition(async () => {
-      const answer = await send(workspace, { amount: given, saveCard: data.has('saveCard') });
+      const input = { amount: given, saveCard: data.has('saveCard') };
+      const answer = await heard(send(workspace, input));
       if (!answer.ok) setFault(answer);
       else if (answer.value.url) window.location.assign(answer.value.url);
     });

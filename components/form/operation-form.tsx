@@ -3,10 +3,11 @@
 import { ChevronRight } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import { type Answer, heard } from '#components/form/answer';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { DialogBody, DialogFooter } from '#components/ui/dialog';
+import { toast } from '#components/ui/toaster';
 import type { FormField } from '#lib/console/form';
 
 /** What a form sends: texts of its boxes, and what its other controls hold. */
@@ -64,9 +65,11 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
     });
     const values = { ...Object.fromEntries(texts), ...chosen };
     startTransition(async () => {
-      const answer = await send(values);
+      const answer = await heard(send(values));
       if (answer.ok) onDone(answer.value, values);
-      else refuse(answer);
+      else if (form.current) refuse(answer);
+      // Whoever has closed it meanwhile must not take it for done.
+      else toast.error(answer.message);
     });
   }
 

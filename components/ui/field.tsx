@@ -47,7 +47,7 @@ export function Field({ label, hint, error, prefix, suffix, className, name, ...
         ) : null}
       </div>
       {error ? (
-        <BaseField.Error match className="text-[0.8125rem] text-bad leading-5">
+        <BaseField.Error match role="alert" className="text-[0.8125rem] text-bad leading-5">
           {error}
         </BaseField.Error>
       ) : hint ? (

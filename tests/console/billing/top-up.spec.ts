@@ -18,7 +18,8 @@ test('by keyboard alone a card pays, and the call that was refused passes', asyn
   await amount.focus();
   await amount.fill('4.99');
   await amount.press('Enter');
-  await expect(page.getByText(/5 to 10000 dollars, in whole cents/)).toBeVisible();
+  const fault = page.getByRole('alert').filter({ hasText: '5 to 10000 dollars, in whole cents' });
+  await expect(fault).toBeVisible();
   await amount.fill('20');
   await amount.press('Enter');
   await expect(page.getByRole('heading', { name: 'Test payment of $20.00' })).toBeVisible();

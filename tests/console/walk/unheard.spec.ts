@@ -32,3 +32,26 @@ test('what is opened for the first time while nothing answers opens later, and t
   });
   await expect(page.getByRole('combobox', { name: 'Search or paste a request id' })).toBeFocused();
 });
+
+test('a form without an answer stays with what was typed, and says so', async ({ page, home }) => {
+  await page.goto(`/${home.slug}/billing`);
+  const boxes = [page.getByLabel('Mail below'), page.getByRole('textbox', { name: 'Amount' })];
+  for (const box of boxes) {
+    await box.fill('17');
+    await unheard(page, async () => {
+      await box.press('Enter');
+      await expect(page.getByRole('alert').filter({ hasText: 'No answer came' }).last()).toBeVisible();
+      await expect(box).toHaveAccessibleDescription(/No answer came/);
+    });
+    await expect(box).toHaveValue('17');
+  }
+  await page.goto(`/${home.slug}/alerts`);
+  await page.getByRole('button', { name: 'Add webhook' }).press('Enter');
+  const form = page.getByRole('dialog', { name: 'Add a webhook' });
+  await form.getByLabel('Address').fill('https://nobody.invalid/');
+  await unheard(page, async () => {
+    await form.getByLabel('Address').press('Enter');
+    await expect(form.getByRole('alert')).toContainText('No answer came');
+  });
+  await expect(form.getByLabel('Address')).toHaveValue('https://nobody.invalid/');
+});
