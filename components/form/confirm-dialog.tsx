@@ -1,7 +1,7 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, type ReactNode, useState, useTransition } from 'react';
+import { type FormEvent, type ReactNode, useRef, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { type Answer, noAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
@@ -37,9 +37,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const [text, setText] = useState('');
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, startTransition] = useTransition();
+  const closed = useRef(false);
 
   function change(next: boolean) {
     if (!next) {
+      closed.current = true;
       setText('');
       setFault(null);
     }
@@ -52,9 +54,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       setFault({ message: `Type ${typed} exactly as it is written.`, signedOut: false });
       return;
     }
+    closed.current = false;
     startTransition(async () => {
       const answer = await props.act().catch(() => null);
       if (!answer?.ok) {
+        // Whoever has closed it meanwhile must not take it for done.
+        if (closed.current) return void toast.error(answer?.message ?? noAnswer);
         setFault(answer ?? { message: noAnswer, signedOut: false });
         return;
       }

@@ -55,3 +55,19 @@ test('a form without an answer stays with what was typed, and says so', async ({
   });
   await expect(form.getByLabel('Address')).toHaveValue('https://nobody.invalid/');
 });
+
+test('what fails after its dialog was closed is told', async ({ page, home }) => {
+  await page.goto(`/${home.slug}/settings`);
+  await page.getByRole('button', { name: 'Delete workspace' }).press('Enter');
+  await page.getByRole('dialog').getByRole('textbox').fill(home.slug);
+  const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
+  await page.route('**/settings', async (route) => {
+    await through;
+    await route.abort();
+  });
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  letThrough();
+  await expect(page.getByText('No answer came')).toBeVisible();
+});

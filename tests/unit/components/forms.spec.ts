@@ -8,7 +8,6 @@ const others = [
   // They open by a script.
   'components/form/confirm-dialog.tsx',
   'components/form/operation-form.tsx',
-  'components/keys/popups/revoke-dialog.tsx',
   'components/keys/popups/rotate-dialog.tsx',
   'components/members/invite-dialog.tsx',
   // The browser itself leads to the address that they make.
