@@ -2,8 +2,7 @@
 
 import { CircleCheck, Clock } from 'lucide-react';
 import Link from 'next/link';
-import { useRouter } from 'next/navigation';
-import { useEffect } from 'react';
+import { useReadAgain } from '#components/live/use-read-again';
 import { classNames } from '#components/ui/class-names';
 import { showMoney } from '#lib/console/show/money';
 import type { ShownTopUp } from '#lib/control/top-up/find';
@@ -18,7 +17,6 @@ const mostTimes = { open: 200, paid: 20 };
  * gateway asks for after the credit.
  */
 export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: string }) {
-  const router = useRouter();
   const { status, receiptUrl, invoiceUrl } = topUp;
   const waits = status === 'open';
   const times = waits
@@ -26,17 +24,7 @@ export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: st
     : status === 'paid' && !(receiptUrl && invoiceUrl)
       ? mostTimes.paid
       : 0;
-  useEffect(() => {
-    if (times === 0) return;
-    let asked = 0;
-    const timer = setInterval(() => {
-      if (document.hidden) return;
-      asked += 1;
-      if (asked >= times) clearInterval(timer);
-      router.refresh();
-    }, everyMs);
-    return () => clearInterval(timer);
-  }, [times, router]);
+  useReadAgain(everyMs, times);
   const paid = status === 'paid';
   return (
     <div

@@ -1,16 +1,9 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
-import { useEffect } from 'react';
+import { useReadAgain } from '#components/live/use-read-again';
 
 /** Refreshes the page it is mounted on every `everyMs`, while that page is visible. */
 export function ReadAgain({ everyMs }: { everyMs: number }) {
-  const router = useRouter();
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') router.refresh();
-    }, everyMs);
-    return () => clearInterval(timer);
-  }, [router, everyMs]);
+  useReadAgain(everyMs, Number.POSITIVE_INFINITY);
   return null;
 }

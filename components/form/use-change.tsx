@@ -22,7 +22,8 @@ export function useChange(): {
         const answer = await change.catch(() => null);
         if (answer?.ok) toast.success(done);
         else toast.error(answer?.message ?? noAnswer);
-        router.refresh();
+        // Without an answer the browser would leave the page, for one of its own.
+        if (answer) router.refresh();
       }),
   };
 }

@@ -39,7 +39,7 @@ interface KeyPage {
 const KeyPageContext = createContext<KeyPage | null>(null);
 
 /** No answer came (no network, a restart, a newer console): the form stays, and says what to do. */
-const unheard = {
+export const unheard = {
   ok: false,
   message:
     'No answer came, so this may have been done or not. Reload the page and look before you try again.',

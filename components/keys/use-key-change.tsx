@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { useTransition } from 'react';
 import { signInAddress } from '#components/account/sign-in-again';
-import { useKeyPage } from '#components/keys/key-actions';
+import { unheard, useKeyPage } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { toast } from '#components/ui/toaster';
 
@@ -38,8 +38,9 @@ export function useKeyChange({ id, name }: Pick<KeyRow, 'id' | 'name'>) {
       } else {
         toast.error(answer.message);
       }
-      // Also after a refusal: what this page shows of the key may be out of date.
-      router.refresh();
+      // Also after a refusal: what this page shows of the key may be out of date. Without an answer the browser would
+      // leave the page, for one of its own.
+      if (answer !== unheard) router.refresh();
     });
   }
   return { change, pending };

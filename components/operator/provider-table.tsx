@@ -83,7 +83,7 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
       const answer = await test({ provider: id }).catch(() => null);
       if (answer?.ok) tell({ ok: answer.value.outcome?.ok ?? false, text: outcomeText(answer.value) });
       else tell({ ok: false, text: answer?.message ?? noAnswer });
-      router.refresh();
+      if (answer) router.refresh();
     });
   }
   return (

@@ -1,12 +1,12 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
 import { signIn } from 'next-auth/react';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { Alert } from '#components/account/alert';
 import { providerName } from '#components/account/other-accounts';
 import type { Answer } from '#components/form/answer';
+import { useChange } from '#components/form/use-change';
 import { Button } from '#components/ui/button';
 
 interface Linked {
@@ -28,24 +28,16 @@ interface LinkedAccountsProps {
 
 /** Accounts elsewhere with which somebody may sign in. */
 export function LinkedAccounts({ providers, linked, taken, start, unlink }: LinkedAccountsProps) {
-  const router = useRouter();
-  const [pending, setPending] = useState(false);
+  const [connecting, setConnecting] = useState(false);
+  const { pending: changing, make } = useChange();
+  const pending = connecting || changing;
   const all = [...new Set([...providers, ...linked.map(({ provider }) => provider)])];
 
   async function connect(provider: string) {
-    setPending(true);
+    setConnecting(true);
     if (await start().catch(() => false)) await signIn(provider, { callbackUrl: '/account' });
     else toast.error('This did not work. Reload the page and try again.');
-    setPending(false);
-  }
-
-  async function disconnect(provider: string) {
-    setPending(true);
-    const answer = await unlink({ provider }).catch(() => null);
-    setPending(false);
-    if (answer?.ok) toast.success(`${providerName(provider)} is disconnected`);
-    else toast.error(answer?.message ?? 'The gateway did not answer. Try again.');
-    router.refresh();
+    setConnecting(false);
   }
 
   return (
@@ -71,7 +63,11 @@ export function LinkedAccounts({ providers, linked, taken, start, unlink }: Link
               <Button
                 size="small"
                 disabled={pending}
-                onClick={() => void (own.length > 0 ? disconnect(provider) : connect(provider))}
+                onClick={() =>
+                  own.length > 0
+                    ? make(unlink({ provider }), `${providerName(provider)} is disconnected`)
+                    : void connect(provider)
+                }
               >
                 {own.length > 0 ? 'Disconnect' : 'Connect'}
                 <span className="sr-only"> {providerName(provider)}</span>

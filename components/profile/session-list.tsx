@@ -1,9 +1,9 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import type { Answer } from '#components/form/answer';
+import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogFooter } from '#components/ui/dialog';
@@ -17,27 +17,19 @@ interface SessionListProps {
 
 /** Where somebody is signed in, and the way out of each place and of all. */
 export function SessionList({ sessions, end, endAll }: SessionListProps) {
-  const router = useRouter();
   const [asking, setAsking] = useState(false);
-  const [pending, setPending] = useState(false);
-
-  async function endOne(id: string) {
-    setPending(true);
-    const answer = await end({ id }).catch(() => null);
-    setPending(false);
-    if (answer?.ok) toast.success('That session has ended');
-    else toast.error(answer?.message ?? 'The gateway did not answer. Try again.');
-    router.refresh();
-  }
+  const [ending, setEnding] = useState(false);
+  const { pending: changing, make } = useChange();
+  const pending = ending || changing;
 
   async function endEverywhere() {
-    setPending(true);
+    setEnding(true);
     const answer = await endAll({}).catch(() => null);
     if (answer?.ok || answer?.signedOut) {
       window.location.assign('/sign-in');
       return;
     }
-    setPending(false);
+    setEnding(false);
     setAsking(false);
     toast.error(answer?.message ?? 'The gateway did not answer. Try again.');
   }
@@ -61,7 +53,7 @@ export function SessionList({ sessions, end, endAll }: SessionListProps) {
                 size="small"
                 disabled={pending}
                 aria-label={`Sign out ${device}, ${facts}`}
-                onClick={() => void endOne(id)}
+                onClick={() => make(end({ id }), 'That session has ended')}
               >
                 Sign out
               </Button>

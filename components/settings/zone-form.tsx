@@ -31,7 +31,7 @@ export function ZoneForm({ workspace, zone, zones, locked, send }: ZoneFormProps
         setChosen(zone);
         toast.error(answer?.message ?? noAnswer);
       }
-      router.refresh();
+      if (answer) router.refresh();
     });
   }
 

@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test';
-import { makeKey, openKeys, test } from '#tests/console/home';
+import { makeKey, openKeys, sessionOf, test } from '#tests/console/home';
 
 /** Nothing answers while `act` runs. */
 async function unheard(page: Page, act: () => Promise<void>): Promise<void> {
@@ -70,4 +70,31 @@ test('what fails after its dialog was closed is told', async ({ page, home }) =>
   await expect(page.getByRole('dialog')).toHaveCount(0);
   letThrough();
   await expect(page.getByText('No answer came')).toBeVisible();
+});
+
+test('a change without an answer leaves the page where it is', async ({ page, home }) => {
+  await sessionOf(home.owner);
+  await page.goto('/account');
+  await unheard(page, async () => {
+    await page
+      .getByRole('button', { name: /^Sign out / })
+      .first()
+      .press('Enter');
+    await expect(page.getByText('No answer came.')).toBeVisible();
+    await page.getByRole('textbox', { name: 'Name' }).fill('still here');
+  });
+  await expect(page.getByRole('textbox', { name: 'Name' })).toHaveValue('still here');
+});
+
+test('a page that waits for word of a payment waits on while nothing answers', async ({ page, home }) => {
+  await page.goto(`/${home.slug}/billing`);
+  await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
+  await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+  const waits = page.getByText(/Waiting for word of the payment/);
+  await expect(waits).toBeVisible();
+  await unheard(page, async () => {
+    await page.waitForEvent('requestfailed', (request) => !request.url().includes('/balance'));
+    await page.waitForEvent('requestfailed', (request) => !request.url().includes('/balance'));
+    await expect(waits).toBeVisible();
+  });
 });
