@@ -1,6 +1,7 @@
 'use client';
 
 import { useEffect, useState } from 'react';
+import { heard } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import type { Explained, RoutingActions } from '#components/routing/routing-actions';
@@ -27,7 +28,8 @@ const waitMs = 350;
 /** Where a call would go, and why not elsewhere: for a model, or for any request that is pasted. */
 export function ExplainPanel({ workspace, place, draft, example, explain }: ExplainPanelProps) {
   const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
-  const [asked, setAsked] = useState(example);
+  /** A new one with each press, so that what had no answer is asked again. */
+  const [asked, setAsked] = useState({ request: example });
   const [by, setBy] = useState<'draft' | 'published'>('draft');
   const [found, setFound] = useState<Explained | null>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -36,8 +38,8 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
 
   // Asked again as the draft changes, so that each step of the editor shows what it does.
   useEffect(() => {
-    const { model, path, body, fault: unreadable } = readPasted(asked);
-    if (unreadable || asked.trim() === '') {
+    const { model, path, body, fault: unreadable } = readPasted(asked.request);
+    if (unreadable || asked.request.trim() === '') {
       setFault(unreadable);
       setFound(null);
       return;
@@ -45,12 +47,13 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
     let over = false;
     setPending(true);
     const timer = setTimeout(async () => {
-      const answer = await explain(workspace, {
+      const input = {
         ...(model === null ? {} : { model }),
         ...(path === null ? {} : { path }),
         ...(body === null ? {} : { body }),
         ...(policy ? { policy, policyModel: place } : {}),
-      });
+      };
+      const answer = await heard(explain(workspace, input));
       if (over) return;
       setPending(false);
       setFault(answer.ok ? null : inDraft(answer));
@@ -64,7 +67,7 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
 
   function submit(data: FormData) {
     const pasted = String(data.get('request') ?? '');
-    setAsked(pasted.trim() === '' ? example : pasted);
+    setAsked({ request: pasted.trim() === '' ? example : pasted });
   }
 
   return (

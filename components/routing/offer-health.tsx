@@ -23,18 +23,25 @@ const tones: Readonly<Record<OffersHealth['offers'][number]['state'], { tone: Ba
 /** How the offers stand that this machine has called, read again while somebody looks. */
 export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
   const [{ offers, processes }, setFound] = useState(first);
+  const [lost, setLost] = useState(false);
   const [all, setAll] = useState(false);
 
   useEffect(() => {
     let over = false;
-    const timer = setInterval(async () => {
-      if (document.visibilityState === 'hidden') return;
-      const answer = await health(workspace, {}).catch(() => null);
-      if (!over && answer?.ok) setFound((shown) => healthAfter(shown, answer.value));
-    }, everyMs);
+    const look = async () => {
+      if (document.visibilityState === 'visible') {
+        const answer = await health(workspace, {}).catch(() => null);
+        if (over) return;
+        if (answer?.ok) setFound((shown) => healthAfter(shown, answer.value));
+        setLost(!answer?.ok);
+      }
+      // One at a time: what is saved on this page waits for all that was asked before.
+      timer = setTimeout(() => void look(), everyMs);
+    };
+    let timer = setTimeout(() => void look(), everyMs);
     return () => {
       over = true;
-      clearInterval(timer);
+      clearTimeout(timer);
     };
   }, [workspace, health]);
 
@@ -50,9 +57,10 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
   const shown = all ? offers : offers.slice(0, mostShown);
   return (
     <div className="grid gap-2">
-      {processes === 0 ? (
-        <p className="text-warn text-xs leading-5">
-          No gateway process of this machine answers: these are the last figures.
+      {processes === 0 || lost ? (
+        <p role="status" className="text-warn text-xs leading-5">
+          {lost ? 'No answer comes' : 'No gateway process of this machine answers'}: these are the last
+          figures.
         </p>
       ) : null}
       <Table label="Health of offers">

@@ -3,6 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { Suspense, useEffect, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
+import { heard } from '#components/form/answer';
 import { ExplainPanel } from '#components/routing/explain-panel';
 import { type OpenedPolicy, usePolicyDraft } from '#components/routing/policy-draft';
 import { PolicyForm } from '#components/routing/policy-form';
@@ -39,6 +40,8 @@ interface PolicyEditorProps {
 type Reviewed = Review & { readonly policy: DraftPolicy; readonly version: number };
 
 const reviewAfterMs = 300;
+/** When no answer came: without a review nothing can be published. */
+const reviewAgainMs = 3_000;
 
 /** The draft of one policy: its form or its JSON, what is wrong with it, and what a call would do by it. */
 export function PolicyEditor(props: PolicyEditorProps) {
@@ -60,10 +63,13 @@ export function PolicyEditor(props: PolicyEditorProps) {
 
   useEffect(() => {
     let over = false;
-    const timer = setTimeout(async () => {
-      const answer = await actions.review(workspace, { model: place, policy });
-      if (!over && answer.ok) setReview({ ...answer.value, policy, version: opened.version });
-    }, reviewAfterMs);
+    const look = async () => {
+      const answer = await actions.review(workspace, { model: place, policy }).catch(() => null);
+      if (over) return;
+      if (answer?.ok) setReview({ ...answer.value, policy, version: opened.version });
+      if (answer === null) timer = setTimeout(() => void look(), reviewAgainMs);
+    };
+    let timer = setTimeout(() => void look(), reviewAfterMs);
     return () => {
       over = true;
       clearTimeout(timer);
@@ -75,15 +81,17 @@ export function PolicyEditor(props: PolicyEditorProps) {
     setAsking(false);
     if (answer.signedOut) return setSignedOut(true);
     if (answer.field !== 'base' && answer.field !== 'revision') return toast.error(answer.message);
-    const now = await actions.open(workspace, { model: place });
-    if (now.ok) draft.adopt(now.value, answer.message);
+    const now = await heard(actions.open(workspace, { model: place }));
+    if (!now.ok) return toast.error(now.message);
+    draft.adopt(now.value, answer.message);
     router.refresh();
   }
 
   function save() {
     startTransition(async () => {
       const { version, revision } = start;
-      const answer = await actions.save(workspace, { model: place, policy, base: version, revision });
+      const input = { model: place, policy, base: version, revision };
+      const answer = await heard(actions.save(workspace, input));
       if (!answer.ok) return void (await refused(answer));
       draft.settled(version, answer.value.revision);
       toast.success('Draft saved', { description: 'No call is routed by it until it is published.' });
@@ -94,7 +102,8 @@ export function PolicyEditor(props: PolicyEditorProps) {
   function discard() {
     startTransition(async () => {
       if (opened.draft) {
-        const answer = await actions.discard(workspace, { model: place, revision: start.revision });
+        const input = { model: place, revision: start.revision };
+        const answer = await heard(actions.discard(workspace, input));
         if (!answer.ok) return void (await refused(answer));
       }
       draft.reset({ ...opened, draft: null });
@@ -105,7 +114,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
   function publish() {
     startTransition(async () => {
       const { version: base, revision } = start;
-      const answer = await actions.publish(workspace, { model: place, policy, base, revision });
+      const answer = await heard(actions.publish(workspace, { model: place, policy, base, revision }));
       if (!answer.ok) return void (await refused(answer));
       setAsking(false);
       draft.settled(answer.value.version, 0);

@@ -2,6 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { useTransition } from 'react';
+import { noAnswer } from '#components/form/answer';
 import type { RoutingActions } from '#components/routing/routing-actions';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -35,13 +36,13 @@ export function VersionList({ workspace, place, versions, current, rollBack, loc
 
   function back(to: number) {
     startTransition(async () => {
-      const answer = await rollBack(workspace, { model: place, to });
-      if (answer.ok) {
+      const answer = await rollBack(workspace, { model: place, to }).catch(() => null);
+      if (answer?.ok) {
         toast.success(`Version ${answer.value.version} is in force, as version ${to} was`, {
           action: { label: 'Undo', onClick: () => back(current) },
         });
-      } else toast.error(answer.message);
-      router.refresh();
+      } else toast.error(answer?.message ?? noAnswer);
+      if (answer) router.refresh();
     });
   }
 

@@ -1,5 +1,6 @@
 import { expect, type Page } from '@playwright/test';
 import { makeKey, openKeys, sessionOf, test } from '#tests/console/home';
+import { callGateway } from '#tests/console/visit';
 
 /** Nothing answers while `act` runs. */
 async function unheard(page: Page, act: () => Promise<void>): Promise<void> {
@@ -84,6 +85,28 @@ test('a change without an answer leaves the page where it is', async ({ page, ho
     await page.getByRole('textbox', { name: 'Name' }).fill('still here');
   });
   await expect(page.getByRole('textbox', { name: 'Name' })).toHaveValue('still here');
+});
+
+test('while no answer comes the health of offers is said to be old, and a request is explained afterwards', async ({
+  page,
+  home,
+  db,
+}) => {
+  await callGateway(await makeKey(db, home, 'routed'));
+  await page.goto(`/${home.slug}/routing`);
+  const health = page.getByRole('table').filter({ hasText: 'sandbox/echo' });
+  await expect(health).toBeVisible();
+  const explain = page.getByRole('region', { name: 'Explain a request' });
+  await expect(explain.getByRole('list', { name: 'Candidates' })).toBeVisible();
+  await unheard(page, async () => {
+    await explain.getByRole('textbox').fill('sandbox/mini');
+    await explain.getByRole('button', { name: 'Explain' }).press('Enter');
+    await expect(explain).toContainText('No answer came');
+    await expect(page.getByText('these are the last figures')).toBeVisible();
+    await expect(health).toBeVisible();
+  });
+  await explain.getByRole('button', { name: 'Explain' }).press('Enter');
+  await expect(explain.getByRole('list', { name: 'Candidates' })).toContainText('sandbox/mini');
 });
 
 test('a page that waits for word of a payment waits on while nothing answers', async ({ page, home }) => {
