@@ -2,6 +2,7 @@
 
 import { Wallet } from 'lucide-react';
 import { useState } from 'react';
+import { ConnectionNote } from '#components/live/connection-note';
 import { usePoll } from '#components/live/use-poll';
 import type { ShownBalance } from '#lib/console/show/balance';
 
@@ -12,7 +13,7 @@ export function BalanceChip({ balance, address }: { balance: ShownBalance; addre
   const [polled, setPolled] = useState({ from: balance, now: balance });
   // What the server renders anew is newer than what was asked for before.
   const { available, exact, empty, low } = polled.from === balance ? polled.now : balance;
-  usePoll<ShownBalance>(address, everyMs, (now) => setPolled({ from: balance, now }));
+  const connection = usePoll<ShownBalance>(address, everyMs, (now) => setPolled({ from: balance, now }));
   return (
     <div className="rounded-lg border bg-surface px-3 py-2.5" title={`$${exact}`}>
       <p className="flex items-center gap-1.5 text-muted text-xs">
@@ -25,6 +26,7 @@ export function BalanceChip({ balance, address }: { balance: ShownBalance; addre
       ) : low ? (
         <p className="mt-1 text-warn text-xs leading-4">The balance is low.</p>
       ) : null}
+      {connection === 'live' ? null : <ConnectionNote connection={connection} />}
     </div>
   );
 }

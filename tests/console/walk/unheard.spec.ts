@@ -119,5 +119,30 @@ test('a page that waits for word of a payment waits on while nothing answers', a
     await page.waitForEvent('requestfailed', (request) => !request.url().includes('/balance'));
     await page.waitForEvent('requestfailed', (request) => !request.url().includes('/balance'));
     await expect(waits).toBeVisible();
+    await expect(page.getByText('connection lost, trying again')).toBeVisible();
   });
+});
+
+test('a figure that is polled is asked for once at a time, and again after an answer that is none', async ({
+  page,
+  home,
+}) => {
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/balance')) asked += 1;
+  });
+  const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
+  await page.route('**/balance', async (route) => {
+    await through;
+    await route.fulfill({ body: 'Bad gateway' }).catch(() => undefined);
+  });
+  await page.goto(`/${home.slug}/keys`);
+  await page.waitForRequest('**/balance');
+  await page.evaluate(async () => {
+    for (let times = 0; times < 3; times += 1) document.dispatchEvent(new Event('visibilitychange'));
+    await fetch('/robots.txt');
+  });
+  expect(asked).toBe(1);
+  letThrough();
+  await page.waitForRequest('**/balance');
 });
