@@ -33,7 +33,8 @@ export function SureButton(props: SureButtonProps) {
     done,
     act,
   } = props;
-  const [asked, setAsked] = useState(false);
+  /** null: not yet, so that the button has no focus to take back. */
+  const [asked, setAsked] = useState<boolean | null>(null);
   const { pending, make } = useChange();
   const go = () => {
     setAsked(false);
@@ -56,6 +57,7 @@ export function SureButton(props: SureButtonProps) {
     <Button
       size="small"
       disabled={pending || disabled}
+      autoFocus={asked === false}
       {...(spoken ? { 'aria-label': spoken } : {})}
       onClick={() => (question === null ? go() : setAsked(true))}
     >

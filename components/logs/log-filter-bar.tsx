@@ -7,6 +7,7 @@ import { useMemo, useTransition } from 'react';
 import { type FilterChoices, LogFilter, type LogFilterField } from '#components/logs/log-filter';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
+import { leave } from '#components/ui/leave';
 
 interface LogFilterBarProps {
   /** The filters of the log, as they are declared. */
@@ -59,7 +60,10 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
             <Button
               tone="quiet"
               size="small"
-              onClick={() => narrow(Object.fromEntries(fields.map(({ name }) => [name, null])))}
+              onClick={(event) => {
+                leave(event.currentTarget);
+                narrow(Object.fromEntries(fields.map(({ name }) => [name, null])));
+              }}
             >
               <X />
               Clear

@@ -1,3 +1,4 @@
+import { useShown } from '#components/form/use-shown';
 import { classNames } from '#components/ui/class-names';
 import { Input } from '#components/ui/input';
 import { NativeSelect } from '#components/ui/native-select';
@@ -86,6 +87,11 @@ const wallTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/;
 /** One end of a range: a moment, an amount or a number. It counts when it is left or Enter is pressed. */
 function BoundFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>) {
   const { kind, label, unit } = field;
+  const box = useShown(value);
+  function take(input: HTMLInputElement) {
+    const written = input.value.trim();
+    if (written !== (value ?? '')) onChange(written || null);
+  }
   const moment = kind === 'moment' && (value === null || wallTime.test(value));
   return (
     <div
@@ -99,19 +105,16 @@ function BoundFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>
       </span>
       <Input
         aria-label={unit ? `${label}, ${unit}` : label}
-        key={value}
+        ref={box}
         type={moment ? 'datetime-local' : 'text'}
         {...(kind === 'money' ? { inputMode: 'decimal' as const } : {})}
         {...(kind === 'count' ? { inputMode: 'numeric' as const } : {})}
         className={kind === 'moment' ? 'max-sm:max-w-60' : 'w-20 sm:w-24'}
         defaultValue={value ?? ''}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') event.currentTarget.blur();
+          if (event.key === 'Enter') take(event.currentTarget);
         }}
-        onBlur={(event) => {
-          const written = event.currentTarget.value.trim();
-          if (written !== (value ?? '')) onChange(written || null);
-        }}
+        onBlur={(event) => take(event.currentTarget)}
       />
     </div>
   );

@@ -4,6 +4,7 @@ import { X } from 'lucide-react';
 import { parseAsString, useQueryStates } from 'nuqs';
 import { useMemo, useTransition } from 'react';
 import { Button } from '#components/ui/button';
+import { leave } from '#components/ui/leave';
 import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
 
@@ -72,7 +73,10 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
           <Button
             tone="quiet"
             size="small"
-            onClick={() => narrow(Object.fromEntries(names.map((name) => [name, null])))}
+            onClick={(event) => {
+              leave(event.currentTarget);
+              narrow(Object.fromEntries(names.map((name) => [name, null])));
+            }}
           >
             <X />
             Clear

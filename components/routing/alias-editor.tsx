@@ -7,6 +7,7 @@ import { usePolicyForm } from '#components/routing/policy-form-context';
 import { PolicyKey } from '#components/routing/policy-key';
 import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
+import { leave } from '#components/ui/leave';
 import { NamePicker } from '#components/ui/name-picker';
 import { SortableList } from '#components/ui/sortable-list';
 import { listOf, recordOf, withEntry } from '#lib/routing/policy/read';
@@ -35,6 +36,7 @@ export function AliasEditor() {
           return (
             <section
               key={alias}
+              data-item
               aria-label={`Alias ${alias}`}
               className="grid gap-1.5 rounded-lg bg-sunken/60 p-2.5"
             >
@@ -43,8 +45,12 @@ export function AliasEditor() {
                 <Button
                   tone="quiet"
                   size="smallIcon"
+                  data-removes
                   aria-label={`Remove the alias ${alias}`}
-                  onClick={() => put(alias, undefined)}
+                  onClick={(event) => {
+                    leave(event.currentTarget);
+                    put(alias, undefined);
+                  }}
                 >
                   <Trash2 />
                 </Button>

@@ -3,6 +3,7 @@
 import { X } from 'lucide-react';
 import { usePolicyForm } from '#components/routing/policy-form-context';
 import { sentence } from '#components/routing/policy-key';
+import { leave } from '#components/ui/leave';
 import { NamePicker } from '#components/ui/name-picker';
 import { SortableList } from '#components/ui/sortable-list';
 import { listOf } from '#lib/routing/policy/read';
@@ -55,13 +56,18 @@ export function NameSet({ name, label, add, names }: NameListProps) {
           {items.map((item) => (
             <li
               key={item}
+              data-item
               className="flex items-center gap-1 rounded-md border bg-surface py-0.5 pr-0.5 pl-2 font-mono text-[0.8125rem]"
             >
               {item}
               <button
                 type="button"
+                data-removes
                 aria-label={`Remove ${item} from ${label.toLowerCase()}`}
-                onClick={() => change(items.filter((one) => one !== item))}
+                onClick={(event) => {
+                  leave(event.currentTarget);
+                  change(items.filter((one) => one !== item));
+                }}
                 className="grid size-6 place-items-center rounded text-muted hover:bg-hover hover:text-ink"
               >
                 <X aria-hidden className="size-3.5" />

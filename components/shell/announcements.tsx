@@ -3,6 +3,7 @@
 import { Megaphone, TriangleAlert, X } from 'lucide-react';
 import { startTransition, useState } from 'react';
 import { buttonStyle } from '#components/ui/button';
+import { leave } from '#components/ui/leave';
 
 interface AnnouncementsProps {
   /** Remembers it in this browser, so that nothing flashes up that was put away. */
@@ -30,6 +31,7 @@ export function Announcements({ announcements, onPutAway }: AnnouncementsProps) 
       return (
         <div
           key={id}
+          data-item
           role="note"
           className={`flex items-start gap-3 rounded-lg py-2 pr-2 pl-4 leading-5 print:hidden ${tone === 'warning' ? 'bg-warn-soft text-warn' : 'bg-info-soft text-info'}`}
         >
@@ -37,8 +39,12 @@ export function Announcements({ announcements, onPutAway }: AnnouncementsProps) 
           <p className="min-w-0 flex-1 py-0.5 [overflow-wrap:anywhere]">{text}</p>
           <button
             type="button"
+            data-removes
             aria-label={`Put away: ${text.slice(0, 60)}`}
-            onClick={() => putAway(id)}
+            onClick={(event) => {
+              leave(event.currentTarget);
+              putAway(id);
+            }}
             className={buttonStyle({ tone: 'quiet', size: 'smallIcon' })}
           >
             <X />

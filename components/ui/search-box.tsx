@@ -1,5 +1,6 @@
 import { Search } from 'lucide-react';
 import { Form } from '#components/form/form';
+import { useShown } from '#components/form/use-shown';
 import { classNames } from '#components/ui/class-names';
 import { Input } from '#components/ui/input';
 
@@ -20,6 +21,7 @@ const longestSearch = 200;
 
 /** A field that searches on Enter. */
 export function SearchBox({ label, placeholder = label, value, onSearch, ...look }: SearchBoxProps) {
+  const box = useShown(value);
   return (
     <Form
       className={classNames('relative', look.className)}
@@ -33,7 +35,7 @@ export function SearchBox({ label, placeholder = label, value, onSearch, ...look
         className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted"
       />
       <Input
-        key={value}
+        ref={box}
         name="text"
         type="search"
         aria-label={label}

@@ -12,6 +12,7 @@ import {
 } from 'react';
 import { buttonStyle } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
+import { leave } from '#components/ui/leave';
 
 interface SortableListProps {
   /** What it is a list of, for those who do not see it. */
@@ -95,6 +96,7 @@ export function SortableList({ label, items, onChange, from = 1, note }: Sortabl
         {items.map((item, index) => (
           <li
             key={item}
+            data-item
             className={classNames(
               'flex min-w-0 items-center gap-1.5 rounded-md border bg-surface py-1 pr-1 pl-0.5',
               dragged === item && 'border-accent bg-accent-soft shadow-pop',
@@ -120,8 +122,12 @@ export function SortableList({ label, items, onChange, from = 1, note }: Sortabl
             </span>
             <button
               type="button"
+              data-removes
               aria-label={`Remove ${item}`}
-              onClick={() => onChange(items.filter((one) => one !== item))}
+              onClick={(event) => {
+                leave(event.currentTarget);
+                onChange(items.filter((one) => one !== item));
+              }}
               className={buttonStyle({ tone: 'quiet', size: 'smallIcon' })}
             >
               <X />

@@ -31,9 +31,15 @@ test('an operator looks at a workspace, gives it promo credit and suspends it, b
   await expect(page.getByRole('region', { name: 'Funds and limits' })).toContainText('$108.00');
   await page.getByRole('button', { name: 'Suspend' }).focus();
   await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Cancel' })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Suspend' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Cancel' })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Suspend' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Suspended');
+  await expect(page.getByRole('button', { name: 'Resume' })).toBeFocused();
   expect(await db.prisma.audit.count({ where: { workspaceId: customer.id, actor: home.owner.id } })).toBe(3);
 });
 
@@ -52,7 +58,9 @@ test('an announcement stands above everybody’s pages until it is put away, and
   await expect(page.getByRole('row').filter({ hasText: text })).toContainText('Shown');
   await enter(context, await addPerson(db, home.slug, 'viewer'));
   await page.goto(`/${home.slug}/keys`);
-  await page.getByRole('button', { name: `Put away: ${text}` }).click();
+  await page.getByRole('button', { name: `Put away: ${text}` }).press('Enter');
+  await expect(page.getByText(text)).toHaveCount(0);
+  await expect(page.locator(':focus')).toBeVisible();
   await expect(page.getByText(text)).toHaveCount(0);
   await expect(async () => {
     await page.reload();
