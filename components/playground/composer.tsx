@@ -2,6 +2,7 @@
 
 import { ArrowUp, Paperclip, SlidersHorizontal, Square, X } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { readFiles } from '#components/playground/read-files';
 import { type Making, SettingsFields } from '#components/playground/settings-fields';
@@ -9,6 +10,7 @@ import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 import { Kbd } from '#components/ui/kbd';
+import { leave } from '#components/ui/leave';
 import type { Attachment, Settings } from '#lib/console/playground/draft';
 
 interface ComposerProps {
@@ -33,7 +35,7 @@ export function Composer(props: ComposerProps) {
   const [shown, show] = useState(false);
   const settingsId = useId();
   const chooser = useRef<HTMLInputElement>(null);
-  const ready = !locked && !running && text.trim() !== '';
+  const idle = !locked && !running;
 
   async function add(chosen: readonly File[]) {
     const { files: read, refused } = await readFiles(chosen, accepted, files);
@@ -41,9 +43,9 @@ export function Composer(props: ComposerProps) {
     setFault(refused);
   }
 
-  function ask() {
-    if (!ready) return;
-    onAsk({ text: text.trim(), files });
+  function ask(written: string) {
+    if (!idle || written.trim() === '') return;
+    onAsk({ text: written.trim(), files });
     setText('');
     setFiles([]);
     setFault(null);
@@ -52,7 +54,7 @@ export function Composer(props: ComposerProps) {
   function press(event: KeyboardEvent) {
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
-    ask();
+    ask(text);
   }
 
   function paste(event: ClipboardEvent) {
@@ -63,19 +65,17 @@ export function Composer(props: ComposerProps) {
   }
 
   return (
-    <form
+    <Form
       aria-label="Prompt"
       className="grid min-w-0 gap-2.5 rounded-lg border bg-surface p-3 shadow-xs sm:sticky sm:bottom-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        ask();
-      }}
+      onSend={(data) => ask(String(data.get('message') ?? ''))}
     >
       <div id={settingsId} hidden={!shown}>
         <SettingsFields settings={settings} makes={makes} onChange={onSettings} />
       </div>
       <textarea
         ref={box}
+        name="message"
         aria-label="Message"
         value={text}
         rows={3}
@@ -91,6 +91,7 @@ export function Composer(props: ComposerProps) {
           {files.map((file) => (
             <li
               key={`${file.name} ${file.base64.length}`}
+              data-item
               className="flex min-w-0 items-center gap-1 rounded-md border bg-sunken py-0.5 pl-2 text-xs"
             >
               <span className="min-w-0 truncate">{file.name}</span>
@@ -98,7 +99,11 @@ export function Composer(props: ComposerProps) {
                 tone="quiet"
                 size="smallIcon"
                 aria-label={`Remove ${file.name}`}
-                onClick={() => setFiles(files.filter((one) => one !== file))}
+                data-removes
+                onClick={(event) => {
+                  leave(event.currentTarget);
+                  setFiles(files.filter((one) => one !== file));
+                }}
               >
                 <X />
               </Button>
@@ -153,12 +158,18 @@ export function Composer(props: ComposerProps) {
             Stop
           </Button>
         ) : (
-          <Button size="small" tone="primary" type="submit" disabled={!ready} className="max-sm:ml-auto">
+          <Button
+            size="small"
+            tone="primary"
+            type="submit"
+            disabled={!idle || text.trim() === ''}
+            className="max-sm:ml-auto"
+          >
             <ArrowUp />
             Run
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,5 +1,5 @@
 import { cva, type VariantProps } from 'class-variance-authority';
-import type { ComponentProps } from 'react';
+import type { ComponentProps, MouseEvent } from 'react';
 import { classNames } from '#components/ui/class-names';
 
 /** Also for links that look like buttons. */
@@ -26,6 +26,20 @@ export const buttonStyle = cva(
 
 export type ButtonProps = ComponentProps<'button'> & VariantProps<typeof buttonStyle>;
 
-export function Button({ className, tone, size, type = 'button', ...props }: ButtonProps) {
-  return <button type={type} className={classNames(buttonStyle({ tone, size }), className)} {...props} />;
+/** A press does nothing; Enter in a box of its form is one, too. */
+const off = { 'aria-disabled': true, onClick: (event: MouseEvent) => event.preventDefault() };
+
+/**
+ * A disabled button can still have the focus: the browser would take it away from whoever pressed it, while the change
+ * is made.
+ */
+export function Button({ className, tone, size, type = 'button', disabled, ...props }: ButtonProps) {
+  return (
+    <button
+      type={type}
+      className={classNames(buttonStyle({ tone, size }), className)}
+      {...props}
+      {...(disabled ? off : {})}
+    />
+  );
 }

@@ -1,5 +1,38 @@
-import { expect } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { test } from '#tests/console/home';
+
+/** Holds changes back; what is returned counts them, and lets them through. */
+async function holdChanges(page: Page): Promise<{ count(): number; letThrough(): void }> {
+  const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
+  let seen = 0;
+  await page.route('**/*', async (route) => {
+    if (route.request().method() === 'POST') {
+      seen += 1;
+      await through;
+    }
+    await route.continue().catch(() => undefined);
+  });
+  return { count: () => seen, letThrough };
+}
+
+test('a button keeps the focus while its change is made, and makes it once', async ({ page, home }) => {
+  await page.goto(`/${home.slug}/billing`);
+  await page.getByLabel('Mail below').fill('17');
+  const changes = await holdChanges(page);
+  await page.getByLabel('Mail below').press('Tab');
+  await page.keyboard.press('Enter');
+  const pending = page.getByRole('button', { name: 'Saving…' });
+  await expect(pending).toBeDisabled();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Space');
+  await expect(pending).toBeFocused();
+  await page.getByLabel('Mail below').press('Enter');
+  await pending.focus();
+  changes.letThrough();
+  await expect(page.getByText('Saved.')).toBeVisible();
+  expect(changes.count()).toBe(1);
+  await expect(page.locator(':focus')).toHaveText('Save');
+});
 
 test('what narrows a list keeps the focus, follows Back, and hands the focus on when it is cleared', async ({
   page,

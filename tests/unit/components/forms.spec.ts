@@ -13,8 +13,6 @@ const others = [
   // The browser itself leads to the address that they make.
   'components/audit/audit-filters.tsx',
   'app/(console)/operator/workspaces/page.tsx',
-  // Its button is off until a script has read its box.
-  'components/playground/composer.tsx',
 ];
 
 it('every form that a page shows at once sends what was pressed before its scripts were there', () => {
