@@ -1,17 +1,20 @@
 'use client';
 
 import { useTransition } from 'react';
+import { useLeadTo } from '#components/billing/use-lead-to';
 import { heard, type Send } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
 
 /** Leads to the page at Stripe where cards, billing details and invoices are. */
 export function PortalButton({ workspace, open }: { workspace: string; open: Send<{ url: string }> }) {
-  const [pending, startTransition] = useTransition();
+  const [asking, startTransition] = useTransition();
+  const { leading, leadTo } = useLeadTo();
+  const pending = asking || leading;
   function go() {
     startTransition(async () => {
       const answer = await heard(open(workspace, {}));
-      if (answer.ok) window.location.assign(answer.value.url);
+      if (answer.ok) leadTo(answer.value.url);
       else toast.error(answer.message);
     });
   }

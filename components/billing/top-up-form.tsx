@@ -2,6 +2,7 @@
 
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
+import { useLeadTo } from '#components/billing/use-lead-to';
 import { type Answer, heard } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
@@ -24,7 +25,9 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
   const [amount, setAmount, box] = useTyped<HTMLInputElement>('25');
   const [saveCard, setSaveCard] = useState(false);
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
-  const [pending, startTransition] = useTransition();
+  const [asking, startTransition] = useTransition();
+  const { leading, leadTo } = useLeadTo();
+  const pending = asking || leading;
 
   function submit(data: FormData) {
     const given = String(data.get('amount') ?? '').trim();
@@ -32,7 +35,7 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
       const input = { amount: given, saveCard: data.has('saveCard') };
       const answer = await heard(send(workspace, input));
       if (!answer.ok) setFault(answer);
-      else if (answer.value.url) window.location.assign(answer.value.url);
+      else if (answer.value.url) leadTo(answer.value.url);
     });
   }
 

@@ -34,7 +34,20 @@ test('by keyboard alone a card pays, and the call that was refused passes', asyn
 
 test('a payment that was not made adds nothing, and says so', async ({ page, home }) => {
   await page.goto(`/${home.slug}/billing`);
-  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  // Until the payment page is there what was pressed stays so, and a second press begins no second payment.
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST') asked += 1;
+  });
+  await page.route('**/pay/**', (route) => route.fulfill({ status: 204 }));
+  await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
+  const payment = await page.waitForRequest('**/pay/**');
+  await page.evaluate(() => fetch('/robots.txt').then((answer) => answer.text()));
+  await expect(page.getByRole('button', { name: 'Opening the payment page…' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await page.unroute('**/pay/**');
+  await page.goto(payment.url(), { waitUntil: 'load' });
+  expect(asked).toBe(1);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.getByText(/Waiting for word of the payment of \$25\.00/)).toBeVisible();
   await expect(page.getByRole('link', { name: 'Back to the payment' })).toBeVisible();
