@@ -5,7 +5,9 @@ import { untilLoaded } from '#components/ui/until-loaded';
 
 interface OnDemandProps {
   /** The button that is there at once. */
-  button(props: Pick<ComponentProps<'button'>, 'aria-haspopup' | 'aria-expanded' | 'onClick'>): ReactElement;
+  button(
+    props: Pick<ComponentProps<'button'>, 'aria-haspopup' | 'aria-expanded' | 'autoFocus' | 'onClick'>,
+  ): ReactElement;
   /** Stands in the button's place from its first press on, opened. */
   opened: ReactElement;
   popup: 'menu' | 'dialog';
@@ -17,6 +19,8 @@ export function OnDemand({ button, opened, popup }: OnDemandProps) {
   const waiting = button({
     'aria-haspopup': popup,
     'aria-expanded': false,
+    // While the rest is loaded another one stands in its place.
+    autoFocus: wanted,
     onClick: () => setWanted(true),
   });
   return wanted ? <Suspense fallback={waiting}>{opened}</Suspense> : waiting;

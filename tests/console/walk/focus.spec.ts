@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test';
-import { test } from '#tests/console/home';
+import { makeKey, openKeys, test } from '#tests/console/home';
 
 /** Holds changes back; what is returned counts them, and lets them through. */
 async function holdChanges(page: Page): Promise<{ count(): number; letThrough(): void }> {
@@ -68,4 +68,24 @@ test('what is removed from a list leaves the focus in it', async ({ page, home }
   }
   await page.getByRole('button', { name: 'Remove sandbox/mini' }).press('Enter');
   await expect(page.getByRole('button', { name: 'Remove sandbox/echo' })).toBeFocused();
+});
+
+test('a button keeps the focus while its menu is loaded, and gets it back', async ({ page, home, db }) => {
+  await makeKey(db, home, 'web');
+  await openKeys(page, home);
+  const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
+  await page.route('**/_next/static/**/*.js', async (route) => {
+    await through;
+    await route.continue();
+  });
+  const button = page.getByRole('button', { name: 'Actions for web' });
+  const script = page.waitForRequest('**/_next/static/**/*.js');
+  await button.press('Enter');
+  await script;
+  await expect(button).toBeFocused();
+  letThrough();
+  await expect(page.getByRole('menu')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('menu')).toHaveCount(0);
+  await expect(button).toBeFocused();
 });
