@@ -58,15 +58,18 @@ test('a form without an answer stays with what was typed, and says so', async ({
 });
 
 test('what fails after its dialog was closed is told', async ({ page, home }) => {
-  await page.goto(`/${home.slug}/settings`);
-  await page.getByRole('button', { name: 'Delete workspace' }).press('Enter');
-  await page.getByRole('dialog').getByRole('textbox').fill(home.slug);
   const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
-  await page.route('**/settings', async (route) => {
+  await page.route('**/*', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
     await through;
     await route.abort();
   });
+  await page.goto(`/${home.slug}/settings`);
+  await page.getByRole('button', { name: 'Delete workspace' }).press('Enter');
+  await page.getByRole('dialog').getByRole('textbox').fill(home.slug);
+  const asked = page.waitForRequest((request) => request.method() === 'POST');
   await page.keyboard.press('Enter');
+  await asked;
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   letThrough();
