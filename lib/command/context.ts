@@ -66,7 +66,7 @@ async function open(env: Env): Promise<{ db: Db; close(): Promise<void> }> {
     await embedded?.close();
     throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
   }
-  const db = openDb(url, { max: 4 });
+  const db = openDb(url, { max: 4, patient: true });
   return {
     db,
     close: async () => {

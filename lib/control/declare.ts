@@ -155,8 +155,8 @@ export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Re
 }
 
 export interface Transaction {
-  /** How long it may wait for a connection, and how long it may run; ms. */
-  readonly waitMs: number;
+  /** How long it may wait to begin (at least what its database says), and how long it may run; ms. */
+  readonly waitMs?: number;
   readonly limitMs: number;
   /** A table that nobody else changes meanwhile; those who read it are not held up. */
   readonly table?: 'provider';

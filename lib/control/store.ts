@@ -27,17 +27,17 @@ export function storeOf(db: Db): ReadStore {
   };
 }
 
-/** What most transactions may take: how long they wait for a connection, and how long they run; ms. */
-const usual = { waitMs: 5_000, limitMs: 10_000 };
+/** How long most transactions may run, ms. */
+const usual = { limitMs: 10_000 };
 
 /** Everything that `work` does commits together, or nothing of it. */
 export function transact<R>(
   db: Db,
   work: (store: Store) => Promise<R>,
-  { waitMs, limitMs }: { readonly waitMs: number; readonly limitMs: number } = usual,
+  { waitMs = 0, limitMs }: { readonly waitMs?: number; readonly limitMs: number } = usual,
 ): Promise<R> {
   return db.prisma.$transaction((tx) => work(insideOf(tx)), {
-    maxWait: waitMs,
+    maxWait: Math.max(waitMs, db.waitMs),
     timeout: limitMs,
     isolationLevel: Prisma.TransactionIsolationLevel.ReadCommitted,
   });

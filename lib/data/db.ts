@@ -6,6 +6,8 @@ import { PrismaClient } from '#generated/client';
 export interface Db {
   readonly pool: Pool;
   readonly prisma: PrismaClient;
+  /** How long a transaction waits for its connection and its beginning, ms. */
+  readonly waitMs: number;
   close(): Promise<void>;
 }
 
@@ -14,6 +16,8 @@ export interface DbOptions {
   readonly max?: number;
   /** How long a transaction may wait for its next statement before the server ends it, ms; 20 s unless given. */
   readonly idleInTransactionMs?: number;
+  /** Whether it would rather wait than fail while others hold the one session of the embedded database. */
+  readonly patient?: boolean;
   readonly onError?: (error: Error) => void;
 }
 
@@ -23,17 +27,22 @@ export interface DbOptions {
  */
 const idleInTransactionMs = 20_000;
 
+const waitMs = 5_000;
+/** On the embedded database each transaction keeps the others waiting until its end. */
+const oneSessionMs = 30_000;
+
 /**
  * Opens the database; connects lazily.
  * @param url PostgreSQL address; the embedded database has one too (a Unix socket).
  */
 export function openDb(url: string, options: DbOptions = {}): Db {
   const idleMs = options.idleInTransactionMs ?? idleInTransactionMs;
+  const begunMs = options.patient && hasSocket(url) ? oneSessionMs : waitMs;
   const pool = new Pool({
     connectionString: url,
     max: options.max ?? 10,
     // A pool without a time limit waits for ever when the server is away.
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: begunMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: 'model-gateway',
@@ -48,6 +57,7 @@ export function openDb(url: string, options: DbOptions = {}): Db {
   let prisma: PrismaClient | null = null;
   return {
     pool,
+    waitMs: begunMs,
     // Made with its first use: it takes 50 ms of the processor, and calls do without.
     get prisma() {
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool) });
@@ -58,6 +68,11 @@ export function openDb(url: string, options: DbOptions = {}): Db {
       if (!pool.ended) await pool.end();
     },
   };
+}
+
+/** The embedded database is reached by a socket of the machine, which its address names as its host. */
+export function hasSocket(url: string): boolean {
+  return /[?&]host=/.test(url);
 }
 
 /** Whoever has the connection is told by its next statement. */

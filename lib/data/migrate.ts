@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import { hasSocket } from '#lib/data/db';
 
 /** The database's migrations and those of this version do not fit together; nothing was changed. */
 export class MigrationRefused extends Error {
@@ -56,7 +57,7 @@ export async function migrate(
   url: string,
   directory: string = fileURLToPath(new URL('../../prisma/migrations', import.meta.url)),
 ): Promise<string[]> {
-  const connectionTimeoutMillis = new URL(url).searchParams.has('host') ? ONE_SESSION_MS : 10_000;
+  const connectionTimeoutMillis = hasSocket(url) ? ONE_SESSION_MS : 10_000;
   const client = new Client({ connectionString: url, connectionTimeoutMillis });
   // A connection that breaks between two statements fails the next one, and not the process.
   client.on('error', () => {});

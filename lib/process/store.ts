@@ -60,5 +60,5 @@ async function openAgain(embedded: Embedded, dataDir: string): Promise<Embedded>
 /** Connects lazily. @param url PostgreSQL address. */
 export function connect(url: string, log: Logger): Connections {
   const onError = (error: Error) => log.warn({ reason: error.message }, 'a database connection was lost');
-  return { db: openDb(url, { onError }), operationsDb: openDb(url, { onError }) };
+  return { db: openDb(url, { onError }), operationsDb: openDb(url, { onError, patient: true }) };
 }

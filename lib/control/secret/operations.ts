@@ -42,7 +42,7 @@ export const rotateSecrets = change({
   summary: `Seals what older keys have sealed with ENCRYPTION_KEY, up to ${mostAtOnce} secrets at a time.`,
   reach: 'gateway',
   permission: 'gateway:write',
-  transaction: { waitMs: 5_000, limitMs: 60_000 },
+  transaction: { limitMs: 60_000 },
   fields: {
     limit: optional(
       count(

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { transact } from '#lib/control/store';
 import { openDb } from '#lib/data/db';
 import { type Embedded, openEmbedded } from '#lib/data/embedded';
 import { findHolder, runDirectory } from '#lib/data/embedded-directory';
@@ -164,6 +166,19 @@ describe('clients that share the embedded database', () => {
     const answers = await Promise.all(Array.from({ length: 48 }, (_, i) => ask('abcdefgh'.charAt(i % 8))));
     await pool.end();
     expect(answers.every(Boolean)).toBe(true);
+  });
+
+  it('wait for their turn to operate while another holds the session for longer than a server would take', async () => {
+    const db = openDb(shared.url, { patient: true });
+    const holder = new Client({ connectionString: shared.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    const held = pause(7_000).then(() => holder.query('COMMIT'));
+    const operated = transact(db, (store) => store.query('SELECT 1 AS one', []));
+    expect(await operated).toEqual([{ one: 1 }]);
+    await held;
+    await holder.end();
+    await db.close();
   });
 
   it('are not held up by one that left in the middle of a transaction', async () => {
