@@ -45,6 +45,8 @@ describe('the outbox (contract: control-plane/mail)', () => {
     const hanging = Promise.withResolvers<void>();
     const hung = openTestOutbox(db, () => hanging.promise);
     await expect.poll(() => db.prisma.mail.count({ where: { tries: 1 } })).toBe(1);
+    // The looks beside the one that found it have ended: a late one would take it again.
+    await expect.poll(() => db.pool.waitingCount + db.pool.totalCount - db.pool.idleCount).toBe(0);
     const other = openTestOutbox(db);
     other.outbox.wake();
     await other.outbox.stop();
