@@ -27,9 +27,9 @@ export interface DbOptions {
  */
 const idleInTransactionMs = 20_000;
 
-const waitMs = 5_000;
+const serverWaitMs = 5_000;
 /** On the embedded database each transaction keeps the others waiting until its end. */
-const oneSessionMs = 30_000;
+const oneSessionWaitMs = 30_000;
 
 /**
  * Opens the database; connects lazily.
@@ -37,12 +37,12 @@ const oneSessionMs = 30_000;
  */
 export function openDb(url: string, options: DbOptions = {}): Db {
   const idleMs = options.idleInTransactionMs ?? idleInTransactionMs;
-  const begunMs = options.patient && hasSocket(url) ? oneSessionMs : waitMs;
+  const waitMs = options.patient && hasSocket(url) ? oneSessionWaitMs : serverWaitMs;
   const pool = new Pool({
     connectionString: url,
     max: options.max ?? 10,
     // A pool without a time limit waits for ever when the server is away.
-    connectionTimeoutMillis: begunMs,
+    connectionTimeoutMillis: waitMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: 'model-gateway',
@@ -57,7 +57,7 @@ export function openDb(url: string, options: DbOptions = {}): Db {
   let prisma: PrismaClient | null = null;
   return {
     pool,
-    waitMs: begunMs,
+    waitMs,
     // Made with its first use: it takes 50 ms of the processor, and calls do without.
     get prisma() {
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool) });
