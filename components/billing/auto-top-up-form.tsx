@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { heard, type Send } from '#components/form/answer';
+import { orNoAnswer, type Send } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
@@ -35,7 +35,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
 
   function send(act: Send<ShownAutoTopUp>, input: Record<string, unknown>, done: string) {
     startTransition(async () => {
-      const answer = await heard(act(workspace, input));
+      const answer = await orNoAnswer(act(workspace, input));
       setFault(answer.ok ? null : answer);
       if (!answer.ok) return;
       toast.success(done);

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { type Answer, heard } from '#components/form/answer';
+import { type Answer, orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
@@ -27,7 +27,7 @@ export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormPro
   function submit(data: FormData) {
     const given = String(data.get('threshold') ?? '').trim();
     startTransition(async () => {
-      const answer = await heard(send(workspace, { threshold: given }));
+      const answer = await orNoAnswer(send(workspace, { threshold: given }));
       setSaved(answer.ok);
       setFault(answer.ok ? null : answer);
       if (answer.ok) router.refresh();

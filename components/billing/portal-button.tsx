@@ -2,7 +2,7 @@
 
 import { useTransition } from 'react';
 import { useLeadTo } from '#components/billing/use-lead-to';
-import { heard, type Send } from '#components/form/answer';
+import { orNoAnswer, type Send } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
 
@@ -13,7 +13,7 @@ export function PortalButton({ workspace, open }: { workspace: string; open: Sen
   const pending = asking || leading;
   function go() {
     startTransition(async () => {
-      const answer = await heard(open(workspace, {}));
+      const answer = await orNoAnswer(open(workspace, {}));
       if (answer.ok) leadTo(answer.value.url);
       else toast.error(answer.message);
     });

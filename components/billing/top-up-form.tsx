@@ -3,7 +3,7 @@
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { useLeadTo } from '#components/billing/use-lead-to';
-import { type Answer, heard } from '#components/form/answer';
+import { type Answer, orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
@@ -33,7 +33,7 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
     const given = String(data.get('amount') ?? '').trim();
     startTransition(async () => {
       const input = { amount: given, saveCard: data.has('saveCard') };
-      const answer = await heard(send(workspace, input));
+      const answer = await orNoAnswer(send(workspace, input));
       if (!answer.ok) setFault(answer);
       else if (answer.value.url) leadTo(answer.value.url);
     });

@@ -3,7 +3,7 @@
 import { FlaskConical } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useTransition } from 'react';
-import { type Answer, heard } from '#components/form/answer';
+import { type Answer, orNoAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
 
@@ -21,7 +21,7 @@ export function DemoBanner({ workspace, remove }: DemoBannerProps) {
   function send() {
     startTransition(async () => {
       if (!remove) return;
-      const answer = await heard(remove(workspace, {}));
+      const answer = await orNoAnswer(remove(workspace, {}));
       if (!answer.ok) {
         toast.error(answer.message);
         return;

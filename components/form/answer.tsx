@@ -17,6 +17,6 @@ export type Send<Value> = (workspace: string, input: Record<string, unknown>) =>
 export const noAnswer = 'No answer came. Reload the page and look first.';
 
 /** What came, also when nothing did: an action that fails in a transition takes the whole page with it. */
-export function heard<Value>(answer: Promise<Answer<Value>>): Promise<Answer<Value>> {
+export function orNoAnswer<Value>(answer: Promise<Answer<Value>>): Promise<Answer<Value>> {
   return answer.catch(() => ({ ok: false, message: noAnswer, field: null, signedOut: false }));
 }

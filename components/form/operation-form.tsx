@@ -3,7 +3,7 @@
 import { ChevronRight } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { type Answer, heard } from '#components/form/answer';
+import { type Answer, orNoAnswer } from '#components/form/answer';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { DialogBody, DialogFooter } from '#components/ui/dialog';
@@ -65,7 +65,7 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
     });
     const values = { ...Object.fromEntries(texts), ...chosen };
     startTransition(async () => {
-      const answer = await heard(send(values));
+      const answer = await orNoAnswer(send(values));
       if (answer.ok) onDone(answer.value, values);
       else if (form.current) refuse(answer);
       // Whoever has closed it meanwhile must not take it for done.

@@ -7,7 +7,7 @@ import { useMemo, useTransition } from 'react';
 import { type FilterChoices, LogFilter, type LogFilterField } from '#components/logs/log-filter';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
-import { leave } from '#components/ui/leave';
+import { handFocusOn } from '#components/ui/hand-focus-on';
 
 interface LogFilterBarProps {
   /** The filters of the log, as they are declared. */
@@ -61,7 +61,7 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
               tone="quiet"
               size="small"
               onClick={(event) => {
-                leave(event.currentTarget);
+                handFocusOn(event.currentTarget);
                 narrow(Object.fromEntries(fields.map(({ name }) => [name, null])));
               }}
             >

@@ -4,7 +4,7 @@ import { X } from 'lucide-react';
 import { parseAsString, useQueryStates } from 'nuqs';
 import { useMemo, useTransition } from 'react';
 import { Button } from '#components/ui/button';
-import { leave } from '#components/ui/leave';
+import { handFocusOn } from '#components/ui/hand-focus-on';
 import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
 
@@ -74,7 +74,7 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
             tone="quiet"
             size="small"
             onClick={(event) => {
-              leave(event.currentTarget);
+              handFocusOn(event.currentTarget);
               narrow(Object.fromEntries(names.map((name) => [name, null])));
             }}
           >

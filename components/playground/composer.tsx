@@ -8,9 +8,9 @@ import { readFiles } from '#components/playground/read-files';
 import { type Making, SettingsFields } from '#components/playground/settings-fields';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
+import { handFocusOn } from '#components/ui/hand-focus-on';
 import { inputStyle } from '#components/ui/input';
 import { Kbd } from '#components/ui/kbd';
-import { leave } from '#components/ui/leave';
 import type { Attachment, Settings } from '#lib/console/playground/draft';
 
 interface ComposerProps {
@@ -101,7 +101,7 @@ export function Composer(props: ComposerProps) {
                 aria-label={`Remove ${file.name}`}
                 data-removes
                 onClick={(event) => {
-                  leave(event.currentTarget);
+                  handFocusOn(event.currentTarget);
                   setFiles(files.filter((one) => one !== file));
                 }}
               >

@@ -6,8 +6,8 @@ import { FaultsOf } from '#components/routing/name-lists';
 import { usePolicyForm } from '#components/routing/policy-form-context';
 import { PolicyKey } from '#components/routing/policy-key';
 import { Button } from '#components/ui/button';
+import { handFocusOn } from '#components/ui/hand-focus-on';
 import { Input } from '#components/ui/input';
-import { leave } from '#components/ui/leave';
 import { NamePicker } from '#components/ui/name-picker';
 import { SortableList } from '#components/ui/sortable-list';
 import { listOf, recordOf, withEntry } from '#lib/routing/policy/read';
@@ -48,7 +48,7 @@ export function AliasEditor() {
                   data-removes
                   aria-label={`Remove the alias ${alias}`}
                   onClick={(event) => {
-                    leave(event.currentTarget);
+                    handFocusOn(event.currentTarget);
                     put(alias, undefined);
                   }}
                 >

@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useState } from 'react';
-import { heard } from '#components/form/answer';
+import { orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import type { Explained, RoutingActions } from '#components/routing/routing-actions';
@@ -53,7 +53,7 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
         ...(body === null ? {} : { body }),
         ...(policy ? { policy, policyModel: place } : {}),
       };
-      const answer = await heard(explain(workspace, input));
+      const answer = await orNoAnswer(explain(workspace, input));
       if (over) return;
       setPending(false);
       setFault(answer.ok ? null : inDraft(answer));

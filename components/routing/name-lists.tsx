@@ -3,7 +3,7 @@
 import { X } from 'lucide-react';
 import { usePolicyForm } from '#components/routing/policy-form-context';
 import { sentence } from '#components/routing/policy-key';
-import { leave } from '#components/ui/leave';
+import { handFocusOn } from '#components/ui/hand-focus-on';
 import { NamePicker } from '#components/ui/name-picker';
 import { SortableList } from '#components/ui/sortable-list';
 import { listOf } from '#lib/routing/policy/read';
@@ -65,7 +65,7 @@ export function NameSet({ name, label, add, names }: NameListProps) {
                 data-removes
                 aria-label={`Remove ${item} from ${label.toLowerCase()}`}
                 onClick={(event) => {
-                  leave(event.currentTarget);
+                  handFocusOn(event.currentTarget);
                   change(items.filter((one) => one !== item));
                 }}
                 className="grid size-6 place-items-center rounded text-muted hover:bg-hover hover:text-ink"

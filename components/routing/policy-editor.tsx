@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { Suspense, useEffect, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { heard } from '#components/form/answer';
+import { orNoAnswer } from '#components/form/answer';
 import { ExplainPanel } from '#components/routing/explain-panel';
 import { type OpenedPolicy, usePolicyDraft } from '#components/routing/policy-draft';
 import { PolicyForm } from '#components/routing/policy-form';
@@ -81,7 +81,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
     setAsking(false);
     if (answer.signedOut) return setSignedOut(true);
     if (answer.field !== 'base' && answer.field !== 'revision') return toast.error(answer.message);
-    const now = await heard(actions.open(workspace, { model: place }));
+    const now = await orNoAnswer(actions.open(workspace, { model: place }));
     if (!now.ok) return toast.error(now.message);
     draft.adopt(now.value, answer.message);
     router.refresh();
@@ -91,7 +91,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
     startTransition(async () => {
       const { version, revision } = start;
       const input = { model: place, policy, base: version, revision };
-      const answer = await heard(actions.save(workspace, input));
+      const answer = await orNoAnswer(actions.save(workspace, input));
       if (!answer.ok) return void (await refused(answer));
       draft.settled(version, answer.value.revision);
       toast.success('Draft saved', { description: 'No call is routed by it until it is published.' });
@@ -103,7 +103,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
     startTransition(async () => {
       if (opened.draft) {
         const input = { model: place, revision: start.revision };
-        const answer = await heard(actions.discard(workspace, input));
+        const answer = await orNoAnswer(actions.discard(workspace, input));
         if (!answer.ok) return void (await refused(answer));
       }
       draft.reset({ ...opened, draft: null });
@@ -114,7 +114,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
   function publish() {
     startTransition(async () => {
       const { version: base, revision } = start;
-      const answer = await heard(actions.publish(workspace, { model: place, policy, base, revision }));
+      const answer = await orNoAnswer(actions.publish(workspace, { model: place, policy, base, revision }));
       if (!answer.ok) return void (await refused(answer));
       setAsking(false);
       draft.settled(answer.value.version, 0);

@@ -3,7 +3,7 @@
 import { Megaphone, TriangleAlert, X } from 'lucide-react';
 import { startTransition, useState } from 'react';
 import { buttonStyle } from '#components/ui/button';
-import { leave } from '#components/ui/leave';
+import { handFocusOn } from '#components/ui/hand-focus-on';
 
 interface AnnouncementsProps {
   /** Remembers it in this browser, so that nothing flashes up that was put away. */
@@ -42,7 +42,7 @@ export function Announcements({ announcements, onPutAway }: AnnouncementsProps) 
             data-removes
             aria-label={`Put away: ${text.slice(0, 60)}`}
             onClick={(event) => {
-              leave(event.currentTarget);
+              handFocusOn(event.currentTarget);
               putAway(id);
             }}
             className={buttonStyle({ tone: 'quiet', size: 'smallIcon' })}

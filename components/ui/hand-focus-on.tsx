@@ -4,7 +4,7 @@ const stops = 'a[href], button, input:not([type="hidden"]), select, textarea, su
  * Moves the focus out of what a pressed button is about to remove, so that it is not lost: of an item (`data-item`) to
  * the button that removes the next one or the one before (`data-removes`), else to what comes next on the page.
  */
-export function leave(button: HTMLElement): void {
+export function handFocusOn(button: HTMLElement): void {
   const item = button.closest('[data-item]') ?? button;
   const others = [item.nextElementSibling, item.previousElementSibling];
   const other = others.find((one) => one?.matches('[data-item]'));

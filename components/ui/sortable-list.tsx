@@ -12,7 +12,7 @@ import {
 } from 'react';
 import { buttonStyle } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
-import { leave } from '#components/ui/leave';
+import { handFocusOn } from '#components/ui/hand-focus-on';
 
 interface SortableListProps {
   /** What it is a list of, for those who do not see it. */
@@ -125,7 +125,7 @@ export function SortableList({ label, items, onChange, from = 1, note }: Sortabl
               data-removes
               aria-label={`Remove ${item}`}
               onClick={(event) => {
-                leave(event.currentTarget);
+                handFocusOn(event.currentTarget);
                 onChange(items.filter((one) => one !== item));
               }}
               className={buttonStyle({ tone: 'quiet', size: 'smallIcon' })}
