@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { type ChangeEvent, useId, useState, useTransition } from 'react';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type Answer, orNoAnswer } from '#components/form/answer';
 import { CatalogueChanges, type Comparison } from '#components/operator/catalogue-changes';
 import { Section } from '#components/section';
 
@@ -29,8 +29,7 @@ export function CatalogueFiles({ compare, apply }: CatalogueFilesProps) {
 
   function read(texts: readonly NamedText[]) {
     startTransition(async () => {
-      const none = { ok: false as const, message: noAnswer, field: null, signedOut: false };
-      setAnswer(await compare({ files: texts }).catch(() => none));
+      setAnswer(await orNoAnswer(compare({ files: texts })));
       setFiles(texts);
     });
   }

@@ -1,7 +1,7 @@
 'use client';
 
 import { useId, useState, useTransition } from 'react';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type Answer, orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { SetPrice } from '#components/operator/set-price';
@@ -32,8 +32,7 @@ export function PricePreview({ model, offers, preview, set }: PricePreviewProps)
   function submit(data: FormData) {
     const price = String(data.get('price') ?? '');
     startTransition(async () => {
-      const none = { ok: false as const, message: noAnswer, field: null, signedOut: false };
-      setAnswer(await preview({ model, provider, price }).catch(() => none));
+      setAnswer(await orNoAnswer(preview({ model, provider, price })));
       setTried(price);
     });
   }
