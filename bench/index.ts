@@ -16,13 +16,14 @@ import { startUpstreamAlone } from './targets/upstream.ts';
 const starters: Readonly<Record<string, StartTarget>> = {
   upstream: startUpstreamAlone,
   bare: startBare,
-  node: startGateway('node'),
-  web: startGateway('web'),
+  node: startGateway('node', 'node'),
+  web: startGateway('web', 'web'),
+  'one-core': startGateway('one-core', 'node', { oneCore: true }),
   // One process and two, with the load on the same cores: `--only workers-1,workers-2 --cases throughput`.
-  'workers-1': startGateway('node', 1),
-  'workers-2': startGateway('node', 2),
+  'workers-1': startGateway('workers-1', 'node', { workers: 1 }),
+  'workers-2': startGateway('workers-2', 'node', { workers: 2 }),
 };
-const usual = ['upstream', 'bare', 'node', 'web'];
+const usual = ['upstream', 'bare', 'node', 'one-core', 'web'];
 
 const { values } = parseArgs({
   options: {

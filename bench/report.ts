@@ -99,6 +99,7 @@ function ratioRows(throughput: readonly Measured[]): string[][] {
   const pairs = [
     ['bare', 'upstream'],
     ['node', 'bare'],
+    ['one-core', 'bare'],
     ['web', 'bare'],
     ['node', 'web'],
   ] as const;

@@ -7,13 +7,20 @@ import { heldFlags } from '../memory/held.ts';
 import type { Bench, StartTarget } from '../plan.ts';
 import { moveChildren, run, startNode, stop } from '../processes.ts';
 
-/**
- * The gateway by one of its lanes: key, limits, funds, metering and journal on, as a customer gets it.
- * @param workers how many processes serve; given, none of them is kept to a core.
- */
-export function startGateway(lane: 'node' | 'web', workers?: number): StartTarget {
+export interface GatewayPlace {
+  /** How many processes serve; given, none of them is kept to a core. */
+  readonly workers?: number;
+  /** Whether what the server starts, its database, stays on the server's core. */
+  readonly oneCore?: boolean;
+}
+
+/** The gateway by one of its lanes: key, limits, funds, metering and journal on, as a customer gets it. */
+export function startGateway(
+  name: string,
+  lane: 'node' | 'web',
+  { workers, oneCore = false }: GatewayPlace = {},
+): StartTarget {
   return async (bench) => {
-    const name = workers === undefined ? lane : `workers-${workers}`;
     const dataDir = join(bench.folder, name);
     await mkdir(dataDir, { recursive: true });
     const heldFile = join(dataDir, 'held');
@@ -47,7 +54,7 @@ export function startGateway(lane: 'node' | 'web', workers?: number): StartTarge
       await untilReady(port, () => child.exitCode ?? child.signalCode);
       const key = await prepare(bench, dataDir, name, env);
       await probe(port, key);
-      if (workers === undefined) moveChildren(child.pid ?? 0);
+      if (workers === undefined && !oneCore) moveChildren(child.pid ?? 0);
       // Of several processes, the one that is known here serves nobody.
       const told = workers === undefined ? heldFile : null;
       const models = { whole: 'bench/instant', stream: 'bench/stream' };
