@@ -178,7 +178,8 @@ export class Account extends Records {
     this.emit('checkout.session.expired', session);
   }
 
-  refund(intentId: string, cents: number): void {
+  /** @param status `requires_action`: whoever paid must first say where the money shall go. */
+  refund(intentId: string, cents: number, status: 'requires_action' | 'succeeded' = 'succeeded'): Refund {
     const charge = this.chargeOf(intentId);
     const amount = Math.min(cents, charge.amount - charge.amount_refunded);
     charge.amount_refunded += amount;
@@ -191,10 +192,28 @@ export class Account extends Records {
       payment_intent: intentId,
       currency: charge.currency,
       created: this.nowSeconds(),
-      status: 'succeeded',
+      status,
     };
     this.refunds.set(refund.id, refund);
     this.emit('charge.refunded', charge);
+    return refund;
+  }
+
+  /**
+   * A refund ends without its money having arrived, weeks after it succeeded where a bank sends it back: the money is
+   * the account's again. One that waits for an answer is canceled.
+   */
+  failRefund(refund: Refund): void {
+    if (refund.status === 'failed' || refund.status === 'canceled') return;
+    const charge = this.chargeOf(refund.payment_intent);
+    charge.amount_refunded -= refund.amount;
+    charge.refunded = false;
+    const waits = refund.status === 'requires_action';
+    refund.status = waits ? 'canceled' : 'failed';
+    refund.failure_reason = waits ? 'merchant_request' : 'expired_or_canceled_card';
+    if (!waits) this.emit('refund.failed', refund);
+    this.emit('refund.updated', refund);
+    this.emit('charge.refund.updated', refund);
   }
 
   /** A dispute of a charge, whole without another amount, which ends as `won`, `lost`, or not yet (null). */

@@ -94,7 +94,8 @@ export interface Refund {
   payment_intent: string;
   currency: string;
   created: number;
-  status: 'succeeded';
+  status: 'requires_action' | 'succeeded' | 'failed' | 'canceled';
+  failure_reason?: 'expired_or_canceled_card' | 'merchant_request';
 }
 
 export interface Dispute {

@@ -97,9 +97,11 @@ type Created = StandInObject & { readonly created: number };
 function newest<One extends { readonly created: number }>(all: readonly One[], query: URLSearchParams) {
   const since = Number(query.get('created[gte]') ?? 0);
   const customer = query.get('customer');
+  const payment = query.get('payment_intent');
   return all
     .filter((one) => one.created >= since)
     .filter((one) => customer === null || ('customer' in one && one.customer === customer))
+    .filter((one) => payment === null || ('payment_intent' in one && one.payment_intent === payment))
     .toReversed();
 }
 

@@ -201,7 +201,7 @@ export function methodOf({ last4, mood: _, ...method }: PaymentMethod): Stripe.P
   };
 }
 
-function refundOf(refund: Refund): Stripe.Refund {
+export function refundOf(refund: Refund): Stripe.Refund {
   return {
     balance_transaction: null,
     customer: null,
