@@ -1,3 +1,4 @@
+import type { Pool, PoolClient } from 'pg';
 import type Stripe from 'stripe';
 import { openPayments, type Payments } from '#lib/billing/payments/client';
 import { handleEvent } from '#lib/billing/payments/handle';
@@ -90,4 +91,25 @@ export function spend({ db }: Shop, id: string, dollars: number): Promise<void> 
 /** Another gateway on a copy of the database as it is now, at the same account. */
 export async function copyOf({ url, server }: Shop): Promise<Shop> {
   return openShop(server, 0, await copyDatabase(url));
+}
+
+/** A pool whose connections break at a statement of each transaction. */
+export function failingAt(pool: Pool, step: number): Pool {
+  const connect = async (): Promise<PoolClient> => {
+    const client = await pool.connect();
+    let at = 0;
+    return new Proxy(client, {
+      get: (target, name) => {
+        if (name !== 'query') return Reflect.get(target, name, target);
+        return (...given: Parameters<PoolClient['query']>) => {
+          at += 1;
+          if (at === step) return Promise.reject(new Error('the connection broke'));
+          return target.query(...given);
+        };
+      },
+    });
+  };
+  return new Proxy(pool, {
+    get: (target, name) => (name === 'connect' ? connect : Reflect.get(target, name, target)),
+  });
 }

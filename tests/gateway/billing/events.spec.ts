@@ -1,4 +1,3 @@
-import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { handleEvent } from '#lib/billing/payments/handle';
 import { verifyLedger } from '#lib/billing/verify';
@@ -7,6 +6,7 @@ import { ask } from '#lib/control/run';
 import type { Session, StripeEvent } from '#lib/sandbox/payments/objects';
 import {
   balanceOf,
+  failingAt,
   newWorkspace,
   openShop,
   operator,
@@ -260,24 +260,3 @@ describe('the events of a payment (contract: money/payment-events)', () => {
     expect(await take(shop, paid ?? {})).toMatchObject({ outcome: 'later' });
   });
 });
-
-/** A pool whose connections break at a statement of each transaction. */
-function failingAt(pool: Pool, step: number): Pool {
-  const connect = async (): Promise<PoolClient> => {
-    const client = await pool.connect();
-    let at = 0;
-    return new Proxy(client, {
-      get: (target, name) => {
-        if (name !== 'query') return Reflect.get(target, name, target);
-        return (...given: Parameters<PoolClient['query']>) => {
-          at += 1;
-          if (at === step) return Promise.reject(new Error('the connection broke'));
-          return target.query(...given);
-        };
-      },
-    });
-  };
-  return new Proxy(pool, {
-    get: (target, name) => (name === 'connect' ? connect : Reflect.get(target, name, target)),
-  });
-}
