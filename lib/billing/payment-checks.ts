@@ -27,4 +27,9 @@ export const paymentChecks: readonly Check[] = [
         ELSE div(t.cents::numeric * 10000000 * t.refunded_cents + t.cents + t.fee_cents - 1,
           t.cents + t.fee_cents) END`,
   },
+  {
+    name: 'a top-up is refunded exactly where all of it went back',
+    sql: `SELECT id AS top_up, status, refunded_cents FROM top_up
+      WHERE (status = 'refunded') <> (refunded_cents >= cents + fee_cents)`,
+  },
 ];

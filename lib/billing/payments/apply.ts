@@ -17,7 +17,8 @@ export type Applied =
 
 /** Applies a fact to its order and the ledger, under the order's lock (contract: money/payment-events). */
 export async function applyFact(tx: PaymentStore, fact: Fact, livemode: boolean): Promise<Applied> {
-  if (fact.kind === 'card') return { outcome: 'ignored', why: 'it moves no money', topUpId: null };
+  if (fact.kind === 'card' || fact.kind === 'refunds')
+    return { outcome: 'ignored', why: 'it moves no money', topUpId: null };
   if (fact.kind === 'declined') return applyDeclined(tx, fact);
   const order = await orderOf(tx, fact);
   const decision = decide(order, fact, livemode);
@@ -53,15 +54,18 @@ async function applyDeclined(tx: PaymentStore, { orderId, code }: Declined): Pro
 async function changeOrder(
   tx: PaymentStore,
   { id }: Order,
-  { order: { status, paymentIntent, refundedCents, customer } }: Extract<Decision, { outcome: 'applied' }>,
+  {
+    order: { status, paymentIntent, refundedCents, failedCents, customer },
+  }: Extract<Decision, { outcome: 'applied' }>,
 ): Promise<void> {
   await tx.query(
     `UPDATE top_up SET status = coalesce($2, status), payment_intent = coalesce($3, payment_intent),
        refunded_cents = coalesce($4::int, refunded_cents), customer = coalesce($5, customer),
-       paid_at = CASE WHEN $2 = 'paid' THEN now() ELSE paid_at END,
+       failed_refund_cents = coalesce($6::int, failed_refund_cents),
+       paid_at = CASE WHEN $2 = 'paid' THEN coalesce(paid_at, now()) ELSE paid_at END,
        next_try_at = CASE WHEN $2 IS NULL THEN next_try_at END
      WHERE id = $1::uuid`,
-    [id, status ?? null, paymentIntent ?? null, refundedCents ?? null, customer ?? null],
+    [id, status ?? null, paymentIntent ?? null, refundedCents ?? null, customer ?? null, failedCents ?? null],
   );
 }
 
@@ -79,7 +83,7 @@ async function postLines(
 
 function orderOf(
   tx: PaymentStore,
-  fact: Exclude<Fact, { kind: 'card' | 'declined' }>,
+  fact: Exclude<Fact, { kind: 'card' | 'refunds' | 'declined' }>,
 ): Promise<Order | null> {
   const byOrder = fact.kind === 'paid' || fact.kind === 'ended';
   const value = byOrder ? fact.orderId : fact.paymentIntent;
@@ -95,7 +99,8 @@ async function lockOrder(
 ): Promise<Order | null> {
   const [order] = await tx.rows<Order>(
     `SELECT id, workspace_id AS "workspaceId", cents, fee_cents AS "feeCents", livemode, status,
-       payment_intent AS "paymentIntent", refunded_cents AS "refundedCents", customer
+       payment_intent AS "paymentIntent", refunded_cents AS "refundedCents",
+       failed_refund_cents AS "failedCents", customer
      FROM top_up WHERE ${column} = $1 FOR UPDATE`,
     [value],
   );

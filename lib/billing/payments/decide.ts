@@ -11,7 +11,10 @@ export interface Order {
   readonly livemode: boolean;
   readonly status: 'open' | 'paid' | 'expired' | 'failed' | 'refunded';
   readonly paymentIntent: string | null;
+  /** What went back to the card. */
   readonly refundedCents: number;
+  /** What was to go back and failed. */
+  readonly failedCents: number;
   readonly customer: string | null;
 }
 
@@ -27,15 +30,17 @@ export type Decision =
   | {
       readonly outcome: 'applied';
       /** What the order becomes. */
-      readonly order: Partial<Pick<Order, 'status' | 'paymentIntent' | 'refundedCents' | 'customer'>>;
+      readonly order: Partial<
+        Pick<Order, 'status' | 'paymentIntent' | 'refundedCents' | 'failedCents' | 'customer'>
+      >;
       readonly lines: readonly Line[];
     }
   | { readonly outcome: 'ignored' | 'quarantined' | 'later'; readonly why: string };
 
 /**
  * What a fact does to its order and the ledger (contract: money/payment-events). The same fact again, or facts in
- * another order, lead to the same ledger: credits stand once a payment, refunds add up to an absolute amount, disputes
- * stand once each way. Pure.
+ * another order, lead to the same ledger: credits stand once a payment, refunds and those of them that failed add up to
+ * absolute amounts, disputes stand once each way. Pure.
  * @param order null: there is none that the fact could be of.
  */
 export function decide(
@@ -93,17 +98,26 @@ function ended(order: Order | null, { status }: Ended): Decision {
   return { outcome: 'applied', order: { status }, lines: [] };
 }
 
-/** Posts what has gone back beyond what was posted before: refunds of one payment add up to an absolute amount. */
-function returned(order: Order, { returnedCents, paymentIntent }: Returned): Decision {
-  if (returnedCents <= order.refundedCents) return { outcome: 'applied', order: {}, lines: [] };
+/**
+ * Posts by how much more or less has gone back than was posted before. Both sums only grow at Stripe: the larger ones
+ * are the later ones, whenever they are heard of, and no two states of an order have one ref.
+ */
+function returned(order: Order, { askedCents, failedCents, paymentIntent }: Returned): Decision {
+  const asked = Math.max(askedCents, order.refundedCents + order.failedCents);
+  const failed = Math.max(failedCents, order.failedCents);
+  const refundedCents = asked - failed;
+  if (refundedCents === order.refundedCents && failed === order.failedCents) {
+    return { outcome: 'applied', order: {}, lines: [] };
+  }
   const whole = order.cents + order.feeCents;
-  const now = shareOf(order.cents, returnedCents, whole);
-  const before = order.refundedCents === 0 ? 0n : shareOf(order.cents, order.refundedCents, whole);
-  const ref = `${paymentIntent}:${returnedCents}`;
+  const shareBefore = shareOf(order.cents, order.refundedCents, whole);
+  const amountNano = shareBefore - shareOf(order.cents, refundedCents, whole);
+  const ref = `${paymentIntent}:${asked}${failed === 0 ? '' : `:${failed}`}`;
+  const reason = amountNano > 0n ? 'refund failed' : null;
   return {
     outcome: 'applied',
-    order: { refundedCents: returnedCents, ...(returnedCents >= whole ? { status: 'refunded' } : {}) },
-    lines: [{ kind: 'refund', ref, amountNano: before - now, reason: null }],
+    order: { refundedCents, failedCents: failed, status: refundedCents >= whole ? 'refunded' : 'paid' },
+    lines: amountNano === 0n ? [] : [{ kind: 'refund', ref, amountNano, reason }],
   };
 }
 

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 
 /** What an event says of a payment, in cents of US dollars unless `currency` says otherwise. */
-export type Fact = Paid | Ended | Declined | Returned | Disputed | CardChanged;
+export type Fact = Paid | Ended | Declined | Returned | Disputed | CardChanged | RefundsChanged;
 
 /** Money has arrived for an order. */
 export interface Paid {
@@ -38,11 +38,21 @@ export interface CardChanged {
   readonly paymentMethod: string | null;
 }
 
-/** Money went back: `returnedCents` is all that ever did. */
+/** The refunds of a payment are others than before: which they are, Stripe tells when it is asked. */
+export interface RefundsChanged {
+  readonly kind: 'refunds';
+  readonly paymentIntent: string | null;
+  readonly currency: string;
+}
+
+/** What went back of a payment: all that was ever to go back, less what failed. Neither sum ever falls at Stripe. */
 export interface Returned {
   readonly kind: 'returned';
   readonly paymentIntent: string | null;
-  readonly returnedCents: number;
+  /** All refunds, those that failed included. */
+  readonly askedCents: number;
+  /** Those that failed or were canceled: their money stayed. */
+  readonly failedCents: number;
   readonly currency: string;
 }
 
@@ -61,7 +71,10 @@ export interface Disputed {
   readonly reinstated: boolean;
 }
 
-/** Types of events that the webhook takes, for the settings of the endpoint at Stripe (contract: money/payment-events). */
+/**
+ * Types of events that the webhook takes, for the settings of the endpoint at Stripe (contract: money/payment-events);
+ * Stripe lists events of at most 20.
+ */
 export const eventTypes = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -70,6 +83,9 @@ export const eventTypes = [
   'payment_intent.succeeded',
   'payment_intent.payment_failed',
   'charge.refunded',
+  'charge.refund.updated',
+  'refund.updated',
+  'refund.failed',
   'charge.dispute.created',
   'charge.dispute.funds_withdrawn',
   'charge.dispute.funds_reinstated',
@@ -95,14 +111,12 @@ export function factOf(event: Stripe.Event): Fact | null {
       return paidByIntent(event.data.object);
     case 'payment_intent.payment_failed':
       return declined(event.data.object);
-    case 'charge.refunded': {
-      const { payment_intent, amount_refunded, currency } = event.data.object;
-      return {
-        kind: 'returned',
-        paymentIntent: idOf(payment_intent),
-        returnedCents: amount_refunded,
-        currency,
-      };
+    case 'charge.refunded':
+    case 'charge.refund.updated':
+    case 'refund.updated':
+    case 'refund.failed': {
+      const { payment_intent, currency } = event.data.object;
+      return { kind: 'refunds', paymentIntent: idOf(payment_intent), currency };
     }
     case 'charge.dispute.created':
     case 'charge.dispute.funds_withdrawn':
@@ -163,6 +177,21 @@ export function paidByIntent(intent: Stripe.PaymentIntent): Paid | null {
     customer: idOf(intent.customer),
     receiptUrl: typeof charge === 'object' ? (charge?.receipt_url ?? null) : null,
   };
+}
+
+/** @param refunds all that the payment has. */
+export function returnedOf(
+  { paymentIntent, currency }: Pick<Returned, 'paymentIntent' | 'currency'>,
+  refunds: readonly Stripe.Refund[],
+): Returned {
+  const askedCents = refunds.reduce((sum, { amount }) => sum + amount, 0);
+  const failedCents = refunds.filter(hasFailed).reduce((sum, { amount }) => sum + amount, 0);
+  return { kind: 'returned', paymentIntent, askedCents, failedCents, currency };
+}
+
+/** Whether the money of a refund stayed with the account: for good. One that still waits is as good as gone. */
+export function hasFailed({ status }: Stripe.Refund): boolean {
+  return status === 'failed' || status === 'canceled';
 }
 
 function declined({ metadata, last_payment_error: error }: Stripe.PaymentIntent): Declined {

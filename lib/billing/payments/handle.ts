@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type Stripe from 'stripe';
 import { type Applied, applyFact } from '#lib/billing/payments/apply';
 import { refreshCard } from '#lib/billing/payments/card';
-import { type Fact, factOf, paidByIntent } from '#lib/billing/payments/fact';
+import { type Fact, factOf, paidByIntent, returnedOf } from '#lib/billing/payments/fact';
 import { storeIn } from '#lib/billing/payments/store';
 import { type Change, publish } from '#lib/data/change';
 import { transact } from '#lib/data/transaction/transaction';
@@ -21,10 +21,10 @@ const limits = { lockMs: 5_000, statementMs: 10_000 };
  * Handles an event of Stripe's once, however often and in which order it comes (contract: money/payment-events): the
  * row that marks it as handled and its effect are one transaction.
  * @returns `later`: it needs what has not come yet; nothing was kept, so it must be sent again.
- * @throws Error of the database; nothing was kept.
+ * @throws Error of Stripe's client or the database; nothing was kept.
  */
 export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Event): Promise<Handled> {
-  const fact = factOf(event);
+  const fact = await asked(stripe, factOf(event));
   if (fact?.kind === 'card') await refreshCard(pool, stripe, fact);
   const handled = await once(pool, event, fact === null ? [] : [fact]);
   if (handled.outcome !== 'later' || fact === null) return handled;
@@ -35,6 +35,21 @@ export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Even
   if (!intent.metadata.order) return once(pool, event, []);
   const paid = paidByIntent(intent);
   return paid === null ? handled : once(pool, event, [paid, fact]);
+}
+
+/** Of refunds an event tells neither all nor what became of them since. */
+async function asked(stripe: Stripe, fact: Fact | null): Promise<Fact | null> {
+  if (fact?.kind !== 'refunds') return fact;
+  return returnedOf(fact, fact.paymentIntent === null ? [] : await refundsOf(stripe, fact.paymentIntent));
+}
+
+/** All refunds of a payment as they are now. @throws Error of Stripe's client. */
+export async function refundsOf(stripe: Stripe, paymentIntent: string): Promise<Stripe.Refund[]> {
+  const refunds: Stripe.Refund[] = [];
+  for await (const refund of stripe.refunds.list({ payment_intent: paymentIntent, limit: 100 })) {
+    refunds.push(refund);
+  }
+  return refunds;
 }
 
 async function lookUp(stripe: Stripe, fact: Fact): Promise<Stripe.PaymentIntent | null> {

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
+import { hasFailed } from '#lib/billing/payments/fact';
 import { nanoOf, shareOf } from '#lib/billing/payments/money';
-import { movedBy, returnedCents, type Truth } from '#lib/billing/reconcile/truth';
+import { movedBy, type Truth } from '#lib/billing/reconcile/truth';
 
 /** A payment of which the ledger has another amount than follows from what Stripe says. */
 export interface Difference {
@@ -10,13 +11,12 @@ export interface Difference {
 }
 
 /** What the ledger must have of a payment: its credit less what refunds and disputes took. Nano-dollars. Pure. */
-export function dueOf({ intent, disputes }: Truth): bigint {
+export function dueOf({ intent, refunds, disputes }: Truth): bigint {
   const cents = Number(intent.metadata.cents);
   if (intent.status !== 'succeeded' || !(cents > 0)) return 0n;
   const share = (part: number) => shareOf(cents, part, intent.amount_received);
-  let due = nanoOf(cents);
-  const back = returnedCents(intent);
-  if (back > 0) due -= share(back);
+  const back = refunds.reduce((sum, refund) => sum + (hasFailed(refund) ? 0 : refund.amount), 0);
+  let due = nanoOf(cents) - share(back);
   for (const dispute of disputes) {
     const { withdrawn, reinstated } = movedBy(dispute);
     if (withdrawn && !reinstated) due -= share(dispute.amount);

@@ -1,14 +1,17 @@
 import type Stripe from 'stripe';
-import { type Fact, idOf, paidByIntent } from '#lib/billing/payments/fact';
+import { type Fact, hasFailed, idOf, paidByIntent, returnedOf } from '#lib/billing/payments/fact';
+import { refundsOf } from '#lib/billing/payments/handle';
 
 /** What Stripe says of one payment of this gateway. */
 export interface Truth {
   readonly intent: Stripe.PaymentIntent;
+  /** All that it has. */
+  readonly refunds: readonly Stripe.Refund[];
   readonly disputes: readonly Stripe.Dispute[];
 }
 
-/** A dispute is over months after it was opened. */
-const DISPUTE_SECONDS = 120 * 86_400;
+/** A dispute is over months after it was opened, and a bank sends a refund back weeks after it was made. */
+const OVER_SECONDS = 120 * 86_400;
 const expand = ['latest_charge'];
 const page = 100;
 
@@ -23,11 +26,15 @@ export async function listTruths(stripe: Stripe, sinceSeconds: number): Promise<
   const made = stripe.paymentIntents.list({ created, expand: ['data.latest_charge'], limit: page });
   for await (const intent of made) intents.set(intent.id, intent);
   const touched = new Set<string>();
-  for await (const { payment_intent } of stripe.refunds.list({ created, limit: page })) {
-    touched.add(idOf(payment_intent) ?? '');
+  const opened = { gte: sinceSeconds - OVER_SECONDS };
+  const refunds = new Map<string, Stripe.Refund[]>();
+  for await (const refund of stripe.refunds.list({ created: opened, limit: page })) {
+    const id = idOf(refund.payment_intent) ?? '';
+    // When it failed Stripe does not tell.
+    if (refund.created >= sinceSeconds || hasFailed(refund)) touched.add(id);
+    refunds.set(id, [...(refunds.get(id) ?? []), refund]);
   }
   const disputes = new Map<string, Stripe.Dispute[]>();
-  const opened = { gte: sinceSeconds - DISPUTE_SECONDS };
   for await (const dispute of stripe.disputes.list({ created: opened, limit: page })) {
     const id = idOf(dispute.payment_intent) ?? '';
     touched.add(id);
@@ -37,19 +44,24 @@ export async function listTruths(stripe: Stripe, sinceSeconds: number): Promise<
     if (id === '' || intents.has(id)) continue;
     intents.set(id, await stripe.paymentIntents.retrieve(id, { expand }));
   }
-  return [...intents.values()]
-    .filter(({ metadata }) => metadata.order)
-    .map((intent) => ({ intent, disputes: disputes.get(intent.id) ?? [] }));
+  const truths: Truth[] = [];
+  for (const intent of intents.values()) {
+    const { id, metadata } = intent;
+    if (!metadata.order) continue;
+    // Of an older payment that list may lack some.
+    const all = intent.created >= opened.gte ? refunds.get(id) : await refundsOf(stripe, id);
+    truths.push({ intent, refunds: all ?? [], disputes: disputes.get(id) ?? [] });
+  }
+  return truths;
 }
 
 /** The same as facts, in the order in which they may have happened. Pure. */
-export function factsOf({ intent, disputes }: Truth): Fact[] {
+export function factsOf({ intent, refunds, disputes }: Truth): Fact[] {
   const paid = paidByIntent(intent);
   if (paid === null) return [];
   const facts: Fact[] = [paid];
   const of = { paymentIntent: intent.id, currency: intent.currency };
-  const back = returnedCents(intent);
-  if (back > 0) facts.push({ kind: 'returned', returnedCents: back, ...of });
+  if (refunds.length > 0) facts.push(returnedOf(of, refunds));
   for (const dispute of disputes) {
     const { withdrawn, reinstated } = movedBy(dispute);
     const { id, amount } = dispute;
@@ -58,11 +70,6 @@ export function factsOf({ intent, disputes }: Truth): Fact[] {
     if (withdrawn) facts.push({ kind: 'disputed', ...moved, ...of });
   }
   return facts;
-}
-
-/** All that ever went back of a payment, cents. */
-export function returnedCents({ latest_charge: charge }: Stripe.PaymentIntent): number {
-  return typeof charge === 'object' ? (charge?.amount_refunded ?? 0) : 0;
 }
 
 /** Whether a dispute has taken its money, and given it back. An inquiry takes none. */

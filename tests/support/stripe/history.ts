@@ -3,12 +3,14 @@ import type Stripe from 'stripe';
 import type { Truth } from '#lib/billing/reconcile/truth';
 import type { Account } from '#lib/sandbox/payments/account';
 import { readForm } from '#lib/sandbox/payments/form';
-import type { Session, StripeEvent } from '#lib/sandbox/payments/objects';
-import { chargeOf, intentOf, shown } from '#lib/sandbox/payments/shown';
+import type { Refund, Session, StripeEvent } from '#lib/sandbox/payments/objects';
+import { chargeOf, intentOf, refundOf, shown } from '#lib/sandbox/payments/shown';
 
 /** What happens to one payment after it was made; amounts in hundredths of it. */
-type Later =
-  | { readonly what: 'refund'; readonly part: number }
+export type Later =
+  | { readonly what: 'refund'; readonly part: number; readonly waits?: boolean }
+  /** The first refund that has not failed does. */
+  | { readonly what: 'failed refund' }
   | { readonly what: 'dispute'; readonly part: number; readonly end: 'won' | 'lost' | null };
 
 export interface Order {
@@ -21,7 +23,8 @@ export interface Order {
 
 const part = fc.integer({ min: 1, max: 100 });
 const later: fc.Arbitrary<Later> = fc.oneof(
-  fc.record({ what: fc.constant('refund' as const), part }),
+  fc.record({ what: fc.constant('refund' as const), part, waits: fc.boolean() }),
+  fc.constant({ what: 'failed refund' as const }),
   fc.record({
     what: fc.constant('dispute' as const),
     part,
@@ -36,7 +39,7 @@ export const orders: fc.Arbitrary<Order[]> = fc.array(
     feeCents: fc.integer({ min: 0, max: 999 }),
     auto: fc.boolean(),
     paid: fc.boolean(),
-    later: fc.array(later, { maxLength: 4 }),
+    later: fc.array(later, { maxLength: 6 }),
   }),
   { minLength: 1, maxLength: 4 },
 );
@@ -59,14 +62,26 @@ export function live(
         ).id
       : checkout(account, id, customer, cents + feeCents, metadata, paid);
     if (!paid) return payment;
-    const whole = cents + feeCents;
-    for (const one of later) {
-      const some = Math.max(1, Math.floor((whole * one.part) / 100));
-      if (one.what === 'refund') account.refund(payment, some);
-      else account.dispute(payment, one.end, some);
-    }
+    for (const one of later) happen(account, payment, one);
     return payment;
   });
+}
+
+/** Lets one thing happen to a payment. */
+export function happen(account: Account, payment: string, one: Later): void {
+  if (one.what === 'failed refund') {
+    const first = refundsOf(account, payment).find(({ failure_reason }) => failure_reason === undefined);
+    if (first) account.failRefund(first);
+    return;
+  }
+  const whole = account.intents.get(payment)?.amount ?? 0;
+  const some = Math.max(1, Math.floor((whole * one.part) / 100));
+  if (one.what === 'dispute') account.dispute(payment, one.end, some);
+  else account.refund(payment, some, one.waits ? 'requires_action' : 'succeeded');
+}
+
+export function refundsOf(account: Account, payment: string): Refund[] {
+  return [...account.refunds.values()].filter((one) => one.payment_intent === payment);
 }
 
 function checkout(
@@ -110,6 +125,7 @@ export function truthOf(account: Account, payment: string): Truth {
   const disputes = [...account.disputes.values()].filter((one) => one.payment_intent === payment);
   return {
     intent: { ...intentOf(intent), latest_charge: charge ? chargeOf(charge) : null },
+    refunds: refundsOf(account, payment).map(refundOf),
     disputes: disputes.map((one) => disputeAt(shown(one))),
   };
 }

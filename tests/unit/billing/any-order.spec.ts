@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide, type Order } from '#lib/billing/payments/decide';
-import { type Fact, factOf, paidByIntent } from '#lib/billing/payments/fact';
+import { type Fact, factOf, paidByIntent, returnedOf } from '#lib/billing/payments/fact';
 import { dueOf } from '#lib/billing/reconcile/drift';
 import { Account } from '#lib/sandbox/payments/account';
 import type { StripeEvent } from '#lib/sandbox/payments/objects';
@@ -24,7 +24,7 @@ class Books {
     for (let round = 0; left.length > 0 && round < 20; round++) {
       left = left.filter((event) => {
         if (handled.has(event.id)) return false;
-        const fact = factOf(eventOf(event));
+        const fact = this.#asked(factOf(eventOf(event)));
         if (fact !== null && !this.#apply(fact) && !this.#lookUp(fact)) return true;
         handled.add(event.id);
         return false;
@@ -33,7 +33,13 @@ class Books {
     expect(left).toEqual([]);
   }
 
-  /** As the webhook asks Stripe for the payment of a refund or dispute. */
+  /** As the webhook asks Stripe for the refunds of a payment. */
+  #asked(fact: Fact | null): Fact | null {
+    if (fact?.kind !== 'refunds') return fact;
+    return returnedOf(fact, truthOf(this.#account, fact.paymentIntent ?? '').refunds);
+  }
+
+  /** And for the payment of a refund or dispute. */
   #lookUp(fact: Fact): boolean {
     if (fact.kind !== 'returned' && fact.kind !== 'disputed') return false;
     const paid = paidByIntent(truthOf(this.#account, fact.paymentIntent ?? '').intent);
@@ -42,7 +48,7 @@ class Books {
 
   /** @returns false: it must come again. */
   #apply(fact: Fact): boolean {
-    if (fact.kind === 'card' || fact.kind === 'declined') return true;
+    if (fact.kind === 'card' || fact.kind === 'refunds' || fact.kind === 'declined') return true;
     const all = [...this.orders.values()];
     const order =
       fact.kind === 'paid' || fact.kind === 'ended'
@@ -87,7 +93,7 @@ describe('the ledger of a workspace (contract: money/payment-events)', () => {
         {
           ...order,
           ...{ workspaceId: 'workspace', livemode: false, status: 'open' },
-          ...{ paymentIntent: null, refundedCents: 0 },
+          ...{ paymentIntent: null, refundedCents: 0, failedCents: 0 },
         },
       ]);
       books.take(places.flatMap((place) => account.events[place] ?? []));
@@ -108,7 +114,7 @@ describe('the ledger of a workspace (contract: money/payment-events)', () => {
         const payments = live(account, 'workspace', named);
         const open = named.map(({ id, cents, feeCents }) => ({
           ...{ id, cents, feeCents, customer, workspaceId: 'workspace', livemode: false },
-          ...{ status: 'open' as const, paymentIntent: null, refundedCents: 0 },
+          ...{ status: 'open' as const, paymentIntent: null, refundedCents: 0, failedCents: 0 },
         }));
         const [inOrder, inDisorder] = [new Books(account, open), new Books(account, open)];
         inOrder.take(account.events);
