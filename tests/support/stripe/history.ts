@@ -80,7 +80,7 @@ export function happen(account: Account, payment: string, one: Later): void {
   else account.refund(payment, some, one.waits ? 'requires_action' : 'succeeded');
 }
 
-export function refundsOf(account: Account, payment: string): Refund[] {
+function refundsOf(account: Account, payment: string): Refund[] {
   return [...account.refunds.values()].filter((one) => one.payment_intent === payment);
 }
 
