@@ -42,6 +42,8 @@ export interface CardChanged {
 export interface RefundsChanged {
   readonly kind: 'refunds';
   readonly paymentIntent: string | null;
+  /** What had gone back of its charge when the event was made; 0 where the event tells of one refund. */
+  readonly returnedCents: number;
   readonly currency: string;
 }
 
@@ -111,12 +113,15 @@ export function factOf(event: Stripe.Event): Fact | null {
       return paidByIntent(event.data.object);
     case 'payment_intent.payment_failed':
       return declined(event.data.object);
-    case 'charge.refunded':
+    case 'charge.refunded': {
+      const { payment_intent, amount_refunded: returnedCents, currency } = event.data.object;
+      return { kind: 'refunds', paymentIntent: idOf(payment_intent), returnedCents, currency };
+    }
     case 'charge.refund.updated':
     case 'refund.updated':
     case 'refund.failed': {
       const { payment_intent, currency } = event.data.object;
-      return { kind: 'refunds', paymentIntent: idOf(payment_intent), currency };
+      return { kind: 'refunds', paymentIntent: idOf(payment_intent), returnedCents: 0, currency };
     }
     case 'charge.dispute.created':
     case 'charge.dispute.funds_withdrawn':
@@ -179,13 +184,18 @@ export function paidByIntent(intent: Stripe.PaymentIntent): Paid | null {
   };
 }
 
-/** @param refunds all that the payment has. */
+/**
+ * What went back of a payment by its refunds. A list that is behind may lack the newest: at least what the charge says
+ * went back was to go back.
+ * @param refunds all that the payment has.
+ */
 export function returnedOf(
-  { paymentIntent, currency }: Pick<Returned, 'paymentIntent' | 'currency'>,
+  { paymentIntent, returnedCents, currency }: Omit<RefundsChanged, 'kind'>,
   refunds: readonly Stripe.Refund[],
 ): Returned {
-  const askedCents = refunds.reduce((sum, { amount }) => sum + amount, 0);
+  const listedCents = refunds.reduce((sum, { amount }) => sum + amount, 0);
   const failedCents = refunds.filter(hasFailed).reduce((sum, { amount }) => sum + amount, 0);
+  const askedCents = Math.max(listedCents, returnedCents);
   return { kind: 'returned', paymentIntent, askedCents, failedCents, currency };
 }
 

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type Stripe from 'stripe';
 import { type Applied, applyFact } from '#lib/billing/payments/apply';
 import { refreshCard } from '#lib/billing/payments/card';
-import { type Fact, factOf, paidByIntent, returnedOf } from '#lib/billing/payments/fact';
+import { type Fact, factOf, idOf, paidByIntent, returnedOf } from '#lib/billing/payments/fact';
 import { storeIn } from '#lib/billing/payments/store';
 import { type Change, publish } from '#lib/data/change';
 import { transact } from '#lib/data/transaction/transaction';
@@ -47,7 +47,7 @@ async function asked(stripe: Stripe, fact: Fact | null): Promise<Fact | null> {
 export async function refundsOf(stripe: Stripe, paymentIntent: string): Promise<Stripe.Refund[]> {
   const refunds: Stripe.Refund[] = [];
   for await (const refund of stripe.refunds.list({ payment_intent: paymentIntent, limit: 100 })) {
-    refunds.push(refund);
+    if (idOf(refund.payment_intent) === paymentIntent) refunds.push(refund);
   }
   return refunds;
 }

@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
-import { hasFailed } from '#lib/billing/payments/fact';
 import { nanoOf, shareOf } from '#lib/billing/payments/money';
-import { movedBy, type Truth } from '#lib/billing/reconcile/truth';
+import { movedBy, returnedBy, type Truth } from '#lib/billing/reconcile/truth';
 
 /** A payment of which the ledger has another amount than follows from what Stripe says. */
 export interface Difference {
@@ -15,8 +14,8 @@ export function dueOf({ intent, refunds, disputes }: Truth): bigint {
   const cents = Number(intent.metadata.cents);
   if (intent.status !== 'succeeded' || !(cents > 0)) return 0n;
   const share = (part: number) => shareOf(cents, part, intent.amount_received);
-  const back = refunds.reduce((sum, refund) => sum + (hasFailed(refund) ? 0 : refund.amount), 0);
-  let due = nanoOf(cents) - share(back);
+  const { askedCents, failedCents } = returnedBy(intent, refunds);
+  let due = nanoOf(cents) - share(askedCents - failedCents);
   for (const dispute of disputes) {
     const { withdrawn, reinstated } = movedBy(dispute);
     if (withdrawn && !reinstated) due -= share(dispute.amount);

@@ -1,5 +1,12 @@
 import type Stripe from 'stripe';
-import { type Fact, hasFailed, idOf, paidByIntent, returnedOf } from '#lib/billing/payments/fact';
+import {
+  type Fact,
+  hasFailed,
+  idOf,
+  paidByIntent,
+  type Returned,
+  returnedOf,
+} from '#lib/billing/payments/fact';
 import { refundsOf } from '#lib/billing/payments/handle';
 
 /** What Stripe says of one payment of this gateway. */
@@ -61,7 +68,8 @@ export function factsOf({ intent, refunds, disputes }: Truth): Fact[] {
   if (paid === null) return [];
   const facts: Fact[] = [paid];
   const of = { paymentIntent: intent.id, currency: intent.currency };
-  if (refunds.length > 0) facts.push(returnedOf(of, refunds));
+  const returned = returnedBy(intent, refunds);
+  if (returned.askedCents > 0) facts.push(returned);
   for (const dispute of disputes) {
     const { withdrawn, reinstated } = movedBy(dispute);
     const { id, amount } = dispute;
@@ -70,6 +78,15 @@ export function factsOf({ intent, refunds, disputes }: Truth): Fact[] {
     if (withdrawn) facts.push({ kind: 'disputed', ...moved, ...of });
   }
   return facts;
+}
+
+/** What went back of a payment. */
+export function returnedBy(
+  { id, currency, latest_charge: charge }: Stripe.PaymentIntent,
+  refunds: readonly Stripe.Refund[],
+): Returned {
+  const returnedCents = typeof charge === 'object' ? (charge?.amount_refunded ?? 0) : 0;
+  return returnedOf({ paymentIntent: id, returnedCents, currency }, refunds);
 }
 
 /** Whether a dispute has taken its money, and given it back. An inquiry takes none. */

@@ -4,7 +4,7 @@ import { type Decision, decide, type Order } from '#lib/billing/payments/decide'
 import { type Returned, returnedOf } from '#lib/billing/payments/fact';
 import { nanoOf } from '#lib/billing/payments/money';
 import { dueOf } from '#lib/billing/reconcile/drift';
-import type { Truth } from '#lib/billing/reconcile/truth';
+import { returnedBy, type Truth } from '#lib/billing/reconcile/truth';
 import { Account } from '#lib/sandbox/payments/account';
 import { happen, type Later, live, orders, permutations, truthOf } from '#tests/support/stripe/history';
 
@@ -32,7 +32,7 @@ class History {
     };
     for (const one of later) {
       happen(this.account, payment, one);
-      this.said.push(returnedOf({ paymentIntent: payment, currency: 'usd' }, this.truth.refunds));
+      this.said.push(returnedBy(this.truth.intent, this.truth.refunds));
     }
   }
 
@@ -101,6 +101,16 @@ describe('a refund that fails (contract: money/refunds)', () => {
     const books = new Books(order);
     for (const fact of said) books.take(fact);
     expect([...books.lines.values()]).toEqual([-nanoOf(300), nanoOf(300), -nanoOf(300)]);
+  });
+
+  it('is taken back where the refund was known by its charge alone, the list of refunds being behind', () => {
+    const { order, said, truth } = new History(2_000, 0, [refund(15), failed]);
+    const paymentIntent = order.paymentIntent;
+    const books = new Books(order);
+    const early = returnedOf({ paymentIntent, returnedCents: 300, currency: 'usd' }, []);
+    expect(books.take(early).lines.map(({ amountNano }) => amountNano)).toEqual([-nanoOf(300)]);
+    for (const fact of said.slice(-1)) books.take(fact);
+    expect(books.balance).toBe(dueOf(truth));
   });
 
   it('is canceled while it waits for whoever paid: the same', () => {
