@@ -5,10 +5,11 @@ import { checkDeadCode, checkStyle, checkTypes, runSpecs, sumUp } from './steps.
 const node = await prepare({ tests: true });
 await sumUp(
   [
-    [['types', () => checkTypes(node)]],
-    [['lint', () => checkStyle(node)]],
-    [['dead', () => checkDeadCode(node)]],
-    [['unit', () => runSpecs(node, ['unit'])]],
+    ['types', () => checkTypes(node)],
+    ['lint', () => checkStyle(node)],
+    ['dead', () => checkDeadCode(node)],
+    ['unit', () => runSpecs(node, ['unit'])],
   ],
+  [],
   performance.now(),
 );

@@ -153,38 +153,34 @@ async function succeeds(node, args, env = process.env, output = 'show') {
 }
 
 /**
- * Runs groups of parts one after the other: of a group, the first part beside all others, which take turns. Prints
- * where the time went, and the sum as the last line.
- * @param {readonly (readonly (readonly [name: string, step: (output: 'show' | 'atEnd') => Promise<Count>])[])[]} groups
- *   the first part of a group is shown as it runs, the others when they have ended.
+ * Runs parts in two columns at the same time, those of each one after the other. Prints where the time went, and the sum
+ * as the last line.
+ * @typedef {readonly [name: string, step: (output: 'show' | 'atEnd') => Promise<Count>]} Part
+ * @param {readonly Part[]} shown their lines are shown as they come.
+ * @param {readonly Part[]} beside their lines are shown when they have ended.
  * @param {number} preparedMs what came before took.
  */
-export async function sumUp(groups, preparedMs = 0) {
+export async function sumUp(shown, beside, preparedMs) {
   const sum = { ...nothing };
   const times = [['preparing', preparedMs]];
   const files = [];
   const failures = [];
   const notRun = new Set();
   const startMs = performance.now();
-  for (const group of groups) {
-    console.log(`\n— ${group.map(([name]) => name).join(', beside it ')}`);
-    const timed = async ([name, step], at) => {
+  const runColumn = async (parts, output) => {
+    for (const [name, step] of parts) {
+      const title = output === 'show' ? name : `${name} (beside)`;
+      console.log(`\n— ${title}`);
       const beganMs = performance.now();
-      const count = await step(at === 0 ? 'show' : 'atEnd');
-      times.push([at === 0 ? name : `${name} (beside ${group[0][0]})`, performance.now() - beganMs]);
-      return count;
-    };
-    const counts = [];
-    const first = timed(group[0], 0);
-    for (const [at, part] of group.entries()) if (at > 0) counts.push(await timed(part, at));
-    counts.push(await first);
-    for (const count of counts) {
+      const count = await step(output);
+      times.push([title, performance.now() - beganMs]);
       files.push(...(count.files ?? []));
       failures.push(...(count.failures ?? []));
-      for (const title of count.notRun ?? []) notRun.add(title);
+      for (const test of count.notRun ?? []) notRun.add(test);
       for (const key of Object.keys(sum)) sum[key] += count[key];
     }
-  }
+  };
+  await Promise.all([runColumn(shown, 'show'), runColumn(beside, 'atEnd')]);
   printTimes(times, files, preparedMs + performance.now() - startMs);
   if (!existsSync(join(root, recordedTraffic))) {
     console.log(`\nNot run: what replays recorded traffic, because ${recordedTraffic} is not here.`);

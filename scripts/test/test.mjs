@@ -19,18 +19,26 @@ import {
 
 /** @type {{ database?: 'embedded' | 'server' }} as it was asked for. */
 const given = {};
-/** Each part: what runs it, the folder of its spec files, and the part beside which it runs. */
+/** Settles when the console is built: what starts the gateway waits for it. */
+let built = Promise.resolve();
+/** Each part: what runs it, the folder of its spec files, and whether it runs beside `unit` and `gateway`. */
 const parts = {
   unit: { step: (node, words) => runSpecs(node, ['unit'], words), folder: 'tests/unit/' },
-  types: { step: checkTypes, beside: 'unit' },
-  lint: { step: checkStyle, beside: 'unit' },
-  dead: { step: checkDeadCode, beside: 'unit' },
-  gateway: { step: (node, words) => runSpecs(node, ['gateway'], words), folder: 'tests/gateway/' },
+  types: { step: checkTypes, beside: true },
+  lint: { step: checkStyle, beside: true },
+  dead: { step: checkDeadCode, beside: true },
+  gateway: {
+    step: async (node, words) => {
+      await built;
+      return runSpecs(node, ['gateway'], words);
+    },
+    folder: 'tests/gateway/',
+  },
   fleet: {
     step: (node, words, output) => runSpecs(node, ['fleet'], words, output),
     folder: 'tests/fleet/',
     // It waits more than it works.
-    beside: 'gateway',
+    beside: true,
   },
   browser: {
     step: (node, words, output) =>
@@ -39,7 +47,7 @@ const parts = {
         : runBrowserTests(node, words, output, given.database),
     folder: 'tests/console/',
     // Pages are waited for while the specs of the gateway work.
-    beside: 'gateway',
+    beside: true,
   },
 };
 /** Parts that start the gateway itself: they need the console's build, and programs beside the packages. */
@@ -72,23 +80,22 @@ function wanted(words) {
 /** Pure functions need no console: it is built beside their tests, and types are checked once it is there. */
 const build = {
   name: 'build',
-  beside: 'unit',
+  beside: true,
   step: async () => {
-    await prepare({ build: true, tests: true });
+    built = prepare({ build: true, tests: true });
+    await built;
     return { passed: 0, failed: 0, skipped: 0 };
   },
 };
 
-/** The parts in their order, each in a group of its own or in that of the part beside which it runs. */
-function grouped(node, steps) {
-  const groups = [];
-  for (const { name, words, step, beside } of steps) {
-    const part = [name, (output) => step(node, words, output)];
-    const other = groups.find(([[first]]) => first === beside);
-    if (other) other.push(part);
-    else groups.push([part]);
-  }
-  return groups;
+/** The parts in their order, in two columns; in one where none is left for the other to run beside. */
+function columnsOf(node, steps) {
+  const parts = steps.map(({ name, words, step, beside = false }) => ({
+    beside: beside && steps.some((other) => !other.beside),
+    part: [name, (output) => step(node, words, output)],
+  }));
+  const column = (which) => parts.filter(({ beside }) => beside === which).map(({ part }) => part);
+  return [column(false), column(true)];
 }
 
 function giveUp(lines) {
@@ -114,7 +121,7 @@ try {
     const later = starts && steps[0].name === 'unit';
     const node = await prepare({ build: starts && !later, tests: true });
     if (later) steps.splice(1, 0, build);
-    await sumUp(grouped(node, steps), performance.now());
+    await sumUp(...columnsOf(node, steps), performance.now());
   }
 } catch (error) {
   giveUp([error.message]);
