@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { chargeNext } from '#lib/billing/auto/charge';
 import { orderNext } from '#lib/billing/auto/order';
 import type { Payments } from '#lib/billing/payments/client';
+import { type Repeated, repeat } from '#lib/repeat';
 
 export interface AutoTopUpParts {
   readonly pool: Pool;
@@ -11,11 +12,6 @@ export interface AutoTopUpParts {
   report(error: unknown): void;
   /** Time between looks, ms; default 1,000. */
   readonly everyMs?: number;
-}
-
-export interface AutoTopUps {
-  /** Begins nothing more and waits for what runs. */
-  stop(): Promise<void>;
 }
 
 /** Orders and charges what is due now, one after the other. */
@@ -29,21 +25,6 @@ export async function runAutoTopUps({
 }
 
 /** Looks for automatic top-ups as long as the process runs; any number of processes may. */
-export function startAutoTopUps(parts: AutoTopUpParts): AutoTopUps {
-  const { everyMs = 1_000, report } = parts;
-  let running: Promise<void> | null = null;
-  const timer = setInterval(() => {
-    running ??= runAutoTopUps(parts)
-      .catch(report)
-      .finally(() => {
-        running = null;
-      });
-  }, everyMs);
-  timer.unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
+export function startAutoTopUps(parts: AutoTopUpParts): Repeated {
+  return repeat(parts.everyMs ?? 1_000, () => runAutoTopUps(parts), parts.report);
 }

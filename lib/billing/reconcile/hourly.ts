@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Payments } from '#lib/billing/payments/client';
 import { type Reconciled, reconcile } from '#lib/billing/reconcile/reconcile';
 import { formatUsd } from '#lib/money';
+import { type Repeated, repeat } from '#lib/repeat';
 
 export interface HourlyParts {
   readonly pool: Pool;
@@ -55,20 +56,6 @@ export async function keepResult(
 }
 
 /** Looks every minute whether it is time. */
-export function startReconciler(parts: HourlyParts): { stop(): Promise<void> } {
-  let running: Promise<unknown> | null = null;
-  const timer = setInterval(() => {
-    running ??= reconcileInTurn(parts)
-      .catch(parts.report)
-      .finally(() => {
-        running = null;
-      });
-  }, LOOK_MS);
-  timer.unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
+export function startReconciler(parts: HourlyParts): Repeated {
+  return repeat(LOOK_MS, () => reconcileInTurn(parts), parts.report);
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { openCheckout } from '#lib/billing/payments/checkout';
 import type { Payments } from '#lib/billing/payments/client';
 import { withCustomer } from '#lib/billing/payments/customer';
+import { openCheckout } from '#lib/billing/payments/pages/open';
 import { ControlRefused, notFound } from '#lib/control/refusal';
 import type { WorkspaceScope } from '#lib/control/scope';
 import type { Store } from '#lib/control/store';

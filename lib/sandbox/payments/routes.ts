@@ -19,16 +19,25 @@ export interface Answered {
 export function answer(account: Account, asked: Asked): Answered | null {
   const [, kind = '', id = null, below = null] =
     /^\/v1\/((?:checkout\/|billing_portal\/)?\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(asked.path) ?? [];
-  if (asked.method === 'POST') return write(account, kind, id, asked);
-  return ok(read(account, { kind, id, below }, asked));
+  const place = { kind, id, below };
+  return asked.method === 'POST' ? write(account, place, asked) : ok(read(account, place, asked));
 }
 
 function ok(body: object | null): Answered | null {
   return body && { status: 200, body };
 }
 
-function write(account: Account, kind: string, id: string | null, { body }: Asked): Answered | null {
+/** What a path names: a collection, one of it, and what is below that one. */
+interface Place {
+  readonly kind: string;
+  readonly id: string | null;
+  readonly below: string | null;
+}
+
+function write(account: Account, { kind, id, below }: Place, { body }: Asked): Answered | null {
   const form = readForm(body);
+  if (below !== null)
+    return kind === 'checkout/sessions' && below === 'expire' ? expireSession(account, id ?? '') : null;
   if (kind === 'customers') {
     const customer = id === null ? account.createCustomer(form) : account.customers.get(id);
     if (!customer) return null;
@@ -48,11 +57,19 @@ function refusedCard(intent: Intent): Answered {
   return { status: 402, body: { error: { ...error, payment_intent: intentOf(intent) } } };
 }
 
-function read(
-  account: Account,
-  { kind, id, below }: { readonly kind: string; readonly id: string | null; readonly below: string | null },
-  { path, query }: Asked,
-): object | null {
+/** Stripe ends a page that is open, and refuses any other. */
+function expireSession(account: Account, id: string): Answered | null {
+  const session = account.sessions.get(id);
+  if (!session) return null;
+  if (session.status === 'open') {
+    account.expire(session);
+    return ok(shown(session));
+  }
+  const message = `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of \`${session.status}\`.`;
+  return { status: 400, body: { error: { type: 'invalid_request_error', message } } };
+}
+
+function read(account: Account, { kind, id, below }: Place, { path, query }: Asked): object | null {
   const show = (one: StandInObject) => expanded(account, one, query);
   const all = collectionOf(account, kind);
   if (kind === 'customers' && id !== null && below === 'payment_methods')
