@@ -21,6 +21,11 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
   const member = row.id;
   const who = row.name ?? row.email;
   const mayChange = locked === null && (row.role !== 'owner' || changesOwners);
+  const askRole = () => {
+    // What was chosen before a Cancel was not wanted.
+    setRole(row.role);
+    ask('role');
+  };
   const close = (open: boolean) => {
     if (!open) ask(null);
   };
@@ -32,7 +37,7 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
         {!locked && !mayChange ? (
           <p className="px-2 py-1.5 text-muted text-xs leading-4">Only owners change owners.</p>
         ) : null}
-        <MenuItem disabled={!mayChange} onSelect={() => ask('role')}>
+        <MenuItem disabled={!mayChange} onSelect={askRole}>
           <UserCog />
           Change role…
         </MenuItem>

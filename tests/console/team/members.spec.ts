@@ -64,7 +64,15 @@ test('by keyboard alone a member gets another role, and an owner hands the works
   await menu.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menuitem', { name: 'Change role' }).press('Enter');
-  await page.getByRole('combobox', { name: 'Role' }).focus();
+  const role = page.getByRole('combobox', { name: 'Role' });
+  await role.focus();
+  await page.keyboard.type('viewer');
+  await page.keyboard.press('Escape');
+  await expect(menu).toBeFocused();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Change role' }).press('Enter');
+  await expect(role).toHaveValue('developer');
+  await role.focus();
   await page.keyboard.type('billing');
   await expect(page.getByText('No key stops with this.')).toBeVisible();
   await page.getByRole('button', { name: 'Change role' }).press('Enter');
