@@ -75,6 +75,11 @@ export function take({ db, payments }: Shop, event: object) {
   return handleEvent(db.pool, payments.stripe, event as Stripe.Event);
 }
 
+/** Hands all events that the stand-in has kept to the gateway, in their order, and forgets them. */
+export async function takeAll(shop: Shop): Promise<void> {
+  for (const event of shop.server.account.events.splice(0)) await take(shop, event);
+}
+
 export async function balanceOf({ db }: Shop, workspaceId: string): Promise<bigint> {
   return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;
 }

@@ -18,7 +18,7 @@ import {
   order,
   type Shop,
   spend as spendOf,
-  take,
+  takeAll,
 } from '#tests/gateway/billing/account';
 import { addPerson } from '#tests/gateway/billing/people';
 
@@ -45,9 +45,7 @@ const dueAgain = (id: string) =>
     `UPDATE top_up SET next_try_at = now() - interval '1 s' WHERE auto AND workspace_id = $1 AND status = 'open'`,
     [id],
   );
-const deliverAll = async () => {
-  for (const event of shop.server.account.events.splice(0)) await take(shop, event);
-};
+const deliverAll = () => takeAll(shop);
 const shown = (workspace: string) => ask(shop.host, showAutoTopUp, { actor: operator, workspace, input: {} });
 /** Payments at Stripe that nobody attended. */
 const charges = (id: string) =>

@@ -9,7 +9,7 @@ import {
   operator,
   order,
   type Shop,
-  take,
+  takeAll,
 } from '#tests/gateway/billing/account';
 
 const usd = 1_000_000_000n;
@@ -37,11 +37,6 @@ const expiries = (session: { id: string }) =>
 /** As if the orders had been taken long ago. */
 const waitPassed = () => shop.db.prisma.topUp.updateMany({ data: { nextTryAt: new Date(0) } });
 
-/** Hands all events of the stand-in's to the gateway. */
-async function takeAll(): Promise<void> {
-  for (const event of shop.server.account.events.splice(0)) await take(shop, event);
-}
-
 describe('a page to pay on whose workspace was deleted (contract: money/top-up-order)', () => {
   it('is closed at Stripe, once, however many processes see it', async () => {
     const { id, topUp, session } = await deletedWithOpenPage();
@@ -55,7 +50,7 @@ describe('a page to pay on whose workspace was deleted (contract: money/top-up-o
       redirect: 'manual',
     });
     expect(paid.status).toBeLessThan(400);
-    await takeAll();
+    await takeAll(shop);
     expect(await balanceOf(shop, id)).toBe(0n);
   });
 
@@ -89,7 +84,7 @@ describe('a page to pay on whose workspace was deleted (contract: money/top-up-o
     shop.server.account.pay(session);
     await closing();
     expect(await statusOf(topUp.id)).toBe('open');
-    await takeAll();
+    await takeAll(shop);
     expect([await statusOf(topUp.id), await balanceOf(shop, id)]).toEqual(['paid', 20n * usd]);
   });
 

@@ -13,6 +13,7 @@ import {
   type Shop,
   spend,
   take,
+  takeAll,
 } from '#tests/gateway/billing/account';
 
 const program = fileURLToPath(new URL('../../support/stripe/auto-process.ts', import.meta.url));
@@ -32,7 +33,7 @@ const start = (): ChildProcess =>
 async function crossed(): Promise<string> {
   const { id, slug } = await newWorkspace(shop);
   shop.server.account.pay((await order(shop, slug, '20', true)).session);
-  for (const event of shop.server.account.events.splice(0)) await take(shop, event);
+  await takeAll(shop);
   const input = { enabled: true, threshold: '5', amount: '10', monthlyCap: '100' };
   await ask(shop.host, setAutoTopUp, { actor: operator, workspace: slug, input });
   await spend(shop, id, 18);

@@ -12,6 +12,7 @@ import {
   type Shop,
   sessionOf,
   take,
+  takeAll,
 } from '#tests/gateway/billing/account';
 
 const usd = 1_000_000_000n;
@@ -34,7 +35,7 @@ describe('a top-up (contract: money/top-up-order)', () => {
     });
     expect(await balanceOf(shop, id)).toBe(0n);
     shop.server.account.pay(session);
-    for (const event of shop.server.account.events.splice(0)) await take(shop, event);
+    await takeAll(shop);
     expect(await balanceOf(shop, id)).toBe(20n * usd);
     const asked = { actor: operator, workspace: slug, input: { id: topUp.id } };
     expect(await ask(shop.host, showTopUp, asked)).toMatchObject({ status: 'paid', url: null });
@@ -107,7 +108,7 @@ describe('a top-up (contract: money/top-up-order)', () => {
     expect([topUp.fee, session.amount_total]).toEqual(['2.5', 10_250]);
     shop.server.account.pay(session);
     shop.server.account.refund(session.payment_intent ?? '', 4_100);
-    for (const event of shop.server.account.events.splice(0)) await take(withFee, event);
+    await takeAll(withFee);
     expect(await balanceOf(withFee, id)).toBe(60n * usd);
     await withFee.close();
   });
