@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codeOf, findChain, findCircles, listFiles, missing, readSources } from '#tests/support/imports';
 
@@ -195,29 +195,6 @@ describe('time, chance and the environment are arguments', () => {
 });
 
 describe('the shape of the code', () => {
-  const lines = (text: string) => text.trimEnd().split('\n').length;
-
-  it('no file over 300 lines, no test over 400', () => {
-    const long = all.filter(({ path, text }) => lines(text) > (path.startsWith('tests/') ? 400 : 300));
-    expect(long.map(({ path, text }) => `${path}: ${lines(text)}`)).toEqual([]);
-  });
-
-  it('nine files in ten are under 180 lines, half are under 70', () => {
-    const lengths = all
-      .filter(({ path }) => !path.startsWith('tests/'))
-      .map(({ text }) => lines(text))
-      .sort((a, b) => a - b);
-    expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThan(180);
-    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(70);
-  });
-
-  it('at most 15 files in a folder, the styled components apart', () => {
-    const counts = new Map<string, number>();
-    for (const { path } of all) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-    counts.delete('components/ui');
-    expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
-  });
-
   it('no name that says nothing', () => {
     const empty = /^(utils?|helpers?|common|misc|types|services?|managers?)(\.|$)/;
     const found = listFiles('').filter((path) => path.split('/').some((part) => empty.test(part)));
