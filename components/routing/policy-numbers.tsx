@@ -13,8 +13,10 @@ const limits = [
   ['connectMs', 'Connect', '5000'],
   ['firstByteMs', 'First byte of a stream', '120000'],
   ['firstByteWholeMs', 'First byte of a whole answer', '600000'],
-  ['idleMs', 'Pause between bytes', '300000'],
+  ['firstWordMs', 'First word', '600000'],
+  ['idleMs', 'Pause between words', '300000'],
   ['totalMs', 'Whole call', '3600000'],
+  ['holdMs', 'Hold before the first word', '5000'],
 ] as const;
 
 /** How many attempts a call may make. */

@@ -1,6 +1,6 @@
 import { providerTool, readChatAsk } from '#lib/families/chat/ask';
 import { chatEdits, injectsUsage } from '#lib/families/chat/edits';
-import { chatOutputBytes } from '#lib/families/chat/output';
+import { chatErrorIn, chatOutputBytes } from '#lib/families/chat/output';
 import { spokenIn } from '#lib/families/chat/spoken';
 import { chatStreamReader } from '#lib/families/chat/stream';
 import { readChatUsage } from '#lib/families/chat/usage';
@@ -45,6 +45,7 @@ export const chat: Family = {
   credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
   readUsage: (_ask, answer) => readChatUsage(answer),
   outputBytes: chatOutputBytes,
+  errorIn: chatErrorIn,
   streamReader: chatStreamReader,
   isOperatorFault,
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,

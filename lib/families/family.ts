@@ -143,10 +143,24 @@ export interface StreamReader {
   report(): UsageReport | null;
   /** UTF-8 bytes of output (text, reasoning, tool arguments) seen so far: the basis of an estimate. */
   outputBytes(): number;
-  /** The family's own end was seen (`[DONE]`, `message_stop`, a terminal response event). */
+  /** All that the stream will tell has been seen, usage included where it comes before the last event. */
   finished(): boolean;
-  /** The stream carried an error event of the provider. */
+  /**
+   * The family's own end was seen (contract: routing/own-end): `finish_reason` of every choice or `[DONE]`,
+   * `message_stop`, a terminal response event, `finishReason` of every candidate, a completed image.
+   */
+  ended(): boolean;
+  /**
+   * How many events so far have said something: a text, thinking, a tool call, a refusal, an image
+   * (contract: routing/begun). Role-only deltas, pings and events that only announce an answer have not.
+   */
+  said(): number;
+  /** The provider said why its answer ended, so that one without a word is an answer all the same. */
+  gaveReason(): boolean;
+  /** The stream carried an error of the provider. */
   failed(): boolean;
+  /** The provider's newest error object, parsed; undefined: none, or an error event without one. */
+  error(): unknown;
   /** Resources that the events so far have shown; absent: the family's streams show none. */
   shown?(): readonly ShownResource[];
   /** The newest object of the stream that shows a job's state, parsed; absent: none. */
@@ -183,6 +197,8 @@ export interface Family {
   remembered?(ask: Ask): Partial<Ask>;
   /** UTF-8 bytes of output in a whole answer, for an estimate. */
   outputBytes(answer: unknown): number;
+  /** The error in a whole answer of status 2xx, parsed; undefined: none. Absent: its `error` member. */
+  errorIn?(answer: unknown): unknown;
   streamReader(ask: Ask): StreamReader;
   /**
    * An answer that is the operator's fault, not the client's (contract: families/operator-fault), by status and

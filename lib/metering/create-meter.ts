@@ -2,28 +2,34 @@ import type { Ask, Family } from '#lib/families/family';
 import type { Meter } from '#lib/metering/meter';
 import { elementMeter, streamMeter } from '#lib/metering/stream-meter';
 import { wholeMeter } from '#lib/metering/whole-meter';
-import { framingOf } from '#lib/relay/framing';
+import { type Framing, framingOf } from '#lib/relay/framing';
+
+/** How one answer is read: in which form it comes, and what it used. */
+export interface Reading {
+  readonly framing: Framing;
+  readonly meter: Meter;
+}
 
 /**
  * @param answer contentType decides how the answer is read, since a stream may be answered by a whole
  * body and the reverse; without a telling one, `streamed` does (default: as asked).
  */
-export function createMeter(
+export function createReading(
   family: Family,
   ask: Ask,
   answer: { readonly contentType?: string | null; readonly streamed?: boolean },
-): Meter {
+): Reading {
   const type = answer.contentType?.toLowerCase() ?? '';
-  const framing = framingOf(type, mayStreamArray(family, ask));
-  if (framing === 'events') return streamMeter(family, ask);
-  if (framing === 'elements') return elementMeter(family, ask);
-  // An error page is never a stream, whatever was asked for.
-  if (type.includes('json') || /^(image|audio|video|text\/html)/.test(type))
-    return wholeMeter(family, ask, type);
-  return (answer.streamed ?? ask.stream) ? streamMeter(family, ask) : wholeMeter(family, ask, type);
+  const framing = framingOfAnswer(family, ask, type, answer.streamed ?? ask.stream);
+  if (framing === 'events') return { framing, meter: streamMeter(family, ask) };
+  if (framing === 'elements') return { framing, meter: elementMeter(family, ask) };
+  return { framing, meter: wholeMeter(family, ask, type) };
 }
 
-/** Whether a JSON answer is a stream of its own: of an array's elements. */
-export function mayStreamArray(family: Family, ask: Ask): boolean {
-  return ask.stream && family.streamsArrays === true;
+function framingOfAnswer(family: Family, ask: Ask, type: string, streamed: boolean): Framing {
+  // A JSON answer may be a stream of its own: of an array's elements.
+  const framing = framingOf(type, ask.stream && family.streamsArrays === true);
+  // An error page is never a stream, whatever was asked for.
+  const telling = type.includes('json') || /^(image|audio|video|text\/html)/.test(type);
+  return framing === 'whole' && streamed && !telling ? 'events' : framing;
 }

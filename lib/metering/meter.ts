@@ -1,6 +1,16 @@
 import type { UsageReport } from '#lib/metering/usage';
 import type { ShownResource } from '#lib/resources/resource';
 
+/**
+ * What an answer is worth once it has ended (contract: routing/own-end, routing/unusable-answer).
+ * - `complete`: it said something, or reports usage, and has its family's own end; JSON that is whole.
+ * - `error`: the provider put an error into it.
+ * - `empty`: it has its end, but neither said something nor reports usage.
+ * - `cut`: it lacks its family's own end, or stops inside a JSON value.
+ * - `unread`: too long, or in no form that is read here: nothing is known against it.
+ */
+export type AnswerState = 'complete' | 'error' | 'empty' | 'cut' | 'unread';
+
 /** Sees a copy of every byte of one answer and reports what it used. Pure but for its own state. */
 export interface Meter {
   push(chunk: Uint8Array): void;
@@ -10,14 +20,21 @@ export interface Meter {
   report(): UsageReport | null;
   /** UTF-8 bytes of output seen: the ground of an estimate. */
   outputBytes(): number;
-  /** The family's own end was seen; of a whole answer, that it could be read to its end. */
-  finished(): boolean;
+  /**
+   * How often the answer has said something so far (contract: routing/begun): events of a stream, pieces of a whole
+   * answer that are more than white space.
+   */
+  said(): number;
+  /** How it stands; once `end` was called, how it ended. */
+  state(): AnswerState;
   /** The provider put an error into its answer. */
   failed(): boolean;
+  /** The provider's newest error object, parsed; undefined: none. */
+  error(): unknown;
   /** Events seen so far: the sequence number of the next one. */
   events(): number;
-  /** The last pushed chunk carried usage, the end or an error: worth a checkpoint before it is relayed. */
-  terminalInLastPush(): boolean;
+  /** Usage, the end or an error came since this was last asked: worth a checkpoint before it is relayed. */
+  takeTerminal(): boolean;
   /** Resources that the answer has shown so far, of a whole one once it is over; in the order of showing. */
   shown(): readonly ShownResource[];
   /**

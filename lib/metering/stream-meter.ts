@@ -1,5 +1,5 @@
 import type { Ask, Family, StreamReader } from '#lib/families/family';
-import type { Meter } from '#lib/metering/meter';
+import type { AnswerState, Meter } from '#lib/metering/meter';
 import type { UsageReport } from '#lib/metering/usage';
 import { ElementSplitter } from '#lib/relay/elements';
 import { EventSplitter } from '#lib/relay/sse';
@@ -25,6 +25,8 @@ interface Splitter {
   push(chunk: Uint8Array): readonly Piece[];
   flush(): Piece | null;
   readonly overflowed: boolean;
+  /** After `flush`: an array that was not closed, or an element that was not. */
+  readonly open?: boolean;
   /** Bytes of an answer in which nothing could be read: an estimate may not be too low. */
   readonly unreadBytes?: number;
 }
@@ -38,6 +40,8 @@ class StreamMeter implements Meter {
   #told = false;
   #over = false;
   #terminal = false;
+  /** Its last event stopped inside a JSON value. */
+  #torn = false;
 
   constructor(reader: StreamReader, splitter: Splitter) {
     this.#reader = reader;
@@ -45,7 +49,6 @@ class StreamMeter implements Meter {
   }
 
   push(chunk: Uint8Array): void {
-    this.#terminal = false;
     const events = this.#splitter.push(chunk);
     if (events.length === 0) return;
     for (const event of events) {
@@ -55,7 +58,7 @@ class StreamMeter implements Meter {
     const told = this.#told || isTold(this.#reader.report());
     const over = this.#reader.finished() || this.#reader.failed();
     // Usage that grows with every event is worth the disk's time once, and once more at the end.
-    this.#terminal = told !== this.#told || over !== this.#over;
+    if (told !== this.#told || over !== this.#over) this.#terminal = true;
     this.#told = told;
     this.#over = over;
   }
@@ -63,7 +66,9 @@ class StreamMeter implements Meter {
   end(): void {
     // A provider that leaves out the last blank line has still said what it said.
     const last = this.#splitter.flush();
+    this.#torn ||= this.#splitter.open ?? false;
     if (last === null) return;
+    this.#torn ||= !isWhole(last.data);
     this.#events++;
     this.#reader.event(last.name, last.data);
   }
@@ -76,20 +81,34 @@ class StreamMeter implements Meter {
     return this.#reader.outputBytes() + (this.#splitter.unreadBytes ?? 0);
   }
 
-  finished(): boolean {
-    return this.#reader.finished();
+  said(): number {
+    return this.#reader.said();
+  }
+
+  state(): AnswerState {
+    const reader = this.#reader;
+    if (reader.failed()) return 'error';
+    if (this.#splitter.overflowed && !reader.ended()) return 'unread';
+    if (this.#torn || !reader.ended()) return 'cut';
+    return reader.said() > 0 || reader.gaveReason() || isTold(reader.report()) ? 'complete' : 'empty';
   }
 
   failed(): boolean {
     return this.#reader.failed();
   }
 
+  error(): unknown {
+    return this.#reader.error();
+  }
+
   events(): number {
     return this.#events;
   }
 
-  terminalInLastPush(): boolean {
-    return this.#terminal;
+  takeTerminal(): boolean {
+    const terminal = this.#terminal;
+    this.#terminal = false;
+    return terminal;
   }
 
   shown(): readonly ShownResource[] {
@@ -102,6 +121,17 @@ class StreamMeter implements Meter {
 
   flags(): readonly string[] {
     return this.#splitter.overflowed ? ['answer_too_long'] : [];
+  }
+}
+
+/** Whether an event without its blank line was left whole. */
+function isWhole(data: string): boolean {
+  if (data.trim() === '[DONE]') return true;
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Ask, Family } from '#lib/families/family';
-import type { Meter } from '#lib/metering/meter';
+import type { AnswerState, Meter } from '#lib/metering/meter';
 import type { UsageReport } from '#lib/metering/usage';
 import { isInsideString, KEPT_AS_IT_COMES } from '#lib/relay/long-strings';
 import type { ShownResource } from '#lib/resources/resource';
@@ -17,6 +17,7 @@ export function wholeMeter(family: Family, ask: Ask, contentType: string): Meter
 class WholeMeter implements Meter {
   readonly #family: Family;
   readonly #ask: Ask;
+  readonly #readable: boolean;
   #keeping: boolean;
   #chunks: Uint8Array[] = [];
   #bytes = 0;
@@ -24,18 +25,20 @@ class WholeMeter implements Meter {
   #tooLong = false;
   #outputBytes: number | null = null;
   #report: UsageReport | null = null;
-  #finished = false;
-  #failed = false;
+  #said = 0;
+  #error: unknown;
   #answer: unknown;
 
-  constructor(family: Family, ask: Ask, keeping: boolean) {
+  constructor(family: Family, ask: Ask, readable: boolean) {
     this.#family = family;
     this.#ask = ask;
-    this.#keeping = keeping;
+    this.#readable = readable;
+    this.#keeping = readable;
   }
 
   push(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
+    if (chunk.some((byte) => byte > 0x20)) this.#said += 1;
     if (!this.#keeping || (this.#keptBytes > KEPT_AS_IT_COMES && isInsideString(chunk))) return;
     this.#keptBytes += chunk.length;
     if (this.#keptBytes > MAX_ANSWER_BYTES) {
@@ -59,11 +62,10 @@ class WholeMeter implements Meter {
     } catch {
       return;
     }
-    this.#finished = true;
     this.#answer = answer;
     this.#report = this.#family.readUsage(this.#ask, answer);
     this.#outputBytes = this.#family.outputBytes(answer);
-    this.#failed = this.#report === null && this.#outputBytes === 0 && namesError(answer);
+    this.#error = (this.#family.errorIn ?? errorMember)(answer);
   }
 
   report(): UsageReport | null {
@@ -75,19 +77,30 @@ class WholeMeter implements Meter {
     return this.#outputBytes ?? this.#bytes;
   }
 
-  finished(): boolean {
-    return this.#finished;
+  said(): number {
+    return this.#said;
+  }
+
+  state(): AnswerState {
+    if (this.#tooLong || !this.#readable) return 'unread';
+    if (this.#answer === undefined) return 'cut';
+    if (this.#error !== undefined) return 'error';
+    return isEmpty(this.#answer) ? 'empty' : 'complete';
   }
 
   failed(): boolean {
-    return this.#failed;
+    return this.#error !== undefined;
+  }
+
+  error(): unknown {
+    return this.#error;
   }
 
   events(): number {
     return 0;
   }
 
-  terminalInLastPush(): boolean {
+  takeTerminal(): boolean {
     return false;
   }
 
@@ -105,6 +118,13 @@ class WholeMeter implements Meter {
   }
 }
 
-function namesError(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'error' in answer && answer.error !== null;
+function errorMember(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  if ('error' in answer && answer.error !== null) return answer.error;
+  return 'type' in answer && answer.type === 'error' ? answer : undefined;
+}
+
+/** `{}`, `[]`, or no object at all. */
+function isEmpty(answer: unknown): boolean {
+  return typeof answer !== 'object' || answer === null || Object.keys(answer).length === 0;
 }

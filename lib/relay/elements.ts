@@ -40,6 +40,11 @@ export class ElementSplitter {
     return this.#overflowed;
   }
 
+  /** The array, or the lone object, was not closed. */
+  get open(): boolean {
+    return this.#depth > 0;
+  }
+
   /** Bytes of an answer in which no element was found: all of them, else none. */
   get unreadBytes(): number {
     return this.#elements === 0 ? this.#bytes : 0;

@@ -1,22 +1,16 @@
-import type { Meter } from '#lib/metering/meter';
 import { type CredentialMask, createCredentialMask } from '#lib/relay/credential-mask';
 import { createUsageFilter } from '#lib/relay/usage-filter';
 
 /**
- * Where the client's bytes and the meter part: the meter sees every byte, the client gets them
- * untouched but for the one usage event that the gateway asked for itself (contract: body/include-usage), and for the
- * provider's credential in answers that are not 2xx (contract: request/masked-credential).
+ * What the client gets of a provider's bytes: they are untouched but for the one usage event that the gateway asked for
+ * itself (contract: body/include-usage), and for the provider's credential in answers that are not 2xx
+ * (contract: request/masked-credential).
  */
 export interface Tap {
   /** @returns the pieces that may go to the client now. */
   push(chunk: Uint8Array): readonly Uint8Array[];
   /** The stream ended well: what was still held back. A broken one's unfinished event is dropped. */
   end(): readonly Uint8Array[];
-  /** The last piece carried usage, the family's own end or an error. */
-  terminal(): boolean;
-  failed(): boolean;
-  /** Events seen so far. */
-  events(): number;
   /** The last bytes handed out, which show whether the last event is finished. */
   tail(): Uint8Array;
 }
@@ -30,8 +24,8 @@ export interface TapOptions {
   readonly mask: string | null;
 }
 
-export function createTap(meter: Meter | null, { removeUsage, mask }: TapOptions): Tap {
-  return new MeteredTap(meter, mask === null ? filterOf(removeUsage) : maskOf(mask));
+export function createTap({ removeUsage, mask }: TapOptions): Tap {
+  return new FilteringTap(mask === null ? filterOf(removeUsage) : maskOf(mask));
 }
 
 /** What changes the bytes on their way to the client. */
@@ -55,36 +49,21 @@ function pieceOf(bytes: Uint8Array): readonly Uint8Array[] {
   return bytes.length === 0 ? none : [bytes];
 }
 
-class MeteredTap implements Tap {
-  readonly #meter: Meter | null;
+class FilteringTap implements Tap {
   readonly #filter: Filter | null;
   /** The newest piece handed out, together with what came before where it is too short for a tail. */
   #last: Uint8Array = nothing;
 
-  constructor(meter: Meter | null, filter: Filter | null) {
-    this.#meter = meter;
+  constructor(filter: Filter | null) {
     this.#filter = filter;
   }
 
   push(chunk: Uint8Array): readonly Uint8Array[] {
-    this.#meter?.push(chunk);
     return this.#seen(this.#filter ? this.#filter.push(chunk) : [chunk]);
   }
 
   end(): readonly Uint8Array[] {
     return this.#filter ? this.#seen(this.#filter.flush()) : none;
-  }
-
-  terminal(): boolean {
-    return this.#meter?.terminalInLastPush() ?? false;
-  }
-
-  failed(): boolean {
-    return this.#meter?.failed() ?? false;
-  }
-
-  events(): number {
-    return this.#meter?.events() ?? 0;
   }
 
   tail(): Uint8Array {

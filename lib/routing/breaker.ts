@@ -84,6 +84,12 @@ class Offer implements OfferHealth {
     return new AttemptUnderWay(this, probe, further);
   }
 
+  /** A probe's first word puts the offer back in service; its failures count until the answer has ended well. */
+  spoke(): void {
+    this.tripped = false;
+    this.breakerUntilMs = 0;
+  }
+
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {
     this.failures = 0;
     this.tripped = false;
@@ -103,7 +109,7 @@ class Offer implements OfferHealth {
     }
     // Attempts that started before it tripped say nothing new: only a probe makes the time longer.
     if (this.tripped ? !probe : this.failures < FAILURES) return;
-    if (this.tripped) this.asideMs = Math.min(this.asideMs * 2, MOST_ASIDE_MS);
+    if (probe) this.asideMs = Math.min(this.asideMs * 2, MOST_ASIDE_MS);
     this.tripped = true;
     this.breakerUntilMs = nowMs + this.asideMs;
   }
@@ -146,6 +152,10 @@ class AttemptUnderWay implements AttemptReport {
     this.#offer = offer;
     this.#probe = probe;
     this.#further = further;
+  }
+
+  spoke(): void {
+    if (this.#probe && this.#offer.tripped) this.#offer.spoke();
   }
 
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {

@@ -60,16 +60,21 @@ export function offerState(
   return tripped ? 'probing' : 'in service';
 }
 
-/** One attempt under way. Exactly one of `succeeded`, `failed` and `abandoned`, then `over`. */
+/**
+ * One attempt under way. Exactly one of `succeeded`, `failed` and `abandoned`, when its answer has ended
+ * (contract: routing/health-at-the-end), and `over` once.
+ */
 export interface AttemptReport {
+  /** Its answer has said its first word: that ends the time aside of the offer whose probe it is. */
+  spoke(): void;
   /**
    * The offer answered. @param firstByteMs how long its first byte took; null for an answer that
    * says nothing about it (a refusal of the client's own request).
    */
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void;
-  /** It failed in a way that counts against the offer. @param retryAfterMs what its 429 asked for, or null. */
+  /** It failed in a way that counts against the offer. @param retryAfterMs the wait that it asked for, or null. */
   failed(retryAfterMs: number | null, nowMs: number): void;
-  /** The client left first: nothing was learned. */
+  /** The client left first, or the gateway ended it: nothing was learned. */
   abandoned(nowMs: number): void;
   /** The exchange has ended. */
   over(): void;

@@ -27,8 +27,13 @@ export interface NestedOffer {
 export interface TimeLimits {
   readonly connectMs: number;
   readonly firstByteMs: number;
-  readonly idleMs: number;
+  /** null: the model's default (`limitsOfModel`). */
+  readonly firstWordMs: number | null;
+  /** null: as above. */
+  readonly idleMs: number | null;
   readonly totalMs: number;
+  /** How long the first events of a stream may be held while another target is left (contract: routing/begun). */
+  readonly holdMs: number;
 }
 
 /** Why an offer is not among the targets, for "route explain". */

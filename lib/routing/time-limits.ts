@@ -1,6 +1,6 @@
 import type { Ask } from '#lib/families/family';
 import type { TimeLimits } from '#lib/routing/target';
-import type { Policy } from '#lib/snapshot/snapshot';
+import type { ModelFacts, Policy } from '#lib/snapshot/snapshot';
 
 /** Time limits of a call's attempts: the policy's, else the defaults (contract: routing/time-limits). */
 export function timeLimitsOf(policy: Policy, { operation, stream }: Ask): TimeLimits {
@@ -9,7 +9,21 @@ export function timeLimitsOf(policy: Policy, { operation, stream }: Ask): TimeLi
   return {
     connectMs: set?.connectMs ?? 5_000,
     firstByteMs: stream ? (set?.firstByteMs ?? 120_000) : (set?.firstByteWholeMs ?? whole),
-    idleMs: set?.idleMs ?? 300_000,
+    firstWordMs: set?.firstWordMs ?? null,
+    idleMs: set?.idleMs ?? null,
     totalMs: set?.totalMs ?? 3_600_000,
+    holdMs: set?.holdMs ?? 5_000,
+  };
+}
+
+/** Time limits of one attempt, ms. */
+export type AttemptLimits = TimeLimits & { readonly firstWordMs: number; readonly idleMs: number };
+
+/** The limits of an attempt at a model: one with hidden reasoning may think in silence for longer. */
+export function limitsOfModel(limits: TimeLimits, model: Pick<ModelFacts, 'reasoning'>): AttemptLimits {
+  return {
+    ...limits,
+    firstWordMs: limits.firstWordMs ?? (model.reasoning ? limits.totalMs : 600_000),
+    idleMs: limits.idleMs ?? (model.reasoning ? 600_000 : 300_000),
   };
 }

@@ -75,8 +75,10 @@ export const policyShape = z
         connectMs: ms(MINUTE_MS).optional(),
         firstByteMs: ms(60 * MINUTE_MS).optional(),
         firstByteWholeMs: ms(60 * MINUTE_MS).optional(),
+        firstWordMs: ms(24 * 60 * MINUTE_MS).optional(),
         idleMs: ms(60 * MINUTE_MS).optional(),
         totalMs: ms(24 * 60 * MINUTE_MS).optional(),
+        holdMs: ms(MINUTE_MS).optional(),
       })
       .optional()
       .meta({ description: 'Time limits of a call.' }),

@@ -80,8 +80,10 @@ export interface Policy {
         readonly connectMs?: number | undefined;
         readonly firstByteMs?: number | undefined;
         readonly firstByteWholeMs?: number | undefined;
+        readonly firstWordMs?: number | undefined;
         readonly idleMs?: number | undefined;
         readonly totalMs?: number | undefined;
+        readonly holdMs?: number | undefined;
       }
     | undefined;
 }

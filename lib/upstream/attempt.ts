@@ -1,11 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '#lib/clock';
+import type { Fault } from '#lib/families/reading/fault';
+import type { Reading } from '#lib/metering/create-meter';
 import type { AttemptReport, Health } from '#lib/routing/health';
-import type { Target, TimeLimits } from '#lib/routing/target';
+import type { Target } from '#lib/routing/target';
+import type { AttemptLimits } from '#lib/routing/time-limits';
 import type { AttemptRecord } from '#lib/settlement/entry';
 import { classify, failureName } from '#lib/upstream/classify';
 import { codingOf } from '#lib/upstream/decode';
-import { Exchange } from '#lib/upstream/exchange';
+import { Exchange, type ExchangeObserver } from '#lib/upstream/exchange';
+import { UnreadableAnswer, UnusableAnswer } from '#lib/upstream/exchange-faults';
 import { providerRequestId, retryAfterMs } from '#lib/upstream/headers';
 import { opensLikeAnswer } from '#lib/upstream/opening';
 import type { Pools } from '#lib/upstream/pools';
@@ -32,7 +36,9 @@ export interface AttemptDeps {
 export interface AttemptRequest {
   readonly target: Target;
   readonly running: AttemptReport;
-  readonly timeLimits: TimeLimits;
+  readonly timeLimits: AttemptLimits;
+  /** Another target is left: the answer is judged by its first words before any of it goes to the client. */
+  readonly further: boolean;
   /** Whether a stream was asked for: first bytes of streams and of whole answers are not alike. */
   readonly stream: boolean;
   /** Whether an answer of status 2xx must be JSON or an event stream; false for files. */
@@ -41,8 +47,10 @@ export interface AttemptRequest {
   readonly startMono: number;
   /** Makes the request; when it throws, there is no attempt. */
   outgoing(): Outgoing;
-  /** Whether a body, parsed, names the operator's own fault: the family's check. */
-  isOperatorFault(status: number, body: unknown): boolean;
+  /** How a 2xx is read, once its headers are here; null: nobody reads it. */
+  readingOf(exchange: Exchange): Reading | null;
+  /** Whose fault an error is, by its status (null: it stands in a 200) and its parsed body. */
+  faultOf(status: number | null, body: unknown): Fault;
 }
 
 /** An attempt under way. */
@@ -58,80 +66,176 @@ export interface OpenAttempt {
 export interface Answer {
   readonly target: Target;
   readonly exchange: Exchange;
+  /** null: nobody reads it. */
+  readonly reading: Reading | null;
+  /** Told when the answer has ended; null: its attempt has failed already. */
+  readonly running: AttemptReport | null;
+  /** Place of its attempt among those of the call. */
+  readonly place: number;
   /** When this attempt began, monotonic ms. */
   readonly beganMono: number;
   /** What the attempts before it took together, ms: the providers' time, not ours. */
   readonly failedMs: number;
 }
 
-/** A 2xx whose body starts neither JSON nor an event stream, such as an HTML error page or an empty body. */
-class UnreadableAnswer extends Error {
-  readonly code = 'UNREADABLE_ANSWER';
-}
-
 /** One attempt as far as it went before a byte could go to the client. */
 export interface Tried {
-  /** Its `error` says why there is no HTTP answer. */
+  /** Its `error` says why there is no answer. */
   readonly record: AttemptRecord;
   readonly tookMs: number;
+  /**
+   * `answer`: it goes to the client. `next`: the next target is tried; when none is left, `passes` tells whether the
+   * client gets what came (contract: routing/chain-used-up).
+   */
   readonly verdict: 'answer' | 'next';
+  readonly passes: boolean;
+  readonly reading: Reading | null;
+  /** The health of its offer has not been told yet: that is done when the answer has ended. */
+  readonly untold: boolean;
 }
 
-/** Sends one attempt. Its outcome is told to the health of its offer. */
+/** Bytes of first events that are held at most (contract: routing/begun). */
+const HELD_BYTES = 64 * 1024;
+
+/** Sends one attempt. A failure is told to the health of its offer; an answer is when it has ended. */
 export function openAttempt(deps: AttemptDeps, request: AttemptRequest): OpenAttempt {
   const beganMono = deps.clock.mono();
+  const read: { reading: Reading | null } = { reading: null };
   let exchange: Exchange;
   try {
-    exchange = open(deps, request, beganMono);
+    exchange = open(deps, request, beganMono, (opened) => {
+      read.reading = request.readingOf(opened);
+      return read.reading && observerOf(read.reading, request.running);
+    });
   } catch (error) {
     request.running.over();
     throw error;
   }
-  return { exchange, beganMono, tried: read(deps, request, exchange, beganMono) };
+  return { exchange, beganMono, tried: attempt(deps, request, exchange, beganMono, read) };
 }
 
-async function read(
+async function attempt(
   deps: AttemptDeps,
   request: AttemptRequest,
   exchange: Exchange,
   beganMono: number,
+  read: { readonly reading: Reading | null },
 ): Promise<Tried> {
-  const { running } = request;
   let error: string | null = null;
   let verdict: 'answer' | 'next' = 'next';
   try {
     await exchange.ready;
-    if (request.generates && isUnreadable(exchange)) {
-      const unreadable = new UnreadableAnswer('the answer is neither JSON nor an event stream');
-      exchange.abort(unreadable);
-      throw unreadable;
-    }
-    const told = classify(exchange.status);
-    verdict = told === 'read' ? await judge(request, exchange) : told;
+    verdict = await (exchange.status < 300 ? judge(request, exchange, read.reading) : refused(request, exchange));
   } catch (failure) {
     error = failureName(failure);
   }
+  const { reading } = read;
+  const untold = verdict === 'answer' && exchange.status < 300;
+  if (!untold) tell(deps, request, exchange, { error, verdict, reading });
   const endMono = deps.clock.mono();
-  const nowMs = deps.clock.now();
-  if (error === 'client_gone') running.abandoned(nowMs);
-  else if (verdict === 'answer') {
-    running.succeeded(exchange.status < 300 ? endMono - beganMono : null, request.stream, nowMs);
-  } else {
-    const asked = error === null && exchange.status === 429;
-    running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
-  }
   const record = recordAttempt(request, exchange, { beganMono, endMono, error });
-  return { record, tookMs: endMono - beganMono, verdict };
+  const passes = error === null || (error !== 'client_gone' && reading !== null && passesOn(reading));
+  return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold };
+}
+
+function tell(
+  deps: AttemptDeps,
+  { running, stream, faultOf }: AttemptRequest,
+  exchange: Exchange,
+  outcome: { readonly error: string | null; readonly verdict: Tried['verdict']; readonly reading: Reading | null },
+): void {
+  const nowMs = deps.clock.now();
+  const { error, verdict, reading } = outcome;
+  if (error === 'client_gone') running.abandoned(nowMs);
+  else if (verdict === 'answer') running.succeeded(null, stream, nowMs);
+  else if (error === 'error_in_answer') tellError(running, faultOf(null, errorBody(reading)), exchange, nowMs);
+  else running.failed(error === null && exchange.status === 429 ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
+}
+
+/** Tells the health of an offer of an error inside a 200; one that the client caused says nothing against the offer. */
+export function tellError(running: AttemptReport, fault: Fault, { headers }: Exchange, nowMs: number): void {
+  if (fault.whose === 'client') running.succeeded(null, false, nowMs);
+  else {
+    const limited = fault.kind === 'rate_limit' || fault.kind === 'overload';
+    running.failed(fault.waitMs ?? (limited ? retryAfterMs(headers, nowMs) : null), nowMs);
+  }
+}
+
+/** The error object of an answer, as `faultOf` reads it. */
+export function errorBody(reading: Reading | null): unknown {
+  return { error: reading?.meter.error() };
+}
+
+/** Feeds the meter, and learns from it what says something. */
+function observerOf({ meter, framing }: Reading, running: AttemptReport): ExchangeObserver {
+  let said = 0;
+  return {
+    data: (chunk) => {
+      meter.push(chunk);
+      const before = said;
+      said = meter.said();
+      // A whole answer says nothing before all of it is here.
+      if (before === 0 && said > 0 && framing !== 'whole') running.spoke();
+      return said > before;
+    },
+    over: () => meter.end(),
+  };
+}
+
+/**
+ * Whether a 2xx is the answer (contract: routing/begun, routing/unusable-answer). Waits for the whole of a whole answer,
+ * up to 1 MiB; of a stream, while another target is left, for its first word.
+ * @throws UnreadableAnswer, UnusableAnswer; whatever broke the exchange before it said something.
+ */
+async function judge(
+  { generates, further, timeLimits }: AttemptRequest,
+  exchange: Exchange,
+  reading: Reading | null,
+): Promise<'answer'> {
+  if (!generates) return 'answer';
+  if (isUnreadable(exchange)) {
+    const unreadable = new UnreadableAnswer('the answer is neither JSON nor an event stream');
+    exchange.abort(unreadable);
+    throw unreadable;
+  }
+  // Nobody can look into a coding that is not undone here.
+  if (reading === null || codingOf(exchange.headers) !== '') return 'answer';
+  const { meter, framing } = reading;
+  if (framing === 'whole') await exchange.peek();
+  else if (further) {
+    await exchange.keep({
+      mostBytes: HELD_BYTES,
+      mostMs: timeLimits.holdMs,
+      until: () => meter.said() > 0 || meter.failed(),
+    });
+    if (meter.said() > 0) return 'answer';
+    if (meter.failed()) throw new UnusableAnswer('error');
+  } else return 'answer';
+  const state = exchange.ended ? meter.state() : 'complete';
+  if (state === 'complete' || state === 'unread') return 'answer';
+  throw new UnusableAnswer(state);
+}
+
+/**
+ * Whether an answer that failed may still go to the client when no target is left: a stream as it came; of a whole one
+ * only what shows more than an error, such as usage.
+ */
+function passesOn({ meter, framing }: Reading): boolean {
+  if (framing !== 'whole') return true;
+  return meter.state() === 'error' && (meter.report() !== null || meter.outputBytes() > 0 || meter.shown().length > 0);
 }
 
 /** Bytes in an unknown content coding cannot be checked. */
-function isUnreadable({ status, headers, opening }: Exchange): boolean {
-  return status < 300 && codingOf(headers) === '' && !opensLikeAnswer(opening);
+function isUnreadable({ headers, opening }: Exchange): boolean {
+  return codingOf(headers) === '' && !opensLikeAnswer(opening);
 }
 
-/** What an answer means for the chain, where only its body shows it. */
-async function judge(request: AttemptRequest, exchange: Exchange): Promise<'answer' | 'next'> {
-  return request.isOperatorFault(exchange.status, parsed(await exchange.peek())) ? 'next' : 'answer';
+/** What an answer that is no 2xx means for the chain; some show it only in their body. */
+async function refused(request: AttemptRequest, exchange: Exchange): Promise<'answer' | 'next'> {
+  const told = classify(exchange.status);
+  if (told !== 'read') return told;
+  const fault = request.faultOf(exchange.status, parsed(await exchange.peek()));
+  return fault.whose === 'client' ? 'answer' : 'next';
 }
 
 function parsed(body: Uint8Array): unknown {
@@ -142,18 +246,23 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
-function open(deps: AttemptDeps, request: AttemptRequest, nowMono: number): Exchange {
+function open(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  nowMono: number,
+  observe: (exchange: Exchange) => ExchangeObserver | null,
+): Exchange {
   const limits = request.timeLimits;
   // First of all: when this throws, there is no exchange yet whose timers would have to be stopped.
   const out = request.outgoing();
   const exchange = new Exchange(
     {
       firstByteMs: limits.firstByteMs,
+      firstWordMs: limits.firstWordMs,
       idleMs: limits.idleMs,
       totalMs: Math.max(1, limits.totalMs - (nowMono - request.startMono)),
     },
-    () => request.running.over(),
-    out.file !== true,
+    { onOver: () => request.running.over(), decodes: out.file !== true, observe },
   );
   const { origin, root } = placeOf(request.target.address);
   deps.pools
@@ -188,12 +297,12 @@ function recordAttempt(
   return {
     provider: target.offer.provider.id,
     model: target.model.id,
-    status: error === null ? exchange.status : null,
+    status: error === null || error === 'error_in_answer' ? exchange.status : null,
     error,
     startMs: Math.round(beganMono - startMono),
     durationMs: Math.round(endMono - beganMono),
     upstreamRequestId: providerRequestId(exchange.headers, target.credential),
     // The provider may have done the work (contract: routing/possible-duplicate).
-    possibleDuplicate: error === 'first_byte_timeout',
+    possibleDuplicate: error === 'first_byte_timeout' || error === 'first_word_timeout',
   };
 }

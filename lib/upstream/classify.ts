@@ -15,7 +15,7 @@ export function classify(status: number): 'answer' | 'next' | 'read' {
 }
 
 /** Failures by which the gateway itself closed the connection, so that the provider may have continued. */
-const ownClosings = new Set(['client_gone', 'idle_timeout', 'total_timeout']);
+const ownClosings = new Set(['client_gone', 'first_word_timeout', 'idle_timeout', 'total_timeout']);
 
 /** Whether the gateway itself ended an answer that had begun. @param name as `failureName` gives it. */
 export function isOwnClosing(name: string): boolean {
@@ -48,11 +48,15 @@ export function failureName(error: unknown): string {
     UND_ERR_HEADERS_OVERFLOW: 'bad_answer',
     UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'bad_answer',
     FIRST_BYTE_TIMEOUT: 'first_byte_timeout',
+    FIRST_WORD_TIMEOUT: 'first_word_timeout',
     IDLE_TIMEOUT: 'idle_timeout',
     TOTAL_TIMEOUT: 'total_timeout',
     CLIENT_GONE: 'client_gone',
     REDIRECT_REFUSED: 'redirect_refused',
     UNREADABLE_ANSWER: 'unreadable_answer',
+    ERROR_IN_ANSWER: 'error_in_answer',
+    EMPTY_ANSWER: 'empty_answer',
+    CUT_ANSWER: 'cut_answer',
   };
   if (certificateCode.test(code)) return 'certificate_refused';
   return known[code] ?? (unreadableCode.test(code) ? 'bad_answer' : 'connection_failed');

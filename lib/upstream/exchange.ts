@@ -11,19 +11,50 @@ const KEEP_BYTES = 1024 * 1024;
 export interface ExchangeTimes {
   /** Until the first body byte of a 2xx, or the headers of anything else; ms. */
   readonly firstByteMs: number;
-  /** Between two pieces of the body; ms. */
+  /** Until the answer says something; ms. */
+  readonly firstWordMs: number;
+  /** From then on, between two pieces that say something; ms. */
   readonly idleMs: number;
   /** Until the whole body is here; ms. */
   readonly totalMs: number;
 }
 
-/** Called once when the exchange has ended, well or not. */
-export type OnOver = () => void;
+/** Sees the decoded body of a 2xx as it arrives, before anything is kept or relayed. */
+export interface ExchangeObserver {
+  /** @returns whether this piece says something: others extend no time limit (contract: routing/time-limits). */
+  data(chunk: Buffer): boolean;
+  /** The answer has ended, well or not. */
+  over(): void;
+}
+
+export interface ExchangeOptions {
+  /** Called once when the exchange has ended, well or not. */
+  readonly onOver?: () => void;
+  /** false: a file, which goes to the client as it is stored. */
+  readonly decodes?: boolean;
+  /** Makes the observer of a 2xx once its headers are here; null or absent: each byte says something. */
+  readonly observe?: (exchange: Exchange) => ExchangeObserver | null;
+  readonly deadlines?: Deadlines;
+}
 
 export interface ExchangeReader {
   data(chunk: Buffer): void;
   end(): void;
   fail(error: Error): void;
+}
+
+/** How much of a body is kept before `read`, and until when. */
+export interface Keeping {
+  readonly mostBytes: number;
+  /** ms; null: without limit. */
+  readonly mostMs: number | null;
+  readonly until: () => boolean;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  readonly enough: () => boolean;
 }
 
 const nothing = Buffer.alloc(0);
@@ -54,35 +85,35 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   #ended = false;
   #failure: Error | null = null;
   #reader: ExchangeReader | null = null;
-  #peeker: { resolve: () => void; reject: (error: Error) => void } | null = null;
+  #waiter: Waiter | null = null;
+  #observer: ExchangeObserver | null = null;
+  /** The answer has said something. */
+  #heard = false;
+  /** When the first byte of a 2xx, or the headers of anything else, came; monotonic ms. */
+  #readyMono: number | null = null;
   /** Of an answer that came compressed though `identity` was asked for. */
   #decoder: Transform | null = null;
   /** Why the connection ended while its last bytes were being decoded. */
   #brokenBy: Error | null = null;
   /** When the whole body must be here, and when the next thing must have come. Monotonic ms. */
   readonly #totalMono: number;
+  readonly #firstWordMono: number;
   #nextMono: number;
   readonly #times: ExchangeTimes;
   readonly #deadlines: Deadlines;
-  readonly #onOver: OnOver;
-  readonly #decodes: boolean;
+  readonly #options: ExchangeOptions;
 
-  /** @param decodes false: a file, which goes to the client as it is stored. */
-  constructor(
-    times: ExchangeTimes,
-    onOver: OnOver = () => {},
-    decodes = true,
-    deadlines: Deadlines = processDeadlines,
-  ) {
+  constructor(times: ExchangeTimes, options: ExchangeOptions = {}) {
+    const { deadlines = processDeadlines } = options;
     this.#times = times;
-    this.#decodes = decodes;
+    this.#options = options;
     this.#deadlines = deadlines;
-    this.#onOver = onOver;
     this.ready = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
     const nowMono = deadlines.now();
     this.#nextMono = nowMono + times.firstByteMs;
+    this.#firstWordMono = nowMono + times.firstWordMs;
     this.#totalMono = nowMono + times.totalMs;
     deadlines.watch(this);
   }
@@ -104,13 +135,24 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     return this.#pausedMs + runningMs;
   }
 
+  /** When the first byte of a 2xx, or the headers of anything else, came; monotonic ms, null: not yet. */
+  get readyMono(): number | null {
+    return this.#readyMono;
+  }
+
+  /** The whole body has arrived. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   get dueMono(): number {
     return Math.min(this.#nextMono, this.#totalMono);
   }
 
   expire(nowMono: number): void {
     if (nowMono >= this.#totalMono) this.abort(new ExchangeTimeout('TOTAL_TIMEOUT'));
-    else this.abort(new ExchangeTimeout(this.#settle ? 'FIRST_BYTE_TIMEOUT' : 'IDLE_TIMEOUT'));
+    else if (this.#settle) this.abort(new ExchangeTimeout('FIRST_BYTE_TIMEOUT'));
+    else this.abort(new ExchangeTimeout(this.#heard ? 'IDLE_TIMEOUT' : 'FIRST_WORD_TIMEOUT'));
   }
 
   /** The first chunk of the body, once `ready` has settled and before `read`; empty: there is none. */
@@ -130,14 +172,30 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     else this.resume();
   }
 
-  /** Waits for the whole body of a small answer (an error) and keeps it for `read`; at most 1 MiB of it. */
-  peek(): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      const wait = { resolve: () => resolve(Buffer.concat(this.#kept)), reject };
-      if (this.#ended || this.#keptBytes > KEEP_BYTES) wait.resolve();
-      else if (this.#failure) reject(this.#failure);
-      else this.#peeker = wait;
-    });
+  /** Waits for the whole body of a small answer and keeps it for `read`; at most 1 MiB of it. */
+  async peek(): Promise<Uint8Array> {
+    await this.keep({ mostBytes: KEEP_BYTES, mostMs: null, until: () => false });
+    return Buffer.concat(this.#kept);
+  }
+
+  /**
+   * Waits, before `read`, until the kept body is enough: `until` says so, it has ended, it has more than `mostBytes`, or
+   * `mostMs` are over (null: no such limit). Rejects when the answer breaks off first.
+   */
+  async keep({ mostBytes, mostMs, until }: Keeping): Promise<void> {
+    const enough = () => this.#ended || this.#keptBytes > mostBytes || until();
+    if (this.#failure) throw this.#failure;
+    if (enough()) return;
+    let timer: NodeJS.Timeout | null = null;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiter = { resolve, reject, enough };
+        if (mostMs !== null) timer = setTimeout(resolve, mostMs);
+      });
+    } finally {
+      this.#waiter = null;
+      if (timer !== null) clearTimeout(timer);
+    }
   }
 
   pause(): void {
@@ -156,7 +214,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.#decoder?.resume();
     if (!this.#decoder?.writableNeedDrain) this.#controller?.resume();
     // Before the first byte, the first-byte limit applies.
-    if (this.#settle === null) this.#waitForMore();
+    if (this.#settle === null) this.#waitForWord();
   }
 
   /** Ends the exchange; its reader or `ready` receives `error`. */
@@ -184,16 +242,20 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     }
     this.status = status;
     this.headers = headers;
-    if (this.#decodes && headers['content-encoding'] !== undefined) this.#decode(status, headers);
-    if (status < 300) return;
-    this.#waitForMore();
+    if (this.#options.decodes !== false && headers['content-encoding'] !== undefined) {
+      this.#decode(status, headers);
+    }
+    if (status < 300) {
+      this.#observer = this.#options.observe?.(this) ?? null;
+      return;
+    }
+    this.#heard = true;
+    this.#waitForWord();
     this.#becomeReady();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#failure) return;
-    // Before the first decoded byte, compressed bytes do not count as the first byte.
-    if (this.#settle === null || this.#decoder === null) this.#waitForMore();
     if (this.#decoder === null) this.#take(chunk);
     else if (!this.#decoder.write(chunk)) controller.pause();
   }
@@ -210,7 +272,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     else this.#endDecoder();
   }
 
+  /** Only what says something extends a time limit; compressed bytes count once they are decoded. */
   #take(chunk: Buffer): void {
+    const says = this.#observer === null || this.#observer.data(chunk);
+    if (says) this.#heard = true;
+    if (says || this.#settle !== null) this.#waitForWord();
     if (this.#reader) {
       this.#reader.data(chunk);
       return;
@@ -218,17 +284,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.#kept.push(chunk);
     this.#keptBytes += chunk.length;
     if (this.#settle) this.#becomeReady();
-    if (this.#keptBytes > KEEP_BYTES) {
-      this.pause();
-      this.#peeker?.resolve();
-    }
+    if (this.#keptBytes > KEEP_BYTES) this.pause();
+    if (this.#waiter?.enough()) this.#waiter.resolve();
   }
 
   #end(): void {
     this.#ended = true;
     this.#over();
     if (this.#settle) this.#becomeReady();
-    this.#peeker?.resolve();
+    this.#waiter?.resolve();
     this.#reader?.end();
   }
 
@@ -239,7 +303,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     this.headers = headersDecoded(headers);
     decoder.on('data', (piece: Buffer) => {
       if (this.#failure) return;
-      if (this.#settle) this.#waitForMore();
       this.#take(piece);
     });
     decoder.on('drain', () => {
@@ -262,11 +325,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   #becomeReady(): void {
     const settle = this.#settle;
     this.#settle = null;
+    this.#readyMono = this.#deadlines.now();
     settle?.resolve();
   }
 
-  #waitForMore(): void {
-    this.#nextMono = this.#deadlines.now() + this.#times.idleMs;
+  #waitForWord(): void {
+    this.#nextMono = this.#heard ? this.#deadlines.now() + this.#times.idleMs : this.#firstWordMono;
   }
 
   /** Suspends the idle limit while nobody reads. */
@@ -282,13 +346,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
     const settle = this.#settle;
     this.#settle = null;
     if (settle) settle.reject(error);
-    else if (this.#peeker) this.#peeker.reject(error);
+    else if (this.#waiter) this.#waiter.reject(error);
     else this.#reader?.fail(error);
   }
 
   #over(): void {
     this.#closedMono = this.#deadlines.now();
     this.#deadlines.forget(this);
-    this.#onOver();
+    this.#observer?.over();
+    this.#options.onOver?.();
   }
 }

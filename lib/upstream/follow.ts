@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool } from 'undici';
-import type { TimeLimits } from '#lib/routing/target';
+import type { AttemptLimits } from '#lib/routing/time-limits';
 import { isPrivateAddress, isPrivateHost, publicLookup } from '#lib/upstream/address-guard';
 import { Exchange } from '#lib/upstream/exchange';
 import { headersElsewhere } from '#lib/upstream/headers';
@@ -14,7 +14,7 @@ export interface Followed {
   readonly address: URL;
   /** Of the first request, undici's flat list; the credential among them. */
   readonly headers: readonly string[];
-  readonly timeLimits: TimeLimits;
+  readonly timeLimits: AttemptLimits;
   /** The exchange under way now, so that a client that leaves can end it. */
   underway(exchange: Exchange): void;
 }
@@ -62,7 +62,7 @@ async function open(pools: Pools, to: URL, headers: string[], run: Followed): Pr
   const over = () => {
     if (stranger) setImmediate(() => void stranger.destroy());
   };
-  const exchange = new Exchange(timeLimits, over, false);
+  const exchange = new Exchange(timeLimits, { onOver: over, decodes: false });
   run.underway(exchange);
   const dispatcher: Dispatcher = stranger ?? pools.for(to.origin, timeLimits.connectMs);
   dispatcher.dispatch({ method: 'GET', path: `${to.pathname}${to.search}`, headers, body: null }, exchange);

@@ -49,6 +49,12 @@ const MOST_MORE = 32;
 
 export type HeaderBag = Readonly<Record<string, string | string[] | undefined>>;
 
+/** The first value of a header; empty: it has none. */
+export function headerText(headers: HeaderBag, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' ? value : (value?.[0] ?? '');
+}
+
 /** What decides the headers of an attempt beside those of the client. */
 interface AttemptFacts {
   /** Name and value of the header by which the operator pays. */

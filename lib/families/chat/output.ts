@@ -34,3 +34,37 @@ function textBytes(value: unknown): number {
   }
   return bytes;
 }
+
+/** Whether a choice says something: any part of its delta or message but the role (contract: routing/begun). */
+export function choiceSays(choice: JsonObject): boolean {
+  if (typeof choice.text === 'string' && choice.text !== '') return true;
+  const said = objectIn(choice.delta) ?? objectIn(choice.message);
+  for (const name in said) {
+    const value = said[name];
+    if (name === 'role' || value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
+      continue;
+    }
+    return true;
+  }
+  return false;
+}
+
+/**
+ * The error in a choice, as OpenRouter reports a provider that failed after its headers; undefined: none.
+ */
+export function choiceError(choice: JsonObject): unknown {
+  if ((choice.error ?? null) !== null) return choice.error;
+  return choice.finish_reason === 'error' ? {} : undefined;
+}
+
+/** The error in a whole chat answer; undefined: none. */
+export function chatErrorIn(answer: unknown): unknown {
+  const body = objectIn(answer);
+  if ((body?.error ?? null) !== null) return body?.error;
+  for (const value of listIn(body?.choices)) {
+    const choice = objectIn(value);
+    const error = choice === null ? undefined : choiceError(choice);
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}

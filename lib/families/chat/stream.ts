@@ -1,4 +1,4 @@
-import { choiceBytes } from '#lib/families/chat/output';
+import { choiceBytes, choiceError, choiceSays } from '#lib/families/chat/output';
 import { spokenIn } from '#lib/families/chat/spoken';
 import { reportOf, usageObject } from '#lib/families/chat/usage';
 import type { Ask, StreamReader } from '#lib/families/family';
@@ -14,6 +14,7 @@ export function chatStreamReader(ask: Ask): StreamReader {
 class ChatStream implements StreamReader {
   readonly #choices: number;
   readonly #speaks: boolean;
+  readonly #begun = new Set<unknown>();
   readonly #ended = new Set<unknown>();
   #usage: JsonObject | null = null;
   #serviceTier: string | null = null;
@@ -21,8 +22,10 @@ class ChatStream implements StreamReader {
   #report: UsageReport | null = null;
   #outputBytes = 0;
   #spoken: readonly ShownResource[] = [];
+  #said = 0;
   #done = false;
   #failed = false;
+  #error: unknown;
 
   constructor({ choices, shows }: Ask) {
     this.#choices = choices;
@@ -37,7 +40,7 @@ class ChatStream implements StreamReader {
     if (name === 'error') this.#failed = true;
     const chunk = objectIn(parseJson(data));
     if (chunk === null) return;
-    if ((chunk.error ?? null) !== null) this.#failed = true;
+    if ((chunk.error ?? null) !== null) this.#fail(chunk.error);
     const usage = usageObject(chunk);
     const tier = textIn(chunk.service_tier);
     if (usage || (tier && tier !== this.#serviceTier)) this.#report = null;
@@ -45,11 +48,19 @@ class ChatStream implements StreamReader {
     this.#serviceTier = tier ?? this.#serviceTier;
     if (this.#speaks) this.#hear(chunk);
     const ended = this.#ended.size;
+    let says = false;
     for (const value of listIn(chunk.choices)) {
       const choice = objectIn(value);
+      if (choice === null) continue;
       this.#outputBytes += choiceBytes(choice);
-      if (choice && textIn(choice.finish_reason)) this.#ended.add(choice.index ?? 0);
+      says ||= choiceSays(choice);
+      const index = choice.index ?? 0;
+      this.#begun.add(index);
+      if (textIn(choice.finish_reason)) this.#ended.add(index);
+      const error = choiceError(choice);
+      if (error !== undefined) this.#fail(error);
     }
+    if (says) this.#said += 1;
     if (this.#ended.size !== ended) this.#report = null;
   }
 
@@ -83,7 +94,28 @@ class ChatStream implements StreamReader {
     return this.#done || (this.#usage !== null && this.#ended.size >= this.#choices);
   }
 
+  ended(): boolean {
+    return this.#done || (this.#ended.size > 0 && this.#ended.size >= this.#begun.size);
+  }
+
+  said(): number {
+    return this.#said;
+  }
+
+  gaveReason(): boolean {
+    return this.#ended.size > 0;
+  }
+
   failed(): boolean {
     return this.#failed;
+  }
+
+  error(): unknown {
+    return this.#error;
+  }
+
+  #fail(error: unknown): void {
+    this.#failed = true;
+    this.#error = error;
   }
 }

@@ -26,3 +26,20 @@ function partBytes(part: JsonObject | null): number {
 function textBytes(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
+
+/**
+ * Whether a chunk says something (contract: routing/begun): a part that is more than an empty text, or a prompt that
+ * was blocked, which is a refusal.
+ */
+export function contentSays(chunk: JsonObject): boolean {
+  if (objectIn(chunk.promptFeedback)?.blockReason) return true;
+  for (const candidate of listIn(chunk.candidates)) {
+    for (const value of listIn(objectIn(objectIn(candidate)?.content)?.parts)) {
+      const part = objectIn(value);
+      for (const name in part) {
+        if (name !== 'thought' && part[name] !== '' && part[name] !== null) return true;
+      }
+    }
+  }
+  return false;
+}

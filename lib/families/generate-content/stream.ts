@@ -1,5 +1,5 @@
 import type { Ask, StreamReader } from '#lib/families/family';
-import { contentOutputBytes } from '#lib/families/generate-content/output';
+import { contentOutputBytes, contentSays } from '#lib/families/generate-content/output';
 import { searchesIn } from '#lib/families/generate-content/searches';
 import { reportOf, usageObject } from '#lib/families/generate-content/usage';
 import { type JsonObject, listIn, objectIn, parseJson } from '#lib/families/reading/json';
@@ -16,14 +16,17 @@ export function contentStreamReader(ask: Ask): StreamReader {
 
 class ContentStream implements StreamReader {
   readonly #choices: number;
+  readonly #begun = new Set<unknown>();
   readonly #ended = new Set<unknown>();
   readonly #searches = new Set<string>();
   #usage: JsonObject | null = null;
   /** Made when it is first needed, kept until newer usage arrives. */
   #report: UsageReport | null = null;
   #outputBytes = 0;
+  #said = 0;
   #blocked = false;
   #failed = false;
+  #error: unknown;
 
   constructor(choices: number) {
     this.#choices = choices;
@@ -38,7 +41,11 @@ class ContentStream implements StreamReader {
   }
 
   #read(chunk: JsonObject): void {
-    if ((chunk.error ?? null) !== null) this.#failed = true;
+    if ((chunk.error ?? null) !== null) {
+      this.#failed = true;
+      this.#error = chunk.error;
+    }
+    if (contentSays(chunk)) this.#said += 1;
     const usage = usageObject(chunk);
     const found = this.#searches.size;
     for (const query of searchesIn(chunk)) this.#searches.add(query);
@@ -50,6 +57,7 @@ class ContentStream implements StreamReader {
     for (const value of listIn(chunk.candidates)) {
       const candidate = objectIn(value);
       // A name, or a number where enums are sent as numbers; 0 is none.
+      this.#begun.add(candidate?.index ?? 0);
       if (candidate?.finishReason) this.#ended.add(candidate.index ?? 0);
     }
     if (this.finished() !== finished) this.#report = null;
@@ -74,7 +82,23 @@ class ContentStream implements StreamReader {
     return this.#blocked || this.#ended.size >= this.#choices;
   }
 
+  ended(): boolean {
+    return this.#blocked || (this.#ended.size > 0 && this.#ended.size >= this.#begun.size);
+  }
+
+  said(): number {
+    return this.#said;
+  }
+
+  gaveReason(): boolean {
+    return this.#blocked || this.#ended.size > 0;
+  }
+
   failed(): boolean {
     return this.#failed;
+  }
+
+  error(): unknown {
+    return this.#error;
   }
 }

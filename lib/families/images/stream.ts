@@ -19,8 +19,10 @@ class ImagesStream implements StreamReader {
   #serviceTier: string | null = null;
   #report: UsageReport | null = null;
   #outputBytes = 0;
+  #said = 0;
   #done = false;
   #failed = false;
+  #error: unknown;
 
   constructor(ask: Ask) {
     this.#ask = ask;
@@ -35,9 +37,16 @@ class ImagesStream implements StreamReader {
     const body = objectIn(parseJson(data));
     if (body === null) return;
     const type = textIn(body.type) ?? name ?? '';
-    if (type === 'error' || (body.error ?? null) !== null) this.#failed = true;
-    if (type.endsWith('.partial_image')) this.#outputBytes += PARTIAL_BYTES;
+    if (type === 'error' || (body.error ?? null) !== null) {
+      this.#failed = true;
+      this.#error = body.error ?? body;
+    }
+    if (type.endsWith('.partial_image')) {
+      this.#outputBytes += PARTIAL_BYTES;
+      this.#said += 1;
+    }
     if (!type.endsWith('.completed')) return;
+    this.#said += 1;
     addUsage(this.#usage, { ...tokensOf(body, this.#figures), images: 1 });
     if (!hasTokens(body)) this.#outputBytes += imageBytes(body, this.#ask);
     const svg = svgUsage(body, this.#figures);
@@ -68,7 +77,23 @@ class ImagesStream implements StreamReader {
     return this.#done || this.#usage.images >= this.#ask.choices;
   }
 
+  ended(): boolean {
+    return this.#done || this.#usage.images > 0;
+  }
+
+  said(): number {
+    return this.#said;
+  }
+
+  gaveReason(): boolean {
+    return false;
+  }
+
   failed(): boolean {
     return this.#failed;
+  }
+
+  error(): unknown {
+    return this.#error;
   }
 }

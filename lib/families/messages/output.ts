@@ -30,3 +30,21 @@ function inputBytes({ type, input }: JsonObject): number {
 function bytesOf(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
+
+/**
+ * Whether a block says something at its start (contract: routing/begun): a text or thinking begins empty, a tool call
+ * or a redacted thought does not.
+ */
+export function blockSays(block: JsonObject | null): boolean {
+  if (block === null) return false;
+  if (block.type === 'text') return block.text !== '';
+  return block.type !== 'thinking' || block.thinking !== '';
+}
+
+/** Whether a delta says something: any of its values but the type is not empty. */
+export function deltaSays(delta: JsonObject | null): boolean {
+  for (const name in delta) {
+    if (name !== 'type' && delta[name] !== '' && delta[name] !== null) return true;
+  }
+  return false;
+}

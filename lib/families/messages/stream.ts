@@ -1,6 +1,6 @@
 import type { Ask, StreamReader } from '#lib/families/family';
 import { containerIn } from '#lib/families/messages/container';
-import { blockBytes, deltaBytes } from '#lib/families/messages/output';
+import { blockBytes, blockSays, deltaBytes, deltaSays } from '#lib/families/messages/output';
 import { foldUsage, reportOf } from '#lib/families/messages/usage';
 import { type JsonObject, objectIn, parseJson, textIn } from '#lib/families/reading/json';
 import type { UsageReport } from '#lib/metering/usage';
@@ -22,8 +22,11 @@ class MessagesStream implements StreamReader {
   #report: UsageReport | null = null;
   #outputBytes = 0;
   #container: readonly ShownResource[] = [];
+  #said = 0;
+  #gaveReason = false;
   #done = false;
   #failed = false;
+  #error: unknown;
 
   constructor(ask: Ask) {
     this.#ask = ask;
@@ -39,12 +42,15 @@ class MessagesStream implements StreamReader {
         break;
       case 'content_block_start':
         this.#outputBytes += blockBytes(objectIn(event.content_block) ?? {});
+        if (blockSays(objectIn(event.content_block))) this.#said += 1;
         break;
       case 'content_block_delta':
         this.#outputBytes += deltaBytes(objectIn(event.delta) ?? {});
+        if (deltaSays(objectIn(event.delta))) this.#said += 1;
         break;
       case 'message_delta':
         this.#show(event.delta);
+        this.#gaveReason ||= textIn(objectIn(event.delta)?.stop_reason) !== null;
         this.#tell(objectIn(event.usage));
         break;
       case 'message_stop':
@@ -52,6 +58,7 @@ class MessagesStream implements StreamReader {
         break;
       case 'error':
         this.#failed = true;
+        this.#error = event.error;
     }
   }
 
@@ -102,7 +109,23 @@ class MessagesStream implements StreamReader {
     return this.#done;
   }
 
+  ended(): boolean {
+    return this.#done;
+  }
+
+  said(): number {
+    return this.#said;
+  }
+
+  gaveReason(): boolean {
+    return this.#gaveReason;
+  }
+
   failed(): boolean {
     return this.#failed;
+  }
+
+  error(): unknown {
+    return this.#error;
   }
 }

@@ -27,3 +27,21 @@ export function deltaBytes({ type, delta }: JsonObject): number {
 function bytesOf(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
+
+/** Events that only announce what may come, and those that end a part without adding to it. */
+const silent =
+  /^(response\.(created|queued|in_progress|completed|incomplete|failed|cancelled|(content_part|reasoning_summary_part)\.(added|done))|error|keepalive)$/;
+
+/**
+ * Whether an event says something (contract: routing/begun). An item of the output does when it is no message or
+ * reasoning, which begin empty; a delta does when it is not empty; of the rest, all that the family does not list as
+ * announcements do, so that a kind of event that comes later extends the idle limit too.
+ */
+export function eventSays(event: JsonObject): boolean {
+  const { type } = event;
+  if (typeof type !== 'string' || silent.test(type)) return false;
+  if (type.endsWith('.delta')) return event.delta !== '' && event.delta !== undefined;
+  if (type !== 'response.output_item.added') return true;
+  const item = objectIn(event.item);
+  return (item?.type !== 'message' && item?.type !== 'reasoning') || itemBytes(item) > 0;
+}

@@ -1,7 +1,7 @@
 import type { Ask, StreamReader } from '#lib/families/family';
 import { type JsonObject, objectIn, parseJson } from '#lib/families/reading/json';
 import { imageModelIn } from '#lib/families/responses/image-model';
-import { deltaBytes, itemBytes } from '#lib/families/responses/output';
+import { deltaBytes, eventSays, itemBytes } from '#lib/families/responses/output';
 import { headOf, itemsOf } from '#lib/families/responses/shown';
 import { usageOfResponse } from '#lib/families/responses/usage';
 import type { UsageReport } from '#lib/metering/usage';
@@ -24,8 +24,10 @@ class ResponsesStream implements StreamReader {
   #itemBytes = 0;
   readonly #shown = new Map<string, ShownResource>();
   #shownList: readonly ShownResource[] = [];
+  #said = 0;
   #done = false;
   #failed = false;
+  #error: unknown;
 
   constructor(imageModel: string | null) {
     this.#imageModel = imageModel;
@@ -41,7 +43,11 @@ class ResponsesStream implements StreamReader {
     if (event === null) return;
     this.#deltaBytes += deltaBytes(event);
     const { type } = event;
-    if (type === 'error') this.#failed = true;
+    if (type === 'error') {
+      this.#failed = true;
+      this.#error = event.error ?? event;
+    }
+    if (eventSays(event)) this.#said += 1;
     const item = objectIn(event.item);
     if (item) {
       this.#show(itemsOf([item]));
@@ -54,7 +60,10 @@ class ResponsesStream implements StreamReader {
     this.#show(headOf(response));
     this.#show(itemsOf(response.output));
     if (typeof type === 'string' && ends.has(type)) this.#done = true;
-    if (type === 'response.failed') this.#failed = true;
+    if (type === 'response.failed') {
+      this.#failed = true;
+      this.#error ??= response.error;
+    }
   }
 
   report(): UsageReport | null {
@@ -69,8 +78,24 @@ class ResponsesStream implements StreamReader {
     return this.#done;
   }
 
+  ended(): boolean {
+    return this.#done;
+  }
+
+  said(): number {
+    return this.#said;
+  }
+
+  gaveReason(): boolean {
+    return this.#done && this.#response !== null;
+  }
+
   failed(): boolean {
     return this.#failed;
+  }
+
+  error(): unknown {
+    return this.#error;
   }
 
   /** The same list until something new is shown. */

@@ -4,6 +4,7 @@ import type { PlannedCall } from '#lib/gateway/call/call';
 import { endCall } from '#lib/gateway/call/end-call';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
+import { limitsOfModel } from '#lib/routing/time-limits';
 import type { Answer } from '#lib/upstream/attempt';
 import { failureName } from '#lib/upstream/classify';
 import { follow } from '#lib/upstream/follow';
@@ -28,7 +29,7 @@ export async function followRedirects(
     const exchange = await follow(runtime.pools, answer.exchange, {
       address: target.address,
       headers: outgoing(call, target).headers,
-      timeLimits: call.plan.timeLimits,
+      timeLimits: limitsOfModel(call.plan.timeLimits, target.model),
       underway: (next) => client.underway(next, 'abort'),
     });
     close(exchange.status, null);

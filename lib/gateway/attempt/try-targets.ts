@@ -1,7 +1,9 @@
 import { outgoing } from '#lib/gateway/attempt/outgoing';
+import { readingOf } from '#lib/gateway/attempt/reading';
 import type { PlannedCall } from '#lib/gateway/call/call';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import type { Target } from '#lib/routing/target';
+import { limitsOfModel } from '#lib/routing/time-limits';
 import { type Answer, type AttemptDeps, openAttempt } from '#lib/upstream/attempt';
 import type { Exchange } from '#lib/upstream/exchange';
 
@@ -45,26 +47,37 @@ export async function tryTargets(
     const { exchange, beganMono, tried } = openAttempt(deps, {
       target,
       running,
-      timeLimits,
+      timeLimits: limitsOfModel(timeLimits, target.model),
+      further: at < queue.length - 1,
       startMono,
       generates,
       stream: ask.stream,
       outgoing: () => outgoing(call, target),
-      isOperatorFault: family.isOperatorFault,
+      readingOf: (exchange) => readingOf(call, exchange),
+      faultOf: family.faultOf,
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
-    const { record, tookMs, verdict } = await tried;
+    const { record, tookMs, verdict, passes, reading, untold } = await tried;
     call.attempts.push(record);
     if (record.error === 'client_gone') {
       answer?.exchange.abort(new Error('the client left'));
       return { answer: null, last };
     }
-    if (record.error === null) {
+    if (passes) {
       answer?.exchange.abort(new Error('another attempt answered'));
-      answer = { target, exchange, beganMono, failedMs };
+      const place = call.attempts.length - 1;
+      answer = {
+        target,
+        exchange,
+        reading,
+        running: untold ? running : null,
+        place,
+        beganMono,
+        failedMs,
+      };
       if (verdict === 'answer') break;
-    }
+    } else exchange.abort(new Error('the attempt failed'));
     failedMs += tookMs;
   }
   return { answer, last };

@@ -76,6 +76,8 @@ export interface Call {
   endReason: EndReason | null;
   /** The client has left. */
   gone: boolean;
+  /** All of the answer that matters was relayed before that: its family's own end (contract: routing/own-end). */
+  delivered: boolean;
 }
 
 /** A call of which these are known. */
@@ -150,6 +152,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     charge: noCharge,
     endReason: null,
     gone: false,
+    delivered: false,
   };
 }
 

@@ -20,10 +20,10 @@ export type CallEnd =
  */
 export function endCall(call: Call, end: CallEnd): void {
   if (end.by === 'refusal' && call.endReason !== null && call.endReason !== 'completed') return;
-  call.endReason = endReasonOf(end, call.gone);
+  call.endReason = endReasonOf(end, call);
 }
 
-function endReasonOf(end: CallEnd, gone: boolean): EndReason {
+function endReasonOf(end: CallEnd, { gone, delivered }: Call): EndReason {
   switch (end.by) {
     case 'refusal':
       return 'refused';
@@ -32,8 +32,10 @@ function endReasonOf(end: CallEnd, gone: boolean): EndReason {
     case 'accounting':
       return 'interrupted';
     case 'answer':
-      return gone ? 'client_gone' : end.failed ? 'upstream_error' : 'completed';
+      if (gone && !delivered) return 'client_gone';
+      return end.failed ? 'upstream_error' : 'completed';
     case 'failure':
-      return gone ? 'client_gone' : end.name.endsWith('timeout') ? 'timeout' : 'upstream_error';
+      if (gone) return delivered ? 'completed' : 'client_gone';
+      return end.name.endsWith('timeout') ? 'timeout' : 'upstream_error';
   }
 }

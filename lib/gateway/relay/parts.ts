@@ -9,8 +9,10 @@ import { closedEarly } from '#lib/gateway/relay/unread';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Meter } from '#lib/metering/meter';
 import type { Tap } from '#lib/relay/tap';
+import { type Answer, errorBody, tellError } from '#lib/upstream/attempt';
 import { failureName, isOwnClosing } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
+import { UnusableAnswer } from '#lib/upstream/exchange-faults';
 
 /** What is left to send once the books are closed: the last byte. */
 export type SendLastByte = (reply: Reply) => void;
@@ -20,6 +22,8 @@ export interface RelayParts {
   readonly runtime: Runtime;
   readonly call: AnsweredCall;
   readonly exchange: Exchange;
+  /** Whose bytes these are, and how its attempt went so far. */
+  readonly answer: Answer;
   readonly meter: Meter | null;
   readonly tap: Tap;
   /** null: the answer shows nothing that must be kept. */
@@ -47,22 +51,56 @@ export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): b
  * @param error why it broke off; null: the provider ended it.
  */
 export function settleCall(parts: RelayParts, error: Error | null): void {
-  const { call, runtime, meter, tap, exchange } = parts;
-  if (error === null) endCall(call, { by: 'answer', failed: tap.failed() });
-  else endCall(call, { by: 'failure', name: failureName(error) });
+  const { call, runtime, meter, exchange } = parts;
+  const failure = failureOf(parts, error);
+  if (error === null) endCall(call, { by: 'answer', failed: failure !== null });
+  else endCall(call, { by: 'failure', name: failure ?? '' });
+  tellEnd(parts, error, failure);
   call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
   chargeCall(call, meter, seenOf(parts, error));
   if (error === null) observeAnswer(runtime, call, exchange);
 }
 
-function seenOf({ runtime, call, exchange }: RelayParts, error: Error | null): Seen {
-  if (error === null) return { end: 'ended' };
+/** Why an answer failed, as the attempts in the call log name it; null: it did not. */
+function failureOf({ call, meter }: RelayParts, error: Error | null): string | null {
+  if (error !== null) return failureName(error);
+  const state = call.operation.steps === 'generate' ? meter?.state() : undefined;
+  if (state === 'empty') return failureName(new UnusableAnswer('empty'));
+  return state === 'error' || meter?.failed() ? failureName(new UnusableAnswer('error')) : null;
+}
+
+/**
+ * Tells the health of the offer how its answer ended, and the call's record of the attempt
+ * (contract: routing/health-at-the-end). What the client or the gateway itself ended tells nothing.
+ */
+function tellEnd({ runtime, call, answer, exchange }: RelayParts, error: Error | null, failure: string | null): void {
+  const { running, reading, place, beganMono } = answer;
+  const attempt = call.attempts[place];
+  if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone') {
+    call.attempts[place] = { ...attempt, error: failure };
+  }
+  if (running === null) return;
+  const nowMs = runtime.clock.now();
+  const ours = error instanceof HoldExhausted || error instanceof NotKept;
+  if (ours || (call.gone && !call.delivered)) running.abandoned(nowMs);
+  else if (failure === null || failure === 'client_gone') {
+    const firstByteMs = (exchange.readyMono ?? beganMono) - beganMono;
+    running.succeeded(firstByteMs, call.ask.stream, nowMs);
+  } else if (failure === 'error_in_answer') {
+    tellError(running, call.family.faultOf(null, errorBody(reading)), exchange, nowMs);
+  } else running.failed(null, nowMs);
+}
+
+function seenOf(parts: RelayParts, error: Error | null): Seen {
+  const { runtime, call, exchange, meter } = parts;
+  if (error === null) return meter?.state() === 'empty' ? { end: 'broken' } : { end: 'ended' };
   const own = error instanceof HoldExhausted || isOwnClosing(failureName(error));
   return own ? closedEarly(runtime, call, exchange) : { end: 'broken' };
 }
 
 /** The client gets a refusal instead of the answer: what was not given is not charged. */
 export function withhold(parts: RelayParts, error: Refused): void {
+  parts.answer.running?.abandoned(parts.runtime.clock.now());
   chargeNothing(parts.call);
   parts.reject(error);
 }

@@ -11,6 +11,7 @@ import {
 import { NotKept } from '#lib/gateway/relay/recorder';
 import { breakEnding } from '#lib/relay/break-ending';
 import type { ExchangeReader } from '#lib/upstream/exchange';
+import { UnusableAnswer } from '#lib/upstream/exchange-faults';
 
 /** Checkpoints of a running stream are at most this far apart. */
 const CHECKPOINT_MS = 1_000;
@@ -38,13 +39,13 @@ export class StreamRelay implements ExchangeReader {
   }
 
   data(chunk: Uint8Array): void {
-    const { call, runtime, tap, recorder } = this.#p;
+    const { call, runtime, tap, meter, recorder } = this.#p;
     const nowMono = runtime.clock.mono();
     call.firstByteMono ??= nowMono;
     const pieces = tap.push(chunk);
     const kept = recorder === null ? null : recorder.keepNew();
     if (kept) this.#waitFor(kept);
-    const terminal = tap.terminal();
+    const terminal = meter?.takeTerminal() ?? false;
     const settled = terminal && recorder !== null ? recorder.settleStored() : null;
     if (settled) this.#waitFor(settled);
     if (terminal || nowMono - this.#checkpointMono >= CHECKPOINT_MS) this.#checkpoint(nowMono, terminal);
@@ -114,7 +115,7 @@ export class StreamRelay implements ExchangeReader {
 
   /** @returns false when the client is slower than the provider. */
   #send(piece: Uint8Array): boolean {
-    const { call, reply, headers } = this.#p;
+    const { call, reply, headers, meter } = this.#p;
     if (call.gone) return true;
     if (this.#gated) {
       this.#gated.push(piece);
@@ -126,6 +127,8 @@ export class StreamRelay implements ExchangeReader {
       this.#started = true;
       reply.start(call.status, headers);
     }
+    // A client that leaves from here on has its answer (contract: routing/own-end).
+    if (meter?.state() === 'complete') call.delivered = true;
     return sendPiece(this.#p, piece);
   }
 
@@ -144,10 +147,21 @@ export class StreamRelay implements ExchangeReader {
       this.end();
       return;
     }
+    if (this.#isCut()) {
+      this.fail(new UnusableAnswer('cut'));
+      return;
+    }
     this.#done = true;
     settleCall(this.#p, null);
     if (recorder) void this.#tell(recorder).then(() => this.#finish());
     else this.#finish();
+  }
+
+  /** It ended without its family's own end, which its offer is not known to leave out (contract: routing/own-end). */
+  #isCut(): boolean {
+    const { call, meter } = this.#p;
+    if (call.operation.steps !== 'generate' || meter?.state() !== 'cut') return false;
+    return call.target.offer.streamEnd !== 'none' || meter.said() === 0;
   }
 
   /** What the stream has shown learns what it used: without that, a later hold is too small, no more. */
@@ -192,7 +206,7 @@ export class StreamRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, error);
     if (recorder) void this.#tell(recorder);
-    const frame = call.family.breakFrame(brokenNotice(error), tap.events());
+    const frame = call.family.breakFrame(brokenNotice(error), meter?.events() ?? 0);
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);
       for (const piece of held) reply.write(piece);

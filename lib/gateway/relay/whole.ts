@@ -4,6 +4,7 @@ import { brokenNotice, type RelayParts, sendPiece, settleCall, withhold } from '
 import { NotKept } from '#lib/gateway/relay/recorder';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
 import type { ExchangeReader } from '#lib/upstream/exchange';
+import { UnusableAnswer } from '#lib/upstream/exchange-faults';
 
 /**
  * Relays a whole answer. Its newest piece is held back, so that its end cannot reach the client before the
@@ -49,9 +50,14 @@ export class WholeRelay implements ExchangeReader {
   end(): void {
     if (this.#done) return;
     this.#done = true;
-    const { meter, recorder } = this.#p;
+    const { call, meter, recorder } = this.#p;
     // What an answer says at its very end, and a whole one at all, is read only now.
     meter?.end();
+    if (call.operation.steps === 'generate' && meter?.state() === 'cut') {
+      this.#done = false;
+      this.fail(new UnusableAnswer('cut'));
+      return;
+    }
     if (recorder) {
       void this.#keep(recorder);
       return;

@@ -5,12 +5,12 @@ import { createRecorder } from '#lib/gateway/relay/recorder';
 import { StreamRelay } from '#lib/gateway/relay/stream';
 import { WholeRelay } from '#lib/gateway/relay/whole';
 import type { Runtime } from '#lib/gateway/runtime';
-import { createMeter, mayStreamArray } from '#lib/metering/create-meter';
-import { framingOf } from '#lib/relay/framing';
+import { type Framing, framingOf } from '#lib/relay/framing';
 import { createTap } from '#lib/relay/tap';
 import type { Answer } from '#lib/upstream/attempt';
 import { codingOf } from '#lib/upstream/decode';
-import { headersToClient, providerRequestId } from '#lib/upstream/headers';
+import type { Exchange } from '#lib/upstream/exchange';
+import { headersToClient, headerText, providerRequestId } from '#lib/upstream/headers';
 
 /**
  * Relays an answer, all but its last byte. Streams go out as they come; of a whole answer at least the
@@ -24,30 +24,23 @@ export function relayAnswer(
   answer: Answer,
   reply: Reply,
 ): Promise<SendLastByte> {
-  const { exchange, target } = answer;
+  const { exchange, target, reading } = answer;
   const call = extendCall(claimed, { target });
   const { family, ask } = call;
-  const contentType = headerText(exchange.headers['content-type']);
   const succeeded = exchange.status >= 200 && exchange.status < 300;
-  // A file is read by nobody here, however long it is.
-  const read = succeeded && !ask.operation.download;
   call.status = exchange.status;
-  const arrays = read && mayStreamArray(family, ask);
-  // A coding that nobody here can undo is passed on as it is: nothing may be put into it.
-  const sealed = codingOf(exchange.headers) !== '';
-  const framing = sealed ? 'whole' : framingOf(contentType, arrays);
+  const framing = reading?.framing ?? unreadFraming(exchange);
   const streamed = framing !== 'whole';
-  const shape = sealed ? { streamed: false } : { contentType };
-  const meter = read ? createMeter(family, ask, shape) : null;
+  const meter = reading?.meter ?? null;
   const injected = ask.operation.steps === 'generate' && family.injectsUsage(ask, target.offer);
-  const tap = createTap(meter, {
+  const tap = createTap({
     removeUsage: framing === 'events' && injected,
     mask: succeeded ? null : target.credential,
   });
   const recorder = createRecorder(runtime, call, meter);
   const headers = answerHeaders(call, answer, streamed);
   return new Promise((resolve, reject) => {
-    const parts = { runtime, call, exchange, meter, tap, recorder, reply, headers, resolve, reject };
+    const parts = { runtime, call, exchange, answer, meter, tap, recorder, reply, headers, resolve, reject };
     const relay = streamed ? new StreamRelay(parts) : new WholeRelay(parts);
     exchange.read(relay);
   });
@@ -68,6 +61,7 @@ function answerHeaders(call: AnsweredCall, { exchange, target }: Answer, streame
   return headers;
 }
 
-function headerText(value: string | string[] | undefined): string {
-  return typeof value === 'string' ? value : (value?.[0] ?? '');
+/** A file, or an answer that is no 2xx. In a coding that cannot be undone here, nothing may be put into it. */
+function unreadFraming({ headers }: Exchange): Framing {
+  return codingOf(headers) === '' ? framingOf(headerText(headers, 'content-type'), false) : 'whole';
 }

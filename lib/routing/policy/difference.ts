@@ -22,8 +22,10 @@ const limits: Readonly<Record<string, string>> = {
   connectMs: 'connect',
   firstByteMs: 'first byte of a stream',
   firstByteWholeMs: 'first byte of a whole answer',
-  idleMs: 'pause between bytes',
+  firstWordMs: 'first word',
+  idleMs: 'pause between words',
   totalMs: 'whole call',
+  holdMs: 'hold before the first word',
 };
 
 /**
