@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '#lib/clock';
+import type { Fault } from '#lib/families/reading/fault';
 import type { AttemptReport, Health } from '#lib/routing/health';
 import type { Target, TimeLimits } from '#lib/routing/target';
 import type { AttemptRecord } from '#lib/settlement/entry';
@@ -41,8 +42,8 @@ export interface AttemptRequest {
   readonly startMono: number;
   /** Makes the request; when it throws, there is no attempt. */
   outgoing(): Outgoing;
-  /** Whether a body, parsed, names the operator's own fault: the family's check. */
-  isOperatorFault(status: number, body: unknown): boolean;
+  /** Whose fault an error is, by its status and its parsed body. */
+  faultOf(status: number, body: unknown): Fault;
 }
 
 /** An attempt under way. */
@@ -131,7 +132,9 @@ function isUnreadable({ status, headers, opening }: Exchange): boolean {
 
 /** What an answer means for the chain, where only its body shows it. */
 async function judge(request: AttemptRequest, exchange: Exchange): Promise<'answer' | 'next'> {
-  return request.isOperatorFault(exchange.status, parsed(await exchange.peek())) ? 'next' : 'answer';
+  return request.faultOf(exchange.status, parsed(await exchange.peek())).whose === 'client'
+    ? 'answer'
+    : 'next';
 }
 
 function parsed(body: Uint8Array): unknown {

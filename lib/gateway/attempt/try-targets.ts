@@ -50,7 +50,7 @@ export async function tryTargets(
       generates,
       stream: ask.stream,
       outgoing: () => outgoing(call, target),
-      isOperatorFault: family.isOperatorFault,
+      faultOf: family.faultOf,
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
