@@ -58,7 +58,9 @@ function codesOf(one: JsonObject): readonly string[] {
 }
 
 function messagesOf(one: JsonObject): readonly string[] {
-  return [one.message, one.error, one.detail, one.code, one.status_msg].flatMap(
+  // Of a code only one that is a sentence (xAI).
+  const code = textIn(one.code)?.includes(' ') ? one.code : null;
+  return [one.message, one.error, one.detail, code, one.status_msg].flatMap(
     (text) => textIn(text)?.trimStart().slice(0, WAIT_CHARS).toLowerCase() ?? [],
   );
 }
