@@ -5,7 +5,7 @@ import { spokenIn } from '#lib/families/chat/spoken';
 import { chatStreamReader } from '#lib/families/chat/stream';
 import { readChatUsage } from '#lib/families/chat/usage';
 import type { Family } from '#lib/families/family';
-import { isOperatorFault } from '#lib/families/reading/operator-fault';
+import { faultReader } from '#lib/families/reading/fault';
 import { stateFields } from '#lib/families/reading/stored-state';
 
 /** The chat-completions family, all compatible dialects included. */
@@ -47,7 +47,7 @@ export const chat: Family = {
   outputBytes: chatOutputBytes,
   errorIn: chatErrorIn,
   streamReader: chatStreamReader,
-  isOperatorFault,
+  faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
   shown: (_operation, answer) => spokenIn(answer),
   clientPath: '/v1/chat/completions',

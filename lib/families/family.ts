@@ -1,6 +1,7 @@
 import type { Refusal } from '#lib/errors';
 import type { FamilyId } from '#lib/families/ids';
 import type { QueryNames } from '#lib/families/query';
+import type { Fault } from '#lib/families/reading/fault';
 import type { FieldSpec, Found, Scan } from '#lib/families/scan';
 import type { JobFacts, JobReader } from '#lib/jobs/job';
 import type { UsageReport } from '#lib/metering/usage';
@@ -201,10 +202,11 @@ export interface Family {
   errorIn?(answer: unknown): unknown;
   streamReader(ask: Ask): StreamReader;
   /**
-   * An answer that is the operator's fault, not the client's (contract: families/operator-fault), by status and
-   * parsed body.
+   * Whose fault an error is (contract: families/faults).
+   * @param status null: an error object inside a 200, or an error event of a stream.
+   * @param body parsed JSON; null where it is none.
    */
-  isOperatorFault(status: number, body: unknown): boolean;
+  faultOf(status: number | null, body: unknown): Fault;
   /** The in-band end of a stream that broke (contract: routing/broken-stream); null: cut the connection instead. */
   breakFrame(error: { code: string; message: string }, sequence: number): string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */

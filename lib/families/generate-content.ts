@@ -8,7 +8,7 @@ import { predictFields, readPredictAsk } from '#lib/families/generate-content/pr
 import { resourceName, resourcePath } from '#lib/families/generate-content/resource';
 import { contentStreamReader } from '#lib/families/generate-content/stream';
 import { readContentUsage } from '#lib/families/generate-content/usage';
-import { isOperatorFault } from '#lib/families/reading/operator-fault';
+import { faultReader } from '#lib/families/reading/fault';
 import type { OfferFacts } from '#lib/snapshot/snapshot';
 
 /** The newest SDK asks under `/v1`, older ones under the other two (contract: families/prefixes). */
@@ -101,7 +101,7 @@ export const generateContent: Family = {
   readUsage: (_ask, answer) => readContentUsage(answer),
   outputBytes: contentOutputBytes,
   streamReader: contentStreamReader,
-  isOperatorFault,
+  faultOf: faultReader({ sayings: [], notFound: /^not_found$/ }),
   // Its SDKs fail on anything that is not theirs, so a stream that broke is cut
   // (contract: routing/broken-stream, routing/generate-content-clean).
   breakFrame: () => null,

@@ -5,7 +5,7 @@ import { editFields, generateFields } from '#lib/families/images/fields';
 import { imagesOutputBytes } from '#lib/families/images/output';
 import { imagesStreamReader } from '#lib/families/images/stream';
 import { readImagesUsage } from '#lib/families/images/usage';
-import { isOperatorFault } from '#lib/families/reading/operator-fault';
+import { faultReader } from '#lib/families/reading/fault';
 
 const base = {
   family: 'images',
@@ -32,7 +32,7 @@ export const images: Family = {
   readUsage: readImagesUsage,
   outputBytes: imagesOutputBytes,
   streamReader: imagesStreamReader,
-  isOperatorFault,
+  faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ error: { message, code } })}\n\n`,
   clientPath: '/v1/images/generations',

@@ -3,7 +3,7 @@ import { providerTool, readCountAsk, readMessagesAsk } from '#lib/families/messa
 import { asksForHour } from '#lib/families/messages/cache-time';
 import { containerIn } from '#lib/families/messages/container';
 import { messagesEdits } from '#lib/families/messages/edits';
-import { isMessagesOperatorFault } from '#lib/families/messages/operator-fault';
+import { messagesFault } from '#lib/families/messages/fault';
 import { messageOutputBytes } from '#lib/families/messages/output';
 import { messagesStreamReader } from '#lib/families/messages/stream';
 import { readMessageUsage } from '#lib/families/messages/usage';
@@ -66,7 +66,7 @@ export const messages: Family = {
   remembered: ({ scan }) => ({ cachesForHour: asksForHour(scan.body) }),
   outputBytes: messageOutputBytes,
   streamReader: messagesStreamReader,
-  isOperatorFault: isMessagesOperatorFault,
+  faultOf: messagesFault,
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ type: 'error', error: { message, code } })}\n\n`,
   shown: (_operation, answer) => containerIn(answer),

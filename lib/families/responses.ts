@@ -1,5 +1,5 @@
 import type { Ask, Family, Operation } from '#lib/families/family';
-import { isOperatorFault } from '#lib/families/reading/operator-fault';
+import { faultReader } from '#lib/families/reading/fault';
 import { readResponsesAsk } from '#lib/families/responses/ask';
 import { responsesEdits } from '#lib/families/responses/edits';
 import { createFields } from '#lib/families/responses/fields';
@@ -79,7 +79,7 @@ export const responses: Family = {
   readUsage: (ask, answer) => usageOfResponse(answer, imageModelIn(ask)),
   outputBytes: responseOutputBytes,
   streamReader: responsesStreamReader,
-  isOperatorFault,
+  faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }, sequence) => {
     const data = { type: 'error', sequence_number: sequence, error: { message, code } };
     return `event: error\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,6 +1,6 @@
 import { replaceValue } from '#lib/families/edits';
 import type { Ask, Family, Operation } from '#lib/families/family';
-import { isOperatorFault } from '#lib/families/reading/operator-fault';
+import { faultReader } from '#lib/families/reading/fault';
 import { readVideosAsk } from '#lib/families/videos/ask';
 import { shownVideos, videoJobs } from '#lib/families/videos/job';
 
@@ -75,7 +75,7 @@ export const videos: Family = {
     finished: () => false,
     failed: () => false,
   }),
-  isOperatorFault,
+  faultOf: faultReader({ sayings: [] }),
   breakFrame: () => null,
   shown: ({ steps }, answer) => (steps === 'generate' ? shownVideos(answer) : []),
   jobs: videoJobs,
