@@ -22,7 +22,7 @@ export function readImagesUsage(ask: Ask, answer: unknown): UsageReport | null {
     serviceTier: textIn(body.service_tier),
     nested: svg ? [svg] : [],
     units: unitsOf(ask, body),
-    flags: figures.flags,
+    ...figures.marks(),
   };
 }
 
@@ -41,10 +41,10 @@ export function tokensOf(body: JsonObject, figures: Figures): Usage {
   const into = objectIn(usage.input_tokens_details) ?? {};
   const out = objectIn(usage.output_tokens_details);
   const cachedInput = figures.read(into.cached_tokens);
-  const rest = figures.read(usage.input_tokens) - cachedInput;
+  const rest = figures.read(usage.input_tokens, 'input') - cachedInput;
   if (rest < 0) figures.flag('usage_inconsistent');
   const input = Math.max(0, rest);
-  const output = figures.read(usage.output_tokens);
+  const output = figures.read(usage.output_tokens, 'output');
   return usageOf({
     input,
     cachedInput,

@@ -102,7 +102,7 @@ describe('a stream of response events', () => {
   });
 
   it('takes the newest object: an earlier one that told more is forgotten', () => {
-    const later = { ...usage, output_tokens: 2 };
+    const later = { ...usage, output_tokens: 2, total_tokens: 102 };
     const meter = meterEvents(response('in_progress', told), response('completed', { usage: later }));
     expect(meter.report()).toMatchObject({ usage: { output: 2 }, serviceTier: 'auto' });
   });
