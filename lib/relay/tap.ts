@@ -4,8 +4,8 @@ import { createUsageFilter } from '#lib/relay/usage-filter';
 
 /**
  * Where the client's bytes and the meter part: the meter sees every byte, the client gets them
- * untouched but for the one usage event that the gateway asked for itself (contract: body/include-usage), and for the
- * provider's credential in answers that are not 2xx (contract: request/masked-credential).
+ * untouched but for usage that the gateway asked for itself (contract: body/include-usage), and for the provider's
+ * credential in answers that are not 2xx (contract: request/masked-credential).
  */
 export interface Tap {
   /** @returns the pieces that may go to the client now. */
@@ -24,7 +24,7 @@ export interface Tap {
 const TAIL_BYTES = 4;
 
 export interface TapOptions {
-  /** Drop the injected usage event of an SSE stream. */
+  /** Take the usage that was asked for out of an SSE stream. */
   readonly removeUsage: boolean;
   /** The credential to overwrite, in an answer that is not 2xx; null: the bytes stay as they are. */
   readonly mask: string | null;
