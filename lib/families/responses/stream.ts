@@ -24,6 +24,7 @@ class ResponsesStream implements StreamReader {
   #itemBytes = 0;
   readonly #shown = new Map<string, ShownResource>();
   #shownList: readonly ShownResource[] = [];
+  #next = 0;
   #done = false;
   #failed = false;
 
@@ -40,7 +41,8 @@ class ResponsesStream implements StreamReader {
     const event = objectIn(parseJson(data));
     if (event === null) return;
     this.#deltaBytes += deltaBytes(event);
-    const { type } = event;
+    const { type, sequence_number: number } = event;
+    if (typeof number === 'number') this.#next = number + 1;
     if (type === 'error') this.#failed = true;
     const item = objectIn(event.item);
     if (item) {
@@ -76,6 +78,10 @@ class ResponsesStream implements StreamReader {
   /** The same list until something new is shown. */
   shown(): readonly ShownResource[] {
     return this.#shownList;
+  }
+
+  nextNumber(): number {
+    return this.#next;
   }
 
   jobAnswer(): unknown {

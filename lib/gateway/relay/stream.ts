@@ -192,7 +192,7 @@ export class StreamRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, error);
     if (recorder) void this.#tell(recorder);
-    const frame = call.family.breakFrame(brokenNotice(error), tap.events());
+    const frame = call.family.breakFrame(brokenNotice(error), tap.events(), meter?.answer());
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);
       for (const piece of held) reply.write(piece);
