@@ -27,7 +27,7 @@ export function readImagesUsage(ask: Ask, answer: unknown): UsageReport | null {
 }
 
 /** Whether an answer or event reports tokens at all: one dialect reports only what it costs. */
-export function hasTokens(body: JsonObject): boolean {
+function hasTokens(body: JsonObject): boolean {
   const usage = objectIn(body.usage);
   return usage !== null && totals.some((name) => (usage[name] ?? null) !== null);
 }
