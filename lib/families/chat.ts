@@ -43,7 +43,7 @@ export const chat: Family = {
   injectsUsage,
   upstreamPath: () => '/chat/completions',
   credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
-  readUsage: (_ask, answer) => readChatUsage(answer),
+  readUsage: readChatUsage,
   outputBytes: chatOutputBytes,
   errorIn: chatErrorIn,
   streamReader: chatStreamReader,

@@ -166,6 +166,8 @@ export interface StreamReader {
   shown?(): readonly ShownResource[];
   /** The newest object of the stream that shows a job's state, parsed; absent: none. */
   jobAnswer?(): unknown;
+  /** The number after the last one that an event had; absent: events have none. */
+  nextNumber?(): number;
 }
 
 /**
@@ -207,8 +209,12 @@ export interface Family {
    * @param body parsed JSON; null where it is none.
    */
   faultOf(status: number | null, body: unknown): Fault;
-  /** The in-band end of a stream that broke (contract: routing/broken-stream); null: cut the connection instead. */
-  breakFrame(error: { code: string; message: string }, sequence: number): string | null;
+  /**
+   * The in-band end of a stream that broke (contract: routing/broken-stream); null: cut the connection instead.
+   * @param sequence number of the next event, where events are numbered.
+   * @param shown the newest object that the client has seen, as `jobAnswer` gives it; undefined: none.
+   */
+  breakFrame(error: { code: string; message: string }, sequence: number, shown: unknown): string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
   shown?(operation: Operation, answer: unknown): readonly ShownResource[];
   /** How the family's jobs are read; absent: it has none. */

@@ -1,6 +1,7 @@
 import type { Ask, Family, Operation } from '#lib/families/family';
 import { faultReader } from '#lib/families/reading/fault';
 import { readResponsesAsk } from '#lib/families/responses/ask';
+import { breakFrame } from '#lib/families/responses/break-frame';
 import { responsesEdits } from '#lib/families/responses/edits';
 import { createFields } from '#lib/families/responses/fields';
 import { imageModelIn } from '#lib/families/responses/image-model';
@@ -80,10 +81,7 @@ export const responses: Family = {
   outputBytes: responseOutputBytes,
   streamReader: responsesStreamReader,
   faultOf: faultReader({ sayings: [] }),
-  breakFrame: ({ message, code }, sequence) => {
-    const data = { type: 'error', sequence_number: sequence, error: { message, code } };
-    return `event: error\ndata: ${JSON.stringify(data)}\n\n`;
-  },
+  breakFrame,
   shown: (_operation, answer) => shownIn(answer),
   jobs: responseJobs,
   clientPath: '/v1/responses',

@@ -104,6 +104,8 @@ function judge(ending: Ending, terms: JobTerms): Judged {
 
 function judgeSight({ state, report }: JobSight, removing: JobState | null): Judged {
   if (state === 'failed') return { state, owed: null, flags: [] };
+  // Usage that cannot be read is never free (contract: money/unreadable-usage).
+  if (report?.unread) return { state, owed: 'hold', flags: report.flags };
   if (state === 'completed') return { state, owed: report ?? 'hold', flags: [] };
   // Cancelled by the provider itself, or before it ran: what it reports, else nothing.
   return { state, owed: report ?? (removing && ran(removing) ? 'hold' : null), flags: [] };

@@ -42,8 +42,9 @@ export function lacksTokens({ usage, nested, flags }: UsageReport, { base }: Pri
 }
 
 /**
- * Estimates the usage of an answer that reported none, or not all of its output (contract: money/estimate): input
- * by its size, output by what was received. Where images are asked for, all output is image.
+ * Estimates the usage of an answer that reported none, not all of its output, or figures that cannot be read
+ * (contract: money/estimate, money/unreadable-usage): input by its size, output by what was received. Where images are
+ * asked for, all output is image.
  * @param told the usage that it reported; null: none.
  * @param workedTokens output tokens estimated from the time that the model worked; those beyond the received output
  * count as hidden reasoning.
@@ -54,14 +55,30 @@ export function estimateUsage(
   outputBytes: number,
   workedTokens = 0,
 ): UsageReport {
-  const open = told?.outputOpen || told?.soFar ? told.usage : null;
-  const usage = { ...(open ?? usageOf(estimatedInput(ask.weight))) };
-  usage.output = Math.max(usage.output, estimateOutputTokens(outputBytes));
-  if (ask.media?.unit === 'image') usage.imageOutput = usage.output;
+  const unread = told?.unread ?? [];
+  const known = told?.outputOpen || told?.soFar || told?.unread ? told.usage : null;
+  const usage = known && !unread.includes('input') ? { ...known } : withInput(ask, known);
+  if (!known || told?.outputOpen || told?.soFar || unread.includes('output')) {
+    usage.output = Math.max(usage.output, estimateOutputTokens(outputBytes));
+    if (ask.media?.unit === 'image') usage.imageOutput = usage.output;
+  }
   usage.images = told?.usage.images ?? 0;
   if (workedTokens > usage.output) {
     usage.reasoning += workedTokens - usage.output;
     usage.output = workedTokens;
   }
   return { serviceTier: null, nested: [], flags: [], ...told, usage };
+}
+
+/** A usage with its input as the request weighs, less what of it was read under another class. */
+function withInput({ weight }: Ask, known: Usage | null): Usage {
+  const estimated = usageOf(estimatedInput(weight));
+  if (known === null) return estimated;
+  const read = known.cachedInput + known.cacheWrite5m + known.cacheWrite1h;
+  return {
+    ...known,
+    input: Math.max(known.input, estimated.input - read),
+    audioInput: Math.max(known.audioInput, Math.min(estimated.audioInput, estimated.input - read)),
+    imageInput: Math.max(known.imageInput, Math.min(estimated.imageInput, estimated.input - read)),
+  };
 }

@@ -101,8 +101,9 @@ class StreamMeter implements Meter {
     return this.#reader.error();
   }
 
+  /** A stream that is read again from its middle begins with a later number. */
   events(): number {
-    return this.#events;
+    return Math.max(this.#events, this.#reader.nextNumber?.() ?? 0);
   }
 
   takeTerminal(): boolean {

@@ -42,6 +42,9 @@ export const usageClasses = [
   'webSearches',
 ] as const satisfies readonly (keyof Usage)[];
 
+/** What a figure of usage tells of. */
+export type Side = 'input' | 'output';
+
 /** What another model than the call's own used for it. */
 export interface NestedUsage {
   /** As the provider names it. */
@@ -66,6 +69,11 @@ export interface UsageReport {
    * input is the provider's, the output is estimated from what came.
    */
   readonly outputOpen?: boolean;
+  /**
+   * Sides of which a figure is missing or cannot be read: `usage` has the rest, and they are estimated
+   * (contract: money/unreadable-usage). Absent: none.
+   */
+  readonly unread?: readonly Side[];
   /** Reported before the end of the answer, so the figures may have grown since. */
   readonly soFar?: boolean;
   /** The answer lists several passes of the model, whose input together may exceed the context. */
@@ -75,7 +83,7 @@ export interface UsageReport {
    * ("1024x1024/high", "1024x1024"); absent: its `default`.
    */
   readonly units?: readonly string[];
-  /** `usage_anomaly`, `usage_negative` and the like; shown in the call log. */
+  /** `usage_inconsistent`, `usage_negative` and the like; shown in the call log. */
   readonly flags: readonly string[];
 }
 

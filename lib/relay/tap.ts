@@ -2,8 +2,8 @@ import { type CredentialMask, createCredentialMask } from '#lib/relay/credential
 import { createUsageFilter } from '#lib/relay/usage-filter';
 
 /**
- * What the client gets of a provider's bytes: they are untouched but for the one usage event that the gateway asked for
- * itself (contract: body/include-usage), and for the provider's credential in answers that are not 2xx
+ * What the client gets of a provider's bytes: they are untouched but for usage that the gateway asked for itself
+ * (contract: body/include-usage), and for the provider's credential in answers that are not 2xx
  * (contract: request/masked-credential).
  */
 export interface Tap {
@@ -18,7 +18,7 @@ export interface Tap {
 const TAIL_BYTES = 4;
 
 export interface TapOptions {
-  /** Drop the injected usage event of an SSE stream. */
+  /** Take the usage that was asked for out of an SSE stream. */
   readonly removeUsage: boolean;
   /** The credential to overwrite, in an answer that is not 2xx; null: the bytes stay as they are. */
   readonly mask: string | null;

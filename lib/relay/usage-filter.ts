@@ -1,7 +1,8 @@
 import { ChoiceSight } from '#lib/relay/choice-sight';
-import { isUsageEvent, UsageProbe } from '#lib/relay/usage-probe';
+import { judge, withoutUsage } from '#lib/relay/usage-event';
+import { UsageProbe } from '#lib/relay/usage-probe';
 
-/** Takes out of a stream the one usage event that the gateway asked for itself. */
+/** Takes out of a stream the usage that the gateway asked for itself. */
 export interface UsageFilter {
   /** @returns the pieces that may go to the client now: slices of what came in. */
   push(chunk: Uint8Array): readonly Uint8Array[];
@@ -22,16 +23,15 @@ const VALUE = 6;
 const OTHER = 7;
 
 /**
- * Removes exactly one event, from its first byte to its blank line: one whose JSON has `choices: []`, a
- * non-null `usage` and no further key (contract: body/include-usage). Everything else passes byte for byte; an event
- * is held back only while it may still be that one.
+ * Removes each event that merely tells usage, from its first byte to its blank line, and the usage alone from one that
+ * also carries something for people (contract: body/include-usage). Everything else passes byte for byte; an event is
+ * held back only while it may still be such a one.
  */
 export function createUsageFilter(): UsageFilter {
   return new Filter();
 }
 
 class Filter implements UsageFilter {
-  #removed = false;
   /** Bytes of the byte order mark seen at the very start; -1: past it. */
   #mark = 0;
   #inEvent = false;
@@ -46,26 +46,33 @@ class Filter implements UsageFilter {
   #dropLf = false;
 
   push(chunk: Uint8Array): readonly Uint8Array[] {
-    if (this.#removed) return this.#afterRemoval(chunk);
     const out: Uint8Array[] = [];
     const sight = new ChoiceSight(chunk);
+    /** What of this chunk has neither gone out nor been dropped. */
+    let from = 0;
     let holdFrom = 0;
     for (let i = 0; i < chunk.length; i++) {
       const c = chunk[i] ?? 0;
+      const dropLf = this.#dropLf;
+      this.#dropLf = false;
       if (c === LF && this.#afterCr && this.#lineEmpty) {
         this.#afterCr = false;
+        if (dropLf) from = i + 1;
         continue;
       }
       if (c === LF || c === CR) {
         this.#afterCr = c === CR;
         if (this.#lineEmpty) {
-          if (this.#holding && this.#isTheOne(chunk.subarray(holdFrom, i))) {
-            if (holdFrom > 0) out.push(chunk.subarray(0, holdFrom));
-            this.#forget();
-            this.#removed = true;
-            this.#dropLf = c === CR;
-            if (i + 1 < chunk.length) out.push(...this.#afterRemoval(chunk.subarray(i + 1)));
-            return out;
+          if (this.#holding) {
+            const event = this.#heldUpTo(chunk.subarray(holdFrom, i));
+            const verdict = judge(event);
+            if (verdict !== 'pass') {
+              if (holdFrom > from) out.push(chunk.subarray(from, holdFrom));
+              if (verdict === 'strip') out.push(withoutUsage(event));
+              from = verdict === 'strip' ? i : i + 1;
+              this.#dropLf = verdict === 'remove' && c === CR;
+              this.#forget();
+            }
           }
           this.#release(out);
           this.#inEvent = false;
@@ -87,26 +94,24 @@ class Filter implements UsageFilter {
       }
     }
     const sendTo = this.#holding ? holdFrom : chunk.length;
-    if (sendTo > 0) out.push(sendTo === chunk.length ? chunk : chunk.subarray(0, sendTo));
+    if (sendTo > from) out.push(sendTo - from === chunk.length ? chunk : chunk.subarray(from, sendTo));
     if (this.#holding) this.#hold(chunk.subarray(holdFrom), out);
     return out;
   }
 
   flush(): readonly Uint8Array[] {
     const out: Uint8Array[] = [];
-    if (this.#holding && this.#isTheOne(new Uint8Array())) this.#forget();
+    if (this.#holding) {
+      const event = this.#heldUpTo(new Uint8Array());
+      const verdict = judge(event);
+      if (verdict === 'strip') out.push(withoutUsage(event));
+      if (verdict !== 'pass') this.#forget();
+    }
     this.#release(out);
     return out;
   }
 
-  #afterRemoval(chunk: Uint8Array): readonly Uint8Array[] {
-    if (chunk.length === 0) return [];
-    const from = this.#dropLf && chunk[0] === LF ? 1 : 0;
-    this.#dropLf = false;
-    return from === 0 ? [chunk] : chunk.length > 1 ? [chunk.subarray(1)] : [];
-  }
-
-  /** @returns whether the open event may still be the one. */
+  /** @returns whether the open event may still be one that only tells usage. */
   #feed(c: number): boolean {
     if (this.#position === VALUE) return this.#probe.feed(c);
     if (this.#position === OTHER) return true;
@@ -132,8 +137,8 @@ class Filter implements UsageFilter {
     return true;
   }
 
-  #isTheOne(tail: Uint8Array): boolean {
-    return isUsageEvent(this.#held.length === 0 ? tail : Buffer.concat([...this.#held, tail]));
+  #heldUpTo(tail: Uint8Array): Uint8Array {
+    return this.#held.length === 0 ? tail : Buffer.concat([...this.#held, tail]);
   }
 
   #hold(piece: Uint8Array, out: Uint8Array[]): void {

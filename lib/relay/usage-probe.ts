@@ -1,38 +1,27 @@
-import { EventSplitter } from '#lib/relay/sse';
-
-/** Keys that the event may have which only our own `include_usage` brought about (contract: body/include-usage). */
-const allowed: ReadonlySet<string> = new Set([
-  'id',
-  'object',
-  'created',
-  'model',
-  'system_fingerprint',
-  'service_tier',
-  'usage',
-  'choices',
-  'obfuscation',
-]);
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const LONGEST_KEY = 'system_fingerprint'.length;
+const LONGEST_KEY = 'choices'.length;
 
 type Phase = 'start' | 'key' | 'colon' | 'value' | 'inside' | 'choices' | 'end';
 
 /**
- * Reads the JSON of one event byte by byte, just far enough to see that it is not the usage event: an
- * unknown key, a choice, or no usage. It never says yes; `isUsageEvent` does.
+ * Reads the JSON of one event byte by byte, just far enough to see that it does not merely tell usage: a choice, an
+ * error, or `usage: null`. It never says yes; `judge` does.
  */
 export class UsageProbe {
   #phase: Phase = 'start';
   #depth = 0;
   #inString = false;
   #escaped = false;
+  /** As far as it matters; null: no key is being read. */
   #key: string | null = null;
 
-  /** @returns false once the event cannot be the one; feed nothing after that. */
+  /** @returns false once the event cannot be one; feed nothing after that. */
   feed(c: number): boolean {
-    if (this.#inString) return this.#feedString(c);
+    if (this.#inString) {
+      this.#feedString(c);
+      return true;
+    }
     if (c === 0x20 || c === 0x09 || c === 0x0a || c === 0x0d) return true;
     switch (this.#phase) {
       case 'start':
@@ -60,33 +49,31 @@ export class UsageProbe {
     }
   }
 
-  #feedString(c: number): boolean {
+  #feedString(c: number): void {
     if (this.#escaped) {
       this.#escaped = false;
     } else if (c === BACKSLASH) {
       this.#escaped = true;
-      return this.#key === null;
+      // A key that is written with escapes is left to the end of the event.
+      if (this.#key !== null) this.#key = '\\';
     } else if (c === QUOTE) {
       this.#inString = false;
-      if (this.#key === null) return true;
-      this.#phase = 'colon';
-      return allowed.has(this.#key);
-    } else if (this.#key !== null) {
+      if (this.#key !== null) this.#phase = 'colon';
+    } else if (this.#key !== null && this.#key.length <= LONGEST_KEY) {
       this.#key += String.fromCharCode(c);
-      return this.#key.length <= LONGEST_KEY;
     }
-    return true;
   }
 
   #startValue(c: number): boolean {
     const key = this.#key;
+    const isNull = c === 0x6e;
     this.#key = null;
     this.#phase = 'inside';
-    if (key === 'choices') {
+    if (key === 'choices' && !isNull) {
       this.#phase = 'choices';
       return c === 0x5b;
     }
-    if (key === 'usage' && c === 0x6e) return false;
+    if ((key === 'usage' && isNull) || (key === 'error' && !isNull)) return false;
     return this.#feedInside(c);
   }
 
@@ -106,25 +93,4 @@ export class UsageProbe {
     this.#phase = 'end';
     return true;
   }
-}
-
-/**
- * Whether these bytes are exactly the event that is removed (contract: body/include-usage): no choice, usage, nothing
- * else.
- */
-export function isUsageEvent(bytes: Uint8Array): boolean {
-  const splitter = new EventSplitter();
-  const event = splitter.push(bytes)[0] ?? splitter.flush();
-  if (!event) return false;
-  let chunk: unknown;
-  try {
-    chunk = JSON.parse(event.data);
-  } catch {
-    return false;
-  }
-  if (typeof chunk !== 'object' || chunk === null) return false;
-  const fields = new Map<string, unknown>(Object.entries(chunk));
-  const choices = fields.get('choices');
-  if (!Array.isArray(choices) || choices.length > 0) return false;
-  return (fields.get('usage') ?? null) !== null && [...fields.keys()].every((key) => allowed.has(key));
 }

@@ -167,6 +167,24 @@ describe('the official openai SDK', () => {
       expect(error.requestID).toMatch(/^[0-9a-f-]{36}$/);
     });
 
+    it.each(['create', 'stream'] as const)('an error inside a stream of a response: %s', async (how) => {
+      const { client } = await own();
+      const asked = { model: 'sandbox/echo', input: 'Say it [[fault/cut@3]]' };
+      const seen: string[] = [];
+      const error = await errorOf(async () => {
+        const stream =
+          how === 'create'
+            ? await client.responses.create({ ...asked, stream: true })
+            : client.responses.stream(asked);
+        for await (const event of stream) seen.push(event.type);
+      });
+      expect(seen.at(-1)).toBe('response.failed');
+      expect(error).toMatchObject({
+        code: 'upstream_request_failed',
+        message: expect.stringMatching(/broke off/),
+      });
+    });
+
     it("a provider's own error passes with its type", async () => {
       const { client } = await own();
       const error = await errorOf(() => client.chat.completions.create(ask('[[fault/status-404]]')));

@@ -67,5 +67,5 @@ export async function closeBalanced(stack: Stack): Promise<void> {
 }
 
 function count(value: unknown): bigint {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? BigInt(value) : 0n;
+  return typeof value === 'number' && value > 0 ? BigInt(Math.ceil(value)) : 0n;
 }

@@ -1,6 +1,6 @@
 import { choiceBytes, choiceError, choiceSays } from '#lib/families/chat/output';
 import { spokenIn } from '#lib/families/chat/spoken';
-import { reportOf, usageObject } from '#lib/families/chat/usage';
+import { hidesThinking, reportOf, usageObject } from '#lib/families/chat/usage';
 import type { Ask, StreamReader } from '#lib/families/family';
 import { type JsonObject, listIn, objectIn, parseJson, textIn } from '#lib/families/reading/json';
 import type { UsageReport } from '#lib/metering/usage';
@@ -12,11 +12,12 @@ export function chatStreamReader(ask: Ask): StreamReader {
 }
 
 class ChatStream implements StreamReader {
-  readonly #choices: number;
+  readonly #ask: Ask;
   readonly #speaks: boolean;
   readonly #begun = new Set<unknown>();
   readonly #ended = new Set<unknown>();
   #usage: JsonObject | null = null;
+  #hidesThinking = false;
   #serviceTier: string | null = null;
   /** Made when it is first needed, kept until newer usage arrives. */
   #report: UsageReport | null = null;
@@ -27,9 +28,9 @@ class ChatStream implements StreamReader {
   #failed = false;
   #error: unknown;
 
-  constructor({ choices, shows }: Ask) {
-    this.#choices = choices;
-    this.#speaks = shows !== false;
+  constructor(ask: Ask) {
+    this.#ask = ask;
+    this.#speaks = ask.shows !== false;
   }
 
   event(name: string | null, data: string): void {
@@ -45,6 +46,7 @@ class ChatStream implements StreamReader {
     const tier = textIn(chunk.service_tier);
     if (usage || (tier && tier !== this.#serviceTier)) this.#report = null;
     this.#usage = usage ?? this.#usage;
+    if (usage) this.#hidesThinking = hidesThinking(this.#ask, chunk);
     this.#serviceTier = tier ?? this.#serviceTier;
     if (this.#speaks) this.#hear(chunk);
     const ended = this.#ended.size;
@@ -81,8 +83,8 @@ class ChatStream implements StreamReader {
 
   /** Some dialects report usage with every chunk. */
   #reportNow(usage: JsonObject): UsageReport | null {
-    const report = reportOf(usage, this.#serviceTier);
-    return report && this.#ended.size < this.#choices ? { ...report, soFar: true } : report;
+    const report = reportOf(usage, this.#serviceTier, this.#hidesThinking);
+    return report && this.#ended.size < this.#ask.choices ? { ...report, soFar: true } : report;
   }
 
   outputBytes(): number {
@@ -91,7 +93,7 @@ class ChatStream implements StreamReader {
 
   /** `[DONE]`; or, for dialects that end without it, every choice ended and usage reported. */
   finished(): boolean {
-    return this.#done || (this.#usage !== null && this.#ended.size >= this.#choices);
+    return this.#done || (this.#usage !== null && this.#ended.size >= this.#ask.choices);
   }
 
   ended(): boolean {

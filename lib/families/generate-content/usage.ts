@@ -44,7 +44,7 @@ export function usageObject(chunk: JsonObject): JsonObject | null {
 export function reportOf(usage: JsonObject, webSearches: number): UsageReport {
   const figures = createFigures();
   const read = usageFrom(usage, figures);
-  return { usage: { ...read, webSearches }, serviceTier: tierOf(usage), nested: [], flags: figures.flags };
+  return { usage: { ...read, webSearches }, serviceTier: tierOf(usage), nested: [], ...figures.marks() };
 }
 
 /**
@@ -52,11 +52,11 @@ export function reportOf(usage: JsonObject, webSearches: number): UsageReport {
  * candidates and prompt. Details need not sum up: what they leave out is text.
  */
 function usageFrom(usage: JsonObject, figures: Figures): Usage {
-  const prompt = figures.read(usage.promptTokenCount);
-  const tools = figures.read(usage.toolUsePromptTokenCount);
+  const prompt = figures.read(usage.promptTokenCount, 'input');
+  const tools = figures.read(usage.toolUsePromptTokenCount, 'input');
   const cachedInput = figures.read(usage.cachedContentTokenCount);
-  const candidates = figures.read(usage.candidatesTokenCount);
-  const reasoning = figures.read(usage.thoughtsTokenCount);
+  const candidates = figures.read(usage.candidatesTokenCount, 'output');
+  const reasoning = figures.read(usage.thoughtsTokenCount, 'output');
   const total = figures.read(usage.totalTokenCount);
   const sum = prompt + tools + candidates + reasoning;
   if (cachedInput > prompt || (total > 0 && total !== sum)) figures.flag('usage_inconsistent');

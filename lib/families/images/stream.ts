@@ -1,6 +1,6 @@
 import type { Ask, StreamReader } from '#lib/families/family';
 import { imageBytes, PARTIAL_BYTES } from '#lib/families/images/output';
-import { hasTokens, svgUsage, tokensOf, unitsOf } from '#lib/families/images/usage';
+import { svgUsage, tokensOf, unitsOf } from '#lib/families/images/usage';
 import { createFigures, type Figures } from '#lib/families/reading/figures';
 import { objectIn, parseJson, textIn } from '#lib/families/reading/json';
 import { addUsage, type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
@@ -48,7 +48,7 @@ class ImagesStream implements StreamReader {
     if (!type.endsWith('.completed')) return;
     this.#said += 1;
     addUsage(this.#usage, { ...tokensOf(body, this.#figures), images: 1 });
-    if (!hasTokens(body)) this.#outputBytes += imageBytes(body, this.#ask);
+    this.#outputBytes += imageBytes(body, this.#ask);
     const svg = svgUsage(body, this.#figures);
     if (svg) this.#nested.push(svg);
     this.#units = unitsOf(this.#ask, body);
@@ -63,7 +63,7 @@ class ImagesStream implements StreamReader {
       serviceTier: this.#serviceTier,
       nested: [...this.#nested],
       units: this.#units,
-      flags: this.#figures.flags,
+      ...this.#figures.marks(),
     };
     return this.#report;
   }

@@ -22,12 +22,12 @@ export function readImagesUsage(ask: Ask, answer: unknown): UsageReport | null {
     serviceTier: textIn(body.service_tier),
     nested: svg ? [svg] : [],
     units: unitsOf(ask, body),
-    flags: figures.flags,
+    ...figures.marks(),
   };
 }
 
 /** Whether an answer or event reports tokens at all: one dialect reports only what it costs. */
-export function hasTokens(body: JsonObject): boolean {
+function hasTokens(body: JsonObject): boolean {
   const usage = objectIn(body.usage);
   return usage !== null && totals.some((name) => (usage[name] ?? null) !== null);
 }
@@ -41,10 +41,10 @@ export function tokensOf(body: JsonObject, figures: Figures): Usage {
   const into = objectIn(usage.input_tokens_details) ?? {};
   const out = objectIn(usage.output_tokens_details);
   const cachedInput = figures.read(into.cached_tokens);
-  const rest = figures.read(usage.input_tokens) - cachedInput;
+  const rest = figures.read(usage.input_tokens, 'input') - cachedInput;
   if (rest < 0) figures.flag('usage_inconsistent');
   const input = Math.max(0, rest);
-  const output = figures.read(usage.output_tokens);
+  const output = figures.read(usage.output_tokens, 'output');
   return usageOf({
     input,
     cachedInput,

@@ -1,3 +1,4 @@
+import { figureIn } from '#lib/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/families/reading/json';
 import { addUsage, type NestedUsage, noUsage, type Usage } from '#lib/metering/usage';
 
@@ -40,7 +41,7 @@ export function attribute(
 
 /** A fallback that was refused too is listed without output and is in no total. */
 function served({ type, output_tokens: output }: JsonObject): boolean {
-  return type === 'fallback_message' && typeof output === 'number' && output > 0;
+  return type === 'fallback_message' && figureIn(output) !== 0;
 }
 
 /** Moves a pass out of the totals, never more than they hold. */

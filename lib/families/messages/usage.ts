@@ -1,8 +1,9 @@
 import type { Ask } from '#lib/families/family';
 import { asksForHour } from '#lib/families/messages/cache-time';
 import { attribute } from '#lib/families/messages/iterations';
-import { createFigures, type Figures } from '#lib/families/reading/figures';
+import { createFigures, type Figures, figureIn } from '#lib/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/families/reading/json';
+import { searchesIn } from '#lib/families/reading/searches';
 import { tierOf } from '#lib/metering/service-tier';
 import { type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
 
@@ -29,37 +30,51 @@ export function reportOf(ask: Ask, usage: JsonObject): UsageReport | null {
   if (totals.every((name) => (usage[name] ?? null) === null)) return null;
   const figures = createFigures();
   const own = partOf(ask, usage, figures);
-  own.webSearches = figures.read(objectIn(usage.server_tool_use)?.web_search_requests);
-  const nested = attribute(own, usage, (part) => partOf(ask, part, figures));
+  own.webSearches = searchesIn(usage, figures) ?? 0;
+  const nested = attribute(own, usage, (pass) => passOf(ask, pass, own, figures));
   const iterated = listIn(usage.iterations).length > 1;
   return {
     usage: own,
     serviceTier: namedTier(ask, usage),
     nested,
     ...(iterated ? { iterated } : {}),
-    flags: figures.flags,
+    ...figures.marks(),
   };
 }
 
 function partOf(ask: Ask, usage: JsonObject, figures: Figures): Usage {
-  const output = figures.read(usage.output_tokens);
+  const output = figures.read(usage.output_tokens, 'output');
   const thinking = figures.read(objectIn(usage.output_tokens_details)?.thinking_tokens);
   return usageOf({
-    input: figures.read(usage.input_tokens),
-    cachedInput: figures.read(usage.cache_read_input_tokens),
+    input: figures.read(usage.input_tokens, 'input'),
+    cachedInput: figures.read(usage.cache_read_input_tokens, 'input'),
     ...cacheWrites(ask, usage, figures),
     output,
     reasoning: Math.min(thinking, output),
   });
 }
 
+/** One pass of the list. A figure that cannot be read counts as that of the whole call: it read and wrote as much. */
+function passOf(ask: Ask, pass: JsonObject, whole: Usage, figures: Figures): Usage {
+  const { input_tokens: input, output_tokens: output, ...rest } = pass;
+  const read = (value: unknown, otherwise: number) =>
+    figureIn(value) === null ? figures.read(value) + otherwise : value;
+  const inputs = whole.input + whole.cachedInput + whole.cacheWrite5m + whole.cacheWrite1h;
+  const told = { ...rest, input_tokens: read(input, inputs), output_tokens: read(output, whole.output) };
+  return partOf(ask, told, figures);
+}
+
 /** Writes by lifetime; what the answer does not divide has the lifetime that the request asks for. */
 function cacheWrites(ask: Ask, usage: JsonObject, figures: Figures) {
   const divided = objectIn(usage.cache_creation);
-  const minutes = figures.read(divided?.ephemeral_5m_input_tokens);
-  const hour = figures.read(divided?.ephemeral_1h_input_tokens);
   const told = usage.cache_creation_input_tokens ?? null;
-  const rest = told === null ? 0 : figures.read(told) - minutes - hour;
+  // Parts of what is told beside them, else all there is.
+  const side = told === null ? 'input' : undefined;
+  const minutes = figures.read(divided?.ephemeral_5m_input_tokens, side);
+  const hour = figures.read(divided?.ephemeral_1h_input_tokens, side);
+  const sum = figures.read(told, 'input');
+  // Without a sum that can be read, the division is all there is.
+  const rest = told === null || figureIn(told) === null ? 0 : sum - minutes - hour;
   if (rest < 0) {
     figures.flag('usage_inconsistent');
     const cacheWrite5m = Math.min(minutes, minutes + hour + rest);
@@ -88,7 +103,7 @@ export function foldUsage(earlier: JsonObject, later: JsonObject): JsonObject {
   const folded: Record<string, unknown> = { ...earlier, ...Object.fromEntries(told) };
   const { cache_creation: divided, cache_creation_input_tokens: written } = Object.fromEntries(told);
   // A lower total reported later overrides the start's division.
-  if (divided === undefined && typeof written === 'number' && written < dividedSum(earlier)) {
+  if (divided === undefined && written !== undefined && (figureIn(written) ?? 0) < dividedSum(earlier)) {
     delete folded.cache_creation;
   }
   return folded;
@@ -96,6 +111,6 @@ export function foldUsage(earlier: JsonObject, later: JsonObject): JsonObject {
 
 function dividedSum(usage: JsonObject): number {
   const divided = objectIn(usage.cache_creation);
-  const figures = createFigures();
-  return figures.read(divided?.ephemeral_5m_input_tokens) + figures.read(divided?.ephemeral_1h_input_tokens);
+  const { ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour } = divided ?? {};
+  return (figureIn(minutes) ?? 0) + (figureIn(hour) ?? 0);
 }

@@ -70,7 +70,7 @@ function unitsOf({ size, sound }: JobFacts): readonly string[] {
 export function videoReport(facts: JobFacts, told: unknown, samples: number, silent: number): UsageReport {
   const figures = createFigures();
   const answered = secondsIn(told);
-  if (told !== undefined && told !== null && answered === null) figures.flag('usage_not_integer');
+  if (told !== undefined && told !== null && answered === null) figures.flag('usage_unreadable');
   const asked = answered ?? secondsIn(facts.seconds);
   if (asked === null && samples > 0) figures.flag('video_length_assumed');
   return {
@@ -78,6 +78,6 @@ export function videoReport(facts: JobFacts, told: unknown, samples: number, sil
     serviceTier: null,
     nested: [],
     units: unitsOf(facts),
-    flags: figures.flags,
+    ...figures.marks(),
   };
 }

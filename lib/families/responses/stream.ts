@@ -25,6 +25,7 @@ class ResponsesStream implements StreamReader {
   readonly #shown = new Map<string, ShownResource>();
   #shownList: readonly ShownResource[] = [];
   #said = 0;
+  #next = 0;
   #done = false;
   #failed = false;
   #error: unknown;
@@ -42,7 +43,8 @@ class ResponsesStream implements StreamReader {
     const event = objectIn(parseJson(data));
     if (event === null) return;
     this.#deltaBytes += deltaBytes(event);
-    const { type } = event;
+    const { type, sequence_number: number } = event;
+    if (typeof number === 'number') this.#next = number + 1;
     if (type === 'error') {
       this.#failed = true;
       this.#error = event.error ?? event;
@@ -101,6 +103,10 @@ class ResponsesStream implements StreamReader {
   /** The same list until something new is shown. */
   shown(): readonly ShownResource[] {
     return this.#shownList;
+  }
+
+  nextNumber(): number {
+    return this.#next;
   }
 
   jobAnswer(): unknown {

@@ -39,12 +39,14 @@ function chargeOf(call: AnsweredCall, meter: Meter | null, seen: Seen, flags: re
   if (ask.operation.steps !== 'generate' || call.jobOpened) return nothing;
   const report = meter?.report() ?? null;
   const workedTokens = seen.end === 'closed' ? seen.workedTokens : 0;
-  const told = report && !report.outputOpen && !lacksTokens(report, target.price.price);
+  const told = report && !report.outputOpen && !report.unread && !lacksTokens(report, target.price.price);
   if (told && !(report.soFar && workedTokens > report.usage.output)) {
     return chargeReport(call, report, 'reported', flags);
   }
   const outputBytes = meter?.outputBytes() ?? 0;
-  if (!isOwed(call, seen, outputBytes, meter?.failed() ?? false)) return nothing;
+  // Usage that was told badly was told all the same (contract: money/unreadable-usage).
+  const owed = report?.unread !== undefined || isOwed(call, seen, outputBytes, meter?.failed() ?? false);
+  if (!owed) return nothing;
   const estimate = estimateUsage(ask, report, outputBytes, workedTokens);
   const charge = chargeReport(call, estimate, 'estimated', flags);
   return charge.costNano > call.holdNano ? { ...charge, costNano: call.holdNano } : charge;

@@ -206,7 +206,7 @@ export class StreamRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, error);
     if (recorder) void this.#tell(recorder);
-    const frame = call.family.breakFrame(brokenNotice(error), meter?.events() ?? 0);
+    const frame = call.family.breakFrame(brokenNotice(error), meter?.events() ?? 0, meter?.answer());
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.status, headers);
       for (const piece of held) reply.write(piece);

@@ -74,7 +74,7 @@ export function createAdjustments({ clock, store, report }: AdjustmentsParts): R
     async retrieved(made, answer) {
       if (settled.has(made.callId)) return;
       const sight = familyOf(made.family)?.jobs?.read({}, answer);
-      if (!sight?.report || !isEnd(sight.state)) return;
+      if (!sight?.report || sight.report.unread || !isEnd(sight.state)) return;
       const left = await store.settle(made, sight.report, clock.now());
       if (left === 'done') remember(made.callId);
       if (left !== 'waits' || looking !== null || stopped) return;

@@ -18,6 +18,8 @@ export interface ChatAsk {
   readonly cacheKey: string | null;
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
+  /** The JSON schema that its text must follow; null: any text. */
+  readonly schema: object | null;
   /** The last user message's text. */
   readonly prompt: string;
   /** All that a prefix cache sees, in order. */
@@ -58,8 +60,22 @@ export function readChatAsk(body: Buffer): ChatAsk {
     cacheKey: typeof asked.prompt_cache_key === 'string' ? asked.prompt_cache_key : null,
     tools: readTools(asked.tools),
     toolChoice: readToolChoice(asked.tool_choice),
+    schema: schemaOf(asked.response_format, record(record(asked.response_format).json_schema)),
     ...readMessages(asked.messages, asked.tools),
   };
+}
+
+/** What JSON without a schema comes to. */
+export const anyJson = { type: 'object', properties: { answer: { type: 'string' } } };
+
+/**
+ * The schema that a format of text asks for, as chat, responses and messages name it; null: any text.
+ * @param holder of the schema.
+ */
+export function schemaOf(format: unknown, holder: Readonly<Record<string, unknown>>): object | null {
+  const { type } = record(format);
+  if (type === 'json_object') return anyJson;
+  return type === 'json_schema' ? record(holder.schema) : null;
 }
 
 function parseBody(body: Buffer): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import type { ChatAsk } from '#lib/sandbox/chat/ask';
 import type { PrefixCache } from '#lib/sandbox/content/prefix-cache';
+import { valueFor } from '#lib/sandbox/content/schema';
 import { pieces } from '#lib/sandbox/content/text';
 import { textTokens } from '#lib/sandbox/content/tokens';
 import { argumentsFor, chooseTool } from '#lib/sandbox/content/tool-call';
@@ -89,10 +90,11 @@ function composeChoice(ask: ChatAsk, index: number, most: number, behaviour: Beh
   const tool = chooseTool(ask.tools, ask.toolChoice, prompt);
   const before = reasoning + (tool ? textTokens(tool.name) : 0);
   const room = Math.max(0, most - before);
-  const text = tool
-    ? (argumentsFor(tool, prompt).match(/.{1,6}/gsu) ?? [])
+  const json = tool ? argumentsFor(tool, prompt) : ask.schema && JSON.stringify(valueFor(ask.schema, prompt));
+  const text = json
+    ? (json.match(/.{1,6}/gsu) ?? [])
     : [...pieces(prompt, index, behaviour.tokens === null ? null : Math.min(behaviour.tokens, room + 1))];
-  const kept = cutAtStop(text.slice(0, room), tool ? [] : ask.stops);
+  const kept = cutAtStop(text.slice(0, room), json ? [] : ask.stops);
   const full = text.length > room && kept.length === room;
   return {
     reasoning,

@@ -1,4 +1,4 @@
-import type { ChatAsk } from '#lib/sandbox/chat/ask';
+import { anyJson, type ChatAsk } from '#lib/sandbox/chat/ask';
 import { audioTokens, imageTokens, textTokens } from '#lib/sandbox/content/tokens';
 import { record, type Tool, type ToolChoice } from '#lib/sandbox/content/tool-call';
 import type { Seen } from '#lib/sandbox/dialect';
@@ -63,6 +63,7 @@ export function readContentAsk(seen: Seen): ContentAsk {
       cacheKey: null,
       tools: tools.flatMap(declared),
       toolChoice: readToolChoice(asked),
+      schema: schemaIn(config),
       ...input,
     },
   };
@@ -103,6 +104,14 @@ function readToolChoice(asked: Record<string, unknown>): ToolChoice {
   const { mode } = record(either(config, 'functionCallingConfig', 'function_calling_config'));
   if (mode === 'NONE') return 'none';
   return mode === 'ANY' ? 'required' : 'auto';
+}
+
+/** Answers in JSON follow its schema, in either of the two dialects of schemas. */
+function schemaIn(config: Record<string, unknown>): object | null {
+  const json = either(config, 'responseJsonSchema', 'response_json_schema');
+  const schema = json ?? either(config, 'responseSchema', 'response_schema');
+  if (schema !== undefined) return record(schema);
+  return either(config, 'responseMimeType', 'response_mime_type') === 'application/json' ? anyJson : null;
 }
 
 type Input = Pick<ChatAsk, 'prompt' | 'transcript' | 'inputTokens' | 'audioTokens' | 'imageTokens'>;

@@ -1,3 +1,4 @@
+import { schemaOf } from '#lib/sandbox/chat/ask';
 import { imageTokens, textTokens } from '#lib/sandbox/content/tokens';
 import { record, type Tool, type ToolChoice } from '#lib/sandbox/content/tool-call';
 import type { Seen } from '#lib/sandbox/dialect';
@@ -13,6 +14,8 @@ export interface MessagesAsk {
   readonly fast: boolean;
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
+  /** The JSON schema that its text must follow; null: any text. */
+  readonly schema: object | null;
   /** Model of an advisor tool, which is asked once; null: none. */
   readonly advisor: string | null;
   /** First of the models to serve when the asked one declines, as it does for a prompt with "DECLINE". */
@@ -42,6 +45,7 @@ export function readMessagesAsk({ body, headers }: Seen, counts: boolean): Messa
   }
   const tools = [asked.tools ?? []].flat().map(record);
   const typed = (prefix: string) => tools.find(({ type }) => String(type).startsWith(prefix));
+  const format = record(asked.output_config).format ?? asked.output_format;
   const input = readInput(asked.system, asked.messages, asked.tools);
   return {
     model: asked.model,
@@ -53,6 +57,7 @@ export function readMessagesAsk({ body, headers }: Seen, counts: boolean): Messa
       typeof name === 'string' && parameters !== undefined ? [{ name, parameters }] : [],
     ),
     toolChoice: readToolChoice(record(asked.tool_choice)),
+    schema: schemaOf(format, record(format)),
     advisor: nameIn(typed('advisor_')),
     fallback: nameIn(record([asked.fallbacks ?? []].flat()[0])),
     searches: typed('web_search_') !== undefined && input.prompt.includes('search'),

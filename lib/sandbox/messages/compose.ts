@@ -54,6 +54,7 @@ export function composeMessage(
       cacheKey: null,
       tools: ask.tools,
       toolChoice: ask.toolChoice,
+      schema: ask.schema,
       prompt: ask.prompt,
       transcript: '',
       inputTokens: ask.inputTokens,

@@ -1,3 +1,4 @@
+import { schemaOf } from '#lib/sandbox/chat/ask';
 import { textTokens } from '#lib/sandbox/content/tokens';
 import { record, type Tool, type ToolChoice } from '#lib/sandbox/content/tool-call';
 import { type Input, type Lookup, readInput } from '#lib/sandbox/responses/input';
@@ -20,6 +21,8 @@ export interface ResponsesAsk extends Input {
   readonly partialImages: number;
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
+  /** The JSON schema that its text must follow; null: any text. */
+  readonly schema: object | null;
   /** The image tool is declared, and the prompt says "draw": its model, "" where none is named. */
   readonly imageModel: string | null;
   /** A web search is declared, and the prompt says "search". */
@@ -61,6 +64,7 @@ export function readResponsesAsk(body: Buffer, lookup: Lookup): ResponsesAsk {
     tools: tools.flatMap(({ type, name, parameters }) =>
       type === 'function' && typeof name === 'string' ? [{ name, parameters }] : [],
     ),
+    schema: schemaOf(record(asked.text).format, record(record(asked.text).format)),
     toolChoice: input.answersTool ? 'none' : readToolChoice(asked.tool_choice),
     imageModel: image && input.prompt.includes('draw') ? (textOrNull(image.model) ?? '') : null,
     searches: typed('web_search') !== undefined && input.prompt.includes('search'),

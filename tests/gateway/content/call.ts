@@ -62,5 +62,5 @@ export function fairContentNano(end: EndLine): bigint {
 }
 
 function count(value: unknown): bigint {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? BigInt(value) : 0n;
+  return typeof value === 'number' && value > 0 ? BigInt(Math.ceil(value)) : 0n;
 }

@@ -36,13 +36,16 @@ export function expectBroken(speaker: Speaker, got: string, sent: string): void 
   expect(before === '' || before.endsWith('\n\n')).toBe(true);
   const own = got.slice(at);
   expect(own.endsWith('\n\n')).toBe(true);
-  const told = record(JSON.parse(own.slice(own.indexOf('data: ') + 6)));
-  expect(Object.keys(told)).toEqual(frame.keys);
-  expect(Object.keys(record(told.error))).toEqual(['message', 'code']);
-  expect(record(told.error).code).toBe('upstream_request_failed');
-  // Where events are numbered, ours is the next one, behind an unfinished one too.
+  const told = [...own.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => record(JSON.parse(data)));
+  expect(told.map((one) => Object.keys(one))).toEqual([frame.keys, ...(frame.last ? [frame.last] : [])]);
+  // Where events are numbered, ours are the next ones, behind an unfinished one too.
   const events = before.match(/^event: /gm)?.length ?? 0;
-  if (frame.keys.includes('sequence_number')) expect(told.sequence_number).toBe(events);
+  for (const [at, one] of told.entries()) {
+    const error = record(one.error ?? record(one.response).error);
+    expect(Object.keys(error)).toEqual(['message', 'code']);
+    expect(error.code).toBe('upstream_request_failed');
+    if (frame.keys.includes('sequence_number')) expect(one.sequence_number).toBe(events + at);
+  }
 }
 
 /** UTF-8 bytes of generated text as a client can read them; of a body that cannot be read, all of it. */

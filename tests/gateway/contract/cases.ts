@@ -27,7 +27,7 @@ const always: readonly Case[] = [
   { directive: 'fault/slow-bytes?size=7' },
   { directive: 'fault/no-usage', charged: 'estimated' },
   { directive: 'fault/null-usage', charged: 'estimated' },
-  { directive: 'fault/negative-usage', flags: ['usage_negative'] },
+  { directive: 'fault/negative-usage', charged: 'estimated', flags: ['usage_negative'] },
   { directive: 'fault/fraction-usage', flags: ['usage_not_integer'] },
   { directive: 'fault/gzip', packed: true },
   { directive: 'fault/garbage?kind=json', charged: 'estimated' },

@@ -8,6 +8,7 @@ import {
   type LanguageModelUsage,
   stepCountIs,
   streamText,
+  TypeValidationError,
   tool,
 } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -184,13 +185,20 @@ describe('the AI SDK', () => {
     it.each(['fault/cut@3', 'fault/reset@3'])('is told that a stream broke: %s', async (fault) => {
       const stream = streamText({ ...once, model: echo(), prompt: `Say it [[${fault}]]` });
       const seen: string[] = [];
+      const errors: unknown[] = [];
       const read = async () => {
-        for await (const part of stream.stream) seen.push(part.type);
+        for await (const part of stream.stream) {
+          seen.push(part.type);
+          if (part.type === 'error') errors.push(part.error);
+        }
       };
       // Told in the stream; where the connection is cut, the reading itself fails.
       await read().catch(() => seen.push('error'));
       expect(seen).toContain('text-delta');
       expect(seen).toContain('error');
+      // Its client of messages wants an `error.type`, which no error of the gateway has.
+      const odd = errors.filter((error) => TypeValidationError.isInstance(error));
+      expect(odd).toHaveLength(operation === 'messages.create' ? 1 : 0);
     });
   });
 });

@@ -48,8 +48,15 @@ export interface Speaker {
     /** Absent: what was written, by estimate. */
     nano?(end: EndLine, outputBytes: number): bigint;
   };
-  /** Its in-band end of a stream that broke; null: the connection is cut. */
-  readonly frame: { readonly start: string; readonly keys: readonly string[] } | null;
+  /**
+   * Its in-band end of a stream that broke: how it starts, and the keys of its event and of a second one, where it has
+   * two; null: the connection is cut.
+   */
+  readonly frame: {
+    readonly start: string;
+    readonly keys: readonly string[];
+    readonly last?: readonly string[];
+  } | null;
 }
 
 interface Wish {

@@ -45,6 +45,6 @@ describe('a length that no video has', () => {
     const job = await stage.begin(await stage.customer());
     await stage.first.jobs.saw(job.callId, { id: job.id, object: 'video', status: 'completed', seconds });
     expect(await stage.row(job)).toMatchObject({ settled: true, cost: `${FILM_NANO}` });
-    expect((await stage.row(job)).flags).toContain('usage_not_integer');
+    expect((await stage.row(job)).flags).toContain('usage_unreadable');
   });
 });

@@ -52,5 +52,5 @@ export function brokenMessagesNano(end: EndLine, outputBytes: number): bigint {
 }
 
 function count(value: unknown): bigint {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? BigInt(value) : 0n;
+  return typeof value === 'number' && value > 0 ? BigInt(Math.ceil(value)) : 0n;
 }

@@ -153,7 +153,7 @@ describe('the chat family at a provider', () => {
   });
 
   it('ends a broken stream with message and code alone', () => {
-    const frame = chat.breakFrame({ code: 'upstream_request_failed', message: 'a "b"' }, 3);
+    const frame = chat.breakFrame({ code: 'upstream_request_failed', message: 'a "b"' }, 3, undefined);
     expect(frame).toBe('data: {"error":{"message":"a \\"b\\"","code":"upstream_request_failed"}}\n\n');
   });
 

@@ -43,6 +43,15 @@ describe('a job that completed (contract: jobs/charged-once)', () => {
     expect(endWith({}, { serviceTier: 'flex' }).costNano).toBe(dollar / 2n);
   });
 
+  it('is charged its hold where its usage cannot be read (contract: money/unreadable-usage)', () => {
+    const unread = { usage: usageOf({ output: 5 }), unread: ['input'], flags: ['usage_unreadable'] } as const;
+    expect(endWith(unread)).toMatchObject({
+      costNano: terms.holdNano,
+      usageSource: 'estimated',
+      flags: ['usage_unreadable', 'job_unreported'],
+    });
+  });
+
   it('is charged up to what its model can do, ten times that with tools of the provider', () => {
     const absurd = { usage: usageOf({ input: 1e12 }) };
     expect(endWith(absurd)).toMatchObject({ costNano: (11n * dollar) / 10n, flags: ['usage_anomaly'] });

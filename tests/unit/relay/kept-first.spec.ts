@@ -191,7 +191,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     stream.data(added + delta);
     stream.keeps[1]?.done.reject(new Error('the disk is full'));
     await stream.over;
-    expect(stream.sent().startsWith(`${created}event: error\n`)).toBe(true);
+    expect(stream.sent().startsWith(`${created}event: response.failed\n`)).toBe(true);
     expect(stream.sent()).toContain('local_quota_not_configured');
     expect(stream.sent()).not.toContain('msg_1');
     expect(stream.ended()).toBe('end');

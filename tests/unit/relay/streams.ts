@@ -13,7 +13,7 @@ const delta = (content: string) =>
   chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null });
 const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
 
-/** The event that the filter removes. */
+/** The event that the filter removes: it merely tells usage. */
 export const usageEvent = `data: ${JSON.stringify(chunk({ choices: [], usage, service_tier: 'default', obfuscation: 'x' }))}\n\n`;
 
 /** Before and after the usage event: comments, an empty first chunk with filters, umlauts, moderation. */
@@ -26,7 +26,7 @@ export const before = [
   `data: ${JSON.stringify(chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: null }))}\n\n`,
 ].join('');
 export const after = [
-  `data: ${JSON.stringify(chunk({ choices: [], moderation: { flagged: false }, usage }))}\n\n`,
+  `data: ${JSON.stringify(chunk({ choices: [], moderation: { flagged: false }, usage: null }))}\n\n`,
   'data: [DONE]\n\n',
 ].join('');
 

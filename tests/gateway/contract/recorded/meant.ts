@@ -91,17 +91,15 @@ function bytesOf({ content, reasoning, tool_calls }: Readonly<Record<string, unk
   );
 }
 
-/** Without the one event that only tells usage: what is left to a client that did not ask for it. */
+/** Without the events that only tell usage: what is left to a client that did not ask for it. */
 export function withoutUsageEvent(body: Buffer): Buffer {
-  const known = /^(id|object|created|model|system_fingerprint|service_tier|usage|choices|obfuscation)$/;
   const isUsage = (event: string) => {
     const data = event.trim().replace(/^data: ?/, '');
     if (!data.startsWith('{')) return false;
     const told = record(JSON.parse(data));
-    const empty = Array.isArray(told.choices) && told.choices.length === 0;
-    return empty && Boolean(told.usage) && Object.keys(told).every((key) => known.test(key));
+    const { choices } = told;
+    return Array.isArray(choices) && choices.length === 0 && Boolean(told.usage);
   };
   const events = body.toString().split(/(?<=\r\n\r\n|\n\n)/);
-  const removed = events.findIndex(isUsage);
-  return Buffer.from(events.filter((_event, at) => at !== removed).join(''));
+  return Buffer.from(events.filter((event) => !isUsage(event)).join(''));
 }

@@ -49,16 +49,16 @@ export const chatSpeakers: readonly Speaker[] = [
   },
 ];
 
-/** Takes out the first event with usage and without choices (contract: body/include-usage). */
+/** Takes out the events with usage and without choices (contract: body/include-usage). */
 function withoutUsageEvent(sent: string): string {
   const newline = /\r\n\r\n|\r\r|\n\n/.exec(sent)?.[0] ?? '\n\n';
   const events = sent.split(newline);
-  const at = events.findIndex((event) => {
+  const kept = events.filter((event) => {
     const data = event.split(/\r\n|\r|\n/).find((line) => line.startsWith('data: {'));
-    const chunk = data ? parsed(data.slice(6)) : {};
-    return Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage && !chunk.moderation;
+    const { choices, usage } = data ? parsed(data.slice(6)) : {};
+    return !(Array.isArray(choices) && choices.length === 0 && usage);
   });
-  return at < 0 ? sent : events.toSpliced(at, 1).join(newline);
+  return kept.join(newline);
 }
 
 function parsed(text: string): Record<string, unknown> {

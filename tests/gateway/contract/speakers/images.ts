@@ -101,13 +101,14 @@ function fairPictures(end: EndLine): bigint {
     const usage = record(record(JSON.parse(line)).usage);
     const into = record(usage.input_tokens_details);
     const out = record(usage.output_tokens_details);
-    nano += count(into.text_tokens) * rates.textIn + count(into.image_tokens) * rates.imageIn;
-    nano += count(out.text_tokens) * rates.textOut;
-    nano += count(out.image_tokens ?? usage.output_tokens) * rates.imageOut;
+    // What is no image is text: fractions that were rounded up do not add up to the total.
+    const [seen, drawn] = [count(into.image_tokens), count(out.image_tokens ?? usage.output_tokens)];
+    nano += (count(usage.input_tokens) - seen) * rates.textIn + seen * rates.imageIn;
+    nano += (count(usage.output_tokens) - drawn) * rates.textOut + drawn * rates.imageOut;
   }
   return nano;
 }
 
 function count(value: unknown): bigint {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? BigInt(value) : 0n;
+  return typeof value === 'number' && value > 0 ? BigInt(Math.ceil(value)) : 0n;
 }

@@ -24,7 +24,11 @@ const base = {
     ),
   // Its usage stands in its last event alone.
   broken: { usageSource: 'estimated', tellsInput: 'nothing' },
-  frame: { start: 'event: error\n', keys: ['type', 'sequence_number', 'error'] },
+  frame: {
+    start: 'event: response.failed\n',
+    keys: ['type', 'sequence_number', 'response'],
+    last: ['type', 'sequence_number', 'code', 'message', 'param', 'error'],
+  },
 } satisfies Partial<Speaker>;
 
 const body = (model: string, prompt: string, more: object = {}) =>

@@ -117,12 +117,6 @@ describe('the usage of a generate-content answer', () => {
     expect(read({ promptTokenCount: 1, ...fields })?.serviceTier).toBe(tier);
   });
 
-  it('counts a figure that is negative or no integer as 0 and flags it', () => {
-    const odd = read({ promptTokenCount: -5, candidatesTokenCount: 1.5, thoughtsTokenCount: 2 });
-    expect(odd?.usage).toEqual(usageOf({ output: 2, reasoning: 2 }));
-    expect(odd?.flags).toEqual(['usage_negative', 'usage_not_integer']);
-  });
-
   it('flags figures that contradict each other', () => {
     expect(read({ promptTokenCount: 5, cachedContentTokenCount: 9 })).toMatchObject({
       usage: usageOf({ cachedInput: 9 }),

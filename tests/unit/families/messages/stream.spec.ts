@@ -156,7 +156,9 @@ describe('a messages stream', () => {
   });
 
   it('that breaks ends in an error event of the family', () => {
-    expect(messages.breakFrame({ code: 'upstream_request_failed', message: 'It "broke"' }, 7)).toBe(
+    expect(
+      messages.breakFrame({ code: 'upstream_request_failed', message: 'It "broke"' }, 7, undefined),
+    ).toBe(
       'event: error\ndata: {"type":"error","error":{"message":"It \\"broke\\"","code":"upstream_request_failed"}}\n\n',
     );
   });

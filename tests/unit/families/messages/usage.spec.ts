@@ -88,11 +88,17 @@ describe('the usage of a whole message (contract: families/cache-writes)', () =>
     expect(read({ input_tokens: 1, speed: 'standard' }, fast)?.serviceTier).toBe('standard');
   });
 
-  it('counts a figure that is negative or no integer as 0 and flags it', () => {
-    expect(read({ input_tokens: 1.5, output_tokens: -5 })).toMatchObject({
-      usage: usageOf({}),
-      flags: expect.arrayContaining(['usage_negative', 'usage_not_integer']),
-    });
+  it('takes the figures of the whole call for those of a pass that cannot be read', () => {
+    const advisor = { type: 'advisor_message', model: 'other', input_tokens: {}, output_tokens: '-3' };
+    const told = {
+      input_tokens: 10,
+      cache_read_input_tokens: 90,
+      output_tokens: 7,
+      iterations: [{}, advisor],
+    };
+    const report = read(told);
+    expect(report?.nested).toEqual([{ upstreamModel: 'other', usage: usageOf({ input: 100, output: 7 }) }]);
+    expect(report?.flags).toEqual(['usage_unreadable', 'usage_negative']);
   });
 
   it('is unknown, not zero, when nothing is reported', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/families/responses';
 import { createMeter } from '#lib/metering/create-meter';
 import { totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
+import { EventSplitter } from '#lib/relay/sse';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
 
@@ -102,7 +103,7 @@ describe('a stream of response events', () => {
   });
 
   it('takes the newest object: an earlier one that told more is forgotten', () => {
-    const later = { ...usage, output_tokens: 2 };
+    const later = { ...usage, output_tokens: 2, total_tokens: 102 };
     const meter = meterEvents(response('in_progress', told), response('completed', { usage: later }));
     expect(meter.report()).toMatchObject({ usage: { output: 2 }, serviceTier: 'auto' });
   });
@@ -177,10 +178,46 @@ describe('a stream of response events', () => {
     expect(readerOf(text('a')).jobAnswer?.()).toBeUndefined();
   });
 
-  it('that breaks ends in an error event with the next number', () => {
-    expect(responses.breakFrame({ code: 'upstream_request_failed', message: 'It "broke"' }, 7)).toBe(
-      'event: error\ndata: {"type":"error","sequence_number":7,"error":{"message":"It \\"broke\\"","code":"upstream_request_failed"}}\n\n',
-    );
+  describe('that breaks', () => {
+    const error = { code: 'upstream_request_failed', message: 'It "broke"' };
+    const ending = (shown: unknown) =>
+      new EventSplitter()
+        .push(Buffer.from(responses.breakFrame(error, 7, shown) ?? ''))
+        .map(({ name, data }) => ({ name, data: JSON.parse(data) }));
+    const told = (number: number) => ({
+      name: 'error',
+      data: { type: 'error', sequence_number: number, ...error, param: null, error },
+    });
+
+    it('ends with the response, failed, and an error, in the next numbers', () => {
+      const shown = { id: 'resp_1', object: 'response', status: 'in_progress', tools: [1], error: null };
+      const failed = { ...shown, status: 'failed', error, incomplete_details: null, output: [] };
+      expect(ending(shown)).toEqual([
+        {
+          name: 'response.failed',
+          data: {
+            type: 'response.failed',
+            sequence_number: 7,
+            response: { ...failed, created_at: 0, model: '' },
+          },
+        },
+        told(8),
+      ]);
+    });
+
+    it('tells the error first where no response was shown', () => {
+      const [first, second] = ending(undefined);
+      expect(first).toEqual(told(7));
+      expect(second).toMatchObject({
+        name: 'response.failed',
+        data: { sequence_number: 8, response: { id: '', status: 'failed', error, output: [] } },
+      });
+    });
+
+    it('goes on with the numbers of a stream that was read from its middle', () => {
+      const meter = meterOf([Buffer.from(event(text('a'), 41) + event(text('b'), 42))]);
+      expect(meter.events()).toBe(43);
+    });
   });
 
   it('survives nonsense', () => {

@@ -27,13 +27,27 @@ describe('the usage of a response', () => {
     });
   });
 
-  it('flags parts that are more than the whole, and figures that are none', () => {
+  it('flags parts that are more than the whole, and a total that nothing explains', () => {
     const more = { ...usage, input_tokens_details: { cached_tokens: 11 } };
     expect(read({ usage: more })).toMatchObject({ usage: { input: 0 }, flags: ['usage_inconsistent'] });
-    expect(read({ usage: { input_tokens: -1, output_tokens: 1.5 } })).toMatchObject({
-      usage: usageOf({}),
-      flags: expect.arrayContaining(['usage_negative', 'usage_not_integer']),
+    expect(read({ usage: { ...usage, total_tokens: 99 } })).toMatchObject({
+      usage: usageOf({ input: 10, output: 5 }),
+      flags: ['usage_inconsistent'],
     });
+  });
+
+  it('counts cached input and reasoning that stand beside the two figures', () => {
+    const cached = { ...usage, total_tokens: 4_015, input_tokens_details: { cached_tokens: 4_000 } };
+    expect(read({ usage: cached })?.usage).toEqual(usageOf({ input: 10, cachedInput: 4_000, output: 5 }));
+    const thinking = { ...usage, total_tokens: 35, output_tokens_details: { reasoning_tokens: 20 } };
+    expect(read({ usage: thinking })?.usage).toEqual(usageOf({ input: 10, output: 25, reasoning: 20 }));
+  });
+
+  it('counts searches of the web and of X that the usage reports (contract: money/searches)', () => {
+    const details = { web_search_calls: 1, x_search_calls: 3, file_search_calls: 7, mcp_calls: 2 };
+    const output = [{ type: 'web_search_call', action: { type: 'search' } }];
+    const told = { ...usage, num_server_side_tools_used: 13, server_side_tool_usage_details: details };
+    expect(read({ usage: told, output })?.usage.webSearches).toBe(4);
   });
 
   it('is unknown, not zero, when nothing is reported', () => {

@@ -76,7 +76,7 @@ describe('a video job (contract: families/video-lengths)', () => {
     });
     expect(read({ ...video, seconds: 'long' }, { seconds: 8 })?.report).toMatchObject({
       usage: { videoSeconds: 8 },
-      flags: ['usage_not_integer'],
+      flags: ['usage_unreadable'],
     });
     expect(seconds({ ...video, seconds: -8 }, { seconds: 4 })).toBe(4);
   });
