@@ -18,6 +18,7 @@ interface StoredProvider {
   readonly families: FileProvider['families'];
   /** Opened; null: none, or sealed under another key. */
   readonly credential: FileProvider['credential'] | null;
+  readonly credentialHeaders: FileProvider['credentialHeaders'];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
 }
@@ -38,6 +39,7 @@ interface OfferColumns {
   readonly outputBudgetField: string | null;
   readonly streamUsage: string | null;
   readonly denyBetas: readonly string[];
+  readonly retires: string | null;
 }
 
 export interface OfferChange {
@@ -162,6 +164,7 @@ function offerChange(
     outputBudgetField: offer.outputBudgetField ?? null,
     streamUsage: offer.streamUsage ?? null,
     denyBetas: offer.denyBetas,
+    retires: offer.retires ?? null,
   };
   const name = `offer ${modelId} at ${offer.provider}`;
   const withdrawn = before?.withdrawn ?? false;

@@ -1,3 +1,4 @@
+import type { CredentialHeaderName } from '#lib/families/credential-header';
 import type { FamilyId } from '#lib/families/ids';
 import type { Price } from '#lib/metering/price-list';
 
@@ -100,6 +101,8 @@ export interface ProviderFacts {
   readonly credential: string | null;
   /** The variable that would hold it, for messages; null when the catalogue gave a value or none. */
   readonly credentialEnv: string | null;
+  /** Of families whose address takes the credential in another header than the family's own. */
+  readonly credentialHeaders: ReadonlyMap<FamilyId, CredentialHeaderName>;
   readonly onDisconnect: 'abort' | 'drain';
   /** The page where it publishes its prices; null: the catalogue names none. */
   readonly pricesFrom: string | null;
@@ -124,6 +127,8 @@ export interface OfferFacts {
   readonly outputBudgetField: 'max_tokens' | 'max_completion_tokens' | null;
   readonly streamUsage: 'never' | null;
   readonly denyBetas: readonly string[];
+  /** Its provider serves it until then, ms since the epoch (contract: routing/retired); null: no end is known. */
+  readonly servedUntilMs: number | null;
 }
 
 export interface ModelFacts {
@@ -140,8 +145,6 @@ export interface ModelFacts {
   readonly createdAtMs: number;
   /** "2026-07-02" or "2026-07"; null: the catalogue does not know. */
   readonly released: string | null;
-  /** The day from which its providers no longer serve it: "2027-01-31"; null: none is known. */
-  readonly retires: string | null;
   /** In catalogue order. */
   readonly offers: readonly OfferFacts[];
 }

@@ -113,6 +113,24 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
       '        price: { tiers: [{ aboveInputTokens: 9 }, { aboveInputTokens: 8 }] }',
       'file.yaml:17: ',
     ],
+    [
+      'no day',
+      16,
+      '        families: [chat]\n        retires: soon',
+      'file.yaml:17: models[0].offers[0].retires: ',
+    ],
+    [
+      'a header that holds no credential',
+      5,
+      '    credentialHeaders: { chat: cookie }',
+      'file.yaml:5: providers[0].credentialHeaders.chat: ',
+    ],
+    [
+      'a header of a family without an address',
+      5,
+      '    credentialHeaders: { messages: authorization }',
+      'file.yaml:5: providers[0].credentialHeaders: ',
+    ],
     ['broken YAML', 11, '    input: [text', 'file.yaml:1'],
   ])('names the line of %s', (_, line, text, expected) => {
     const faults = broken(line, text);

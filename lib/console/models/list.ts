@@ -13,14 +13,20 @@ export const mostCompared = 4;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-const listed = new WeakMap<Catalogue, ListedModel[]>();
+const dayMs = 86_400_000;
+/** By catalogue; a new day may retire offers. */
+const listed = new WeakMap<Catalogue, { readonly day: number; readonly models: ListedModel[] }>();
 
 /** The models of this gateway, which everybody may see: their prices are no secret, how it is set up is. */
 export async function readModels(): Promise<readonly ListedModel[]> {
   const catalogue = await controlHost().catalogue();
-  const known = listed.get(catalogue) ?? listModels(catalogue);
-  listed.set(catalogue, known);
-  return known;
+  const nowMs = Date.now();
+  const day = Math.floor(nowMs / dayMs);
+  const known = listed.get(catalogue);
+  if (known?.day === day) return known.models;
+  const models = listModels(catalogue, nowMs);
+  listed.set(catalogue, { day, models });
+  return models;
 }
 
 /** Slugs of the models that can be called, by protocol, as the list is sorted without a wish. Pure. */

@@ -41,6 +41,7 @@ export async function viewModel(
     list,
     model: modelFactsOf(model, list),
     offers: offerRowsOf(model, performance),
+    retired: model.retired,
     prices: model.offers.flatMap(
       (offer) => priceTableOf(offer, (iso) => showDay(Date.parse(iso), zone)) ?? [],
     ),

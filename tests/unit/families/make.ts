@@ -11,6 +11,7 @@ export function makeProvider(part: Partial<ProviderFacts> = {}): ProviderFacts {
     families: new Map(),
     credential: 'secret',
     credentialEnv: null,
+    credentialHeaders: new Map(),
     onDisconnect: 'abort',
     pricesFrom: null,
     ...part,
@@ -28,6 +29,7 @@ export function makeOffer(part: Partial<OfferFacts> = {}): OfferFacts {
     outputBudgetField: null,
     streamUsage: null,
     denyBetas: [],
+    servedUntilMs: null,
     ...part,
   };
 }
@@ -44,7 +46,6 @@ export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
     reasoning: false,
     createdAtMs: 0,
     released: null,
-    retires: null,
     offers: [makeOffer()],
     ...part,
   };

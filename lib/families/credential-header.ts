@@ -1,0 +1,20 @@
+import type { Family } from '#lib/families/family';
+import type { ProviderFacts } from '#lib/snapshot/snapshot';
+
+/** Headers in which providers take a credential; `authorization`: as bearer token. */
+export const credentialHeaderNames = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
+export type CredentialHeaderName = (typeof credentialHeaderNames)[number];
+
+/**
+ * The header that carries the operator's credential to a provider: what its address takes, else the family's own
+ * (contract: families/credentials-upstream). Pure.
+ */
+export function credentialHeaderOf(
+  family: Pick<Family, 'id' | 'credentialHeader'>,
+  { credentialHeaders }: Pick<ProviderFacts, 'credentialHeaders'>,
+  secret: string,
+): readonly [name: string, value: string] {
+  const name = credentialHeaders.get(family.id);
+  if (name === undefined) return family.credentialHeader(secret);
+  return [name, name === 'authorization' ? `Bearer ${secret}` : secret];
+}
