@@ -1,10 +1,6 @@
 import type { Family } from '#lib/families/family';
 import type { ProviderFacts } from '#lib/snapshot/snapshot';
 
-/** Headers in which providers take a credential; `authorization`: as bearer token. */
-export const credentialHeaderNames = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
-export type CredentialHeaderName = (typeof credentialHeaderNames)[number];
-
 /**
  * The header that carries the operator's credential to a provider: what its address takes, else the family's own
  * (contract: families/credentials-upstream). Pure.

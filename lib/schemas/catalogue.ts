@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { credentialHeaderNames } from '#lib/families/credential-header';
 import { familyIds } from '#lib/families/ids';
 import { filePriceShape } from '#lib/schemas/price';
 
@@ -43,6 +42,8 @@ const families = z
   .partialRecord(family, familyAddress)
   .refine((map) => Object.keys(map).length > 0, 'names no family: give at least one with its address');
 
+/** Headers in which providers take a credential; `authorization`: as bearer token. */
+const credentialHeaderNames = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 const credentialHeader = z.enum(credentialHeaderNames, {
   error: `is no header for a credential: use one of ${credentialHeaderNames.join(', ')}`,
 });
@@ -123,5 +124,6 @@ export const storedFamiliesShape = z.partialRecord(family, z.union([z.string(), 
 /** `provider.credential` as stored: a variable's name, or sealed under `credentialContext(provider id)`. */
 export const storedCredentialShape = z.union([envReference, z.strictObject({ sealed: z.string() })]);
 export type StoredFamilies = z.infer<typeof storedFamiliesShape>;
+export type CredentialHeaderName = z.infer<typeof credentialHeader>;
 /** `provider.credential_headers` as stored: as in the file. */
 export const storedCredentialHeadersShape = z.partialRecord(family, credentialHeader);

@@ -1,6 +1,6 @@
-import type { CredentialHeaderName } from '#lib/families/credential-header';
 import { type FamilyId, familyIds } from '#lib/families/ids';
 import {
+  type CredentialHeaderName,
   type StoredFamilies,
   storedCredentialHeadersShape,
   storedCredentialShape,

@@ -1,6 +1,6 @@
-import type { CredentialHeaderName } from '#lib/families/credential-header';
 import type { FamilyId } from '#lib/families/ids';
 import type { Price } from '#lib/metering/price-list';
+import type { CredentialHeaderName } from '#lib/schemas/catalogue';
 
 /**
  * Limits as stored. null: no limit. Values are not trusted: `decide` checks them (contract: admission/stored-limits).

@@ -185,13 +185,25 @@ describe('a directory of catalogue files', () => {
 
 /** Vendors that read a repeated prefix from their cache at a lower price, by their own pages. */
 const discounting = new Set([
-  ...['alibaba', 'anthropic', 'deepseek', 'fireworks', 'google', 'minimax', 'mistral', 'moonshotai', 'openai'],
+  ...[
+    'alibaba',
+    'anthropic',
+    'deepseek',
+    'fireworks',
+    'google',
+    'minimax',
+    'mistral',
+    'moonshotai',
+    'openai',
+  ],
   ...['xai', 'zai'],
 ]);
 /** What they do not discount, or name no price for. */
 const undiscounted = [
   'google/gemini-3-pro-image at google',
-  ...['gpt-5-pro', 'gpt-5.2-pro', 'gpt-5.4-pro', 'gpt-5.5-pro', 'o3-pro'].map((pro) => `openai/${pro} at openai`),
+  ...['gpt-5-pro', 'gpt-5.2-pro', 'gpt-5.4-pro', 'gpt-5.5-pro', 'o3-pro'].map(
+    (pro) => `openai/${pro} at openai`,
+  ),
   'qwen/qwen3.6-flash at alibaba',
 ];
 
