@@ -73,13 +73,15 @@ export function ModelPage(props: ModelPageProps) {
           <Retired offers={retired} alone={offers.length === 0} />
         </Section>
         <PriceTables tables={prices} />
-        <Section title="Protocols and parameters">
-          <Protocols protocols={protocols} />
-          <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
-            Every parameter of a protocol passes to the provider as you send it; the catalogue does not know
-            which of them a model takes.
-          </p>
-        </Section>
+        {offers.length > 0 ? (
+          <Section title="Protocols and parameters">
+            <Protocols protocols={protocols} />
+            <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
+              Every parameter of a protocol passes to the provider as you send it; the catalogue does not know
+              which of them a model takes.
+            </p>
+          </Section>
+        ) : null}
       </div>
     </>
   );
