@@ -7,6 +7,7 @@ import { Retirement } from '#components/models/retirement';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { CopyButton } from '#components/ui/copy-button';
+import type { RetiredOffer } from '#lib/catalogue/list';
 import type { ModelFactsRow, OfferRow, PriceTable } from '#lib/console/models/facts';
 
 interface ModelPageProps {
@@ -14,6 +15,8 @@ interface ModelPageProps {
   list: string;
   model: ModelFactsRow;
   offers: readonly OfferRow[];
+  /** Those that its providers have stopped serving. */
+  retired: readonly RetiredOffer[];
   prices: readonly PriceTable[];
   protocols: readonly {
     readonly family: string;
@@ -31,7 +34,7 @@ interface ModelPageProps {
 
 /** One model: facts, examples, offers, prices, protocols. */
 export function ModelPage(props: ModelPageProps) {
-  const { list, model, offers, prices, protocols, snippets, measured, actions } = props;
+  const { list, model, offers, retired, prices, protocols, snippets, measured, actions } = props;
   return (
     <>
       <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
@@ -47,7 +50,7 @@ export function ModelPage(props: ModelPageProps) {
             <Badge tone={model.callable ? 'good' : 'outline'} dot={model.callable}>
               {model.callable ? 'Available' : 'Not available here'}
             </Badge>
-            <Retirement day={model.retires} />
+            <Retirement day={model.retires} past={model.retired} />
           </h1>
           <p className="flex min-w-0 items-center gap-1">
             <code className="min-w-0 font-mono text-muted text-sm [overflow-wrap:anywhere]">{model.id}</code>
@@ -66,16 +69,19 @@ export function ModelPage(props: ModelPageProps) {
           </Section>
         ) : null}
         <Section title="Offers" note={measured ?? 'In the order in which calls are routed without a policy.'}>
-          <OfferTable offers={offers} measured={measured !== null} />
+          {offers.length > 0 ? <OfferTable offers={offers} measured={measured !== null} /> : null}
+          <Retired offers={retired} alone={offers.length === 0} />
         </Section>
         <PriceTables tables={prices} />
-        <Section title="Protocols and parameters">
-          <Protocols protocols={protocols} />
-          <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
-            Every parameter of a protocol passes to the provider as you send it; the catalogue does not know
-            which of them a model takes.
-          </p>
-        </Section>
+        {offers.length > 0 ? (
+          <Section title="Protocols and parameters">
+            <Protocols protocols={protocols} />
+            <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
+              Every parameter of a protocol passes to the provider as you send it; the catalogue does not know
+              which of them a model takes.
+            </p>
+          </Section>
+        ) : null}
       </div>
     </>
   );
@@ -94,7 +100,7 @@ function Facts({ model }: { model: ModelFactsRow }) {
     { name: 'Reads', value: model.reads },
     { name: 'Writes', value: model.writes },
     { name: 'Released', value: model.released },
-    ...(model.retires ? [{ name: 'Retires', value: model.retires }] : []),
+    ...(model.retires ? [{ name: model.retired ? 'Retired' : 'Retires', value: model.retires }] : []),
     { name: 'Known for', value: model.capabilities.join(', ') || null },
     ...(model.aliases.length > 0 ? [{ name: 'Also called', value: model.aliases.join(', ') }] : []),
   ];
@@ -115,6 +121,16 @@ function Facts({ model }: { model: ModelFactsRow }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+function Retired({ offers, alone }: { offers: readonly RetiredOffer[]; alone: boolean }) {
+  if (offers.length === 0) return null;
+  return (
+    <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
+      {alone ? 'No provider serves this model any more, and calls of it are refused. ' : ''}
+      {offers.map(({ providerName, day }) => `${providerName} retired it on ${day}.`).join(' ')}
+    </p>
   );
 }
 

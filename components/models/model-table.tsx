@@ -57,7 +57,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
                 >
                   {row.name}
                 </Link>
-                <Retirement day={row.retires} />
+                <Retirement day={row.retires} past={row.retired} />
               </span>
               <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">{row.id}</code>
             </Cell>

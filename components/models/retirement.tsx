@@ -1,14 +1,14 @@
 import { Badge } from '#components/ui/badge';
 
-/** From when on a model is no longer served; nothing where no day is known. */
-export function Retirement({ day }: { day: string | null }) {
+/** The last day on which a model is served; nothing where none is known. @param past whether it is over. */
+export function Retirement({ day, past }: { day: string | null; past: boolean }) {
   if (day === null) return null;
+  const title = past
+    ? 'No provider serves it any more, and calls are refused. Choose another model.'
+    : 'After that day (UTC) no provider serves it. Choose another model in time.';
   return (
-    <Badge
-      tone="warn"
-      title="From that day on its providers no longer serve it. Choose another model in time."
-    >
-      Retires {day}
+    <Badge tone="warn" title={title}>
+      {past ? 'Retired' : 'Retires'} {day}
     </Badge>
   );
 }

@@ -52,15 +52,20 @@ const trouble = `
     AND sum(u.provider_errors + u.timeout_errors + u.broken_errors) * 100 >= sum(u.calls) * ${troublePercent}`;
 
 const retiring = `
-  SELECT m.id AS model, m.retires, used.workspace
-  FROM model m CROSS JOIN LATERAL (
+  SELECT o.model, o.provider, o.retires, used.workspace
+  FROM (
+    SELECT o.model_id AS model, o.provider_id AS provider, coalesce(o.retires, m.retires) AS retires
+    FROM offer o JOIN model m ON m.id = o.model_id WHERE o.withdrawn_at IS NULL
+  ) o CROSS JOIN LATERAL (
     SELECT DISTINCT workspace_id::text AS workspace FROM (
-      SELECT workspace_id FROM usage_quarter WHERE model = m.id AND quarter > now() - interval '30 days'
-      UNION SELECT workspace_id FROM usage_day WHERE model = m.id AND day > now() - interval '30 days'
+      SELECT workspace_id FROM usage_quarter
+      WHERE model = o.model AND provider = o.provider AND quarter > now() - interval '30 days'
+      UNION SELECT workspace_id FROM usage_day
+      WHERE model = o.model AND provider = o.provider AND day > now() - interval '30 days'
     ) AS both_sums
   ) used JOIN workspace w ON w.id::text = used.workspace
-  WHERE m.retires IS NOT NULL AND m.retires::date < (now() + make_interval(days => ${retiringDays}))::date
-    AND m.retires::date >= now()::date AND w.deleted_at IS NULL AND NOT w.demo`;
+  WHERE o.retires::date - (now() AT TIME ZONE 'UTC')::date BETWEEN 0 AND ${retiringDays - 1}
+    AND w.deleted_at IS NULL AND NOT w.demo`;
 
 const low = `
   SELECT id::text AS workspace, low_balance_nano::text AS threshold FROM workspace
@@ -112,13 +117,12 @@ export async function findConditions(pool: Pool, nowMs: number): Promise<Found[]
       subject: `${facts.model} ${facts.provider}`,
       facts,
     });
-  for (const { workspace, ...facts } of await ask<{ workspace: string; model: string; retires: string }>(
-    retiring,
-  ))
+  type Retiring = { workspace: string; model: string; provider: string; retires: string };
+  for (const { workspace, ...facts } of await ask<Retiring>(retiring))
     found.push({
       workspaceId: workspace,
       kind: 'model_retiring',
-      subject: `${facts.model} ${facts.retires}`,
+      subject: `${facts.model} ${facts.provider} ${facts.retires}`,
       facts,
     });
   for (const { workspace, threshold } of await ask<{ workspace: string; threshold: string }>(low)) {

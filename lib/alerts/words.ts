@@ -29,9 +29,9 @@ const words: Readonly<Record<AlertKind, (facts: Facts) => AlertWords>> = {
     text: `${String(failed)} of your ${String(calls)} calls of the last hour that ${String(provider)} answered for ${String(model)} failed there. A routing policy with another provider or model takes over by itself.`,
     page: 'routing',
   }),
-  model_retiring: ({ model, retires }) => ({
-    title: `${String(model)} is about to be retired`,
-    text: `Its providers stop serving it on ${String(retires)}, and you have used it in the last 30 days. Choose another model.`,
+  model_retiring: ({ model, provider, retires }) => ({
+    title: `${String(provider)} is about to retire ${String(model)}`,
+    text: `It stops serving the model on ${String(retires)}, and you have used it there in the last 30 days. Unless another provider serves it, choose another model.`,
     page: 'models',
   }),
   low_balance: ({ threshold }) => ({

@@ -136,6 +136,7 @@ async function write(
     name: provider.name,
     families: provider.families,
     credential: storedCredential(provider, options.sealingKey) ?? Prisma.DbNull,
+    credentialHeaders: provider.credentialHeaders,
     onDisconnect: provider.onDisconnect,
     pricesFrom: provider.pricesFrom ?? null,
   });

@@ -18,6 +18,7 @@ interface StoredProvider {
   readonly families: FileProvider['families'];
   /** Opened; null: none, or sealed under another key. */
   readonly credential: FileProvider['credential'] | null;
+  readonly credentialHeaders: FileProvider['credentialHeaders'];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
 }
@@ -37,7 +38,9 @@ interface OfferColumns {
   readonly position: number;
   readonly outputBudgetField: string | null;
   readonly streamUsage: string | null;
+  readonly streamEnd: string | null;
   readonly denyBetas: readonly string[];
+  readonly retires: string | null;
 }
 
 export interface OfferChange {
@@ -161,7 +164,9 @@ function offerChange(
     position,
     outputBudgetField: offer.outputBudgetField ?? null,
     streamUsage: offer.streamUsage ?? null,
+    streamEnd: offer.streamEnd ?? null,
     denyBetas: offer.denyBetas,
+    retires: offer.retires ?? null,
   };
   const name = `offer ${modelId} at ${offer.provider}`;
   const withdrawn = before?.withdrawn ?? false;

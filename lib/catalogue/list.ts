@@ -1,6 +1,7 @@
 import { priceText } from '#lib/catalogue/difference';
 import { listPrice, type PriceBand } from '#lib/catalogue/price-table';
 import { formatUsd } from '#lib/money';
+import { isRetired, retirementDay } from '#lib/snapshot/retired';
 import type { Catalogue, ModelFacts, OfferFacts, PriceVersion } from '#lib/snapshot/snapshot';
 
 /** A model of the catalogue with its offers, for "catalogue list" and the console; money in dollars. */
@@ -18,9 +19,19 @@ export interface ListedModel {
   reasoning: boolean;
   /** "2026-07-02" or "2026-07"; null: unknown. */
   released: string | null;
-  /** The day from which it is no longer served; null: none is known. */
+  /** The last day on which any of its providers serves it; null: none is known. */
   retires: string | null;
+  /** Those in service. */
   offers: ListedOffer[];
+  /** Those whose day has passed (contract: routing/retired). */
+  retired: RetiredOffer[];
+}
+export interface RetiredOffer {
+  provider: string;
+  /** Of the provider, for people. */
+  providerName: string;
+  /** "2026-10-23". */
+  day: string;
 }
 export interface ListedOffer {
   provider: string;
@@ -45,16 +56,17 @@ export interface ListedPrice {
   bands: PriceBand[];
 }
 
-/** What the catalogue holds, and whether each offer can be routed to, by id. Pure. */
-export function listModels(catalogue: Catalogue): ListedModel[] {
+/** What the catalogue holds, retired models too, and whether each offer can be routed to, by id. Pure. */
+export function listModels(catalogue: Catalogue, nowMs: number): ListedModel[] {
   return [...catalogue.models.values()]
     .filter((model) => model.offers.length > 0)
-    .map(listModel)
+    .map((model) => listModel(model, nowMs))
     .sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-function listModel(model: ModelFacts): ListedModel {
+function listModel(model: ModelFacts, nowMs: number): ListedModel {
   const slash = model.id.indexOf('/');
+  const retired = model.offers.filter((offer) => isRetired(offer, nowMs));
   return {
     id: model.id,
     name: model.name,
@@ -66,9 +78,20 @@ function listModel(model: ModelFacts): ListedModel {
     output: [...model.output],
     reasoning: model.reasoning,
     released: model.released,
-    retires: model.retires,
-    offers: model.offers.map(listOffer),
+    retires: lastDayOf(model),
+    offers: model.offers.filter((offer) => !isRetired(offer, nowMs)).map(listOffer),
+    retired: retired.map((offer) => ({
+      provider: offer.provider.id,
+      providerName: offer.provider.name,
+      day: retirementDay(offer) ?? '',
+    })),
   };
+}
+
+/** Null while the end of an offer is not known. */
+function lastDayOf({ offers }: ModelFacts): string | null {
+  const days = offers.map((offer) => retirementDay(offer) ?? '');
+  return days.includes('') ? null : (days.sort().at(-1) ?? null);
 }
 
 function listOffer(offer: OfferFacts): ListedOffer {

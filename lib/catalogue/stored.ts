@@ -1,6 +1,11 @@
 import type { Prisma } from '#generated/client';
 import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/catalogue/difference';
-import { type FileModel, storedCredentialShape, storedFamiliesShape } from '#lib/schemas/catalogue';
+import {
+  type FileModel,
+  storedCredentialHeadersShape,
+  storedCredentialShape,
+  storedFamiliesShape,
+} from '#lib/schemas/catalogue';
 import { isUnpriced, parsePrice } from '#lib/schemas/price';
 import { credentialContext, open, type SealingKey } from '#lib/sealing';
 
@@ -29,6 +34,7 @@ export async function readStored(
           name: provider.name,
           families: storedFamiliesShape.parse(provider.families),
           credential: openCredential(provider.id, provider.credential, sealingKey),
+          credentialHeaders: storedCredentialHeadersShape.parse(provider.credentialHeaders),
           onDisconnect: provider.onDisconnect,
           pricesFrom: provider.pricesFrom,
         },
@@ -48,7 +54,9 @@ export async function readStored(
             position: offer.position,
             outputBudgetField: offer.outputBudgetField,
             streamUsage: offer.streamUsage,
+            streamEnd: offer.streamEnd,
             denyBetas: offer.denyBetas,
+            retires: offer.retires,
           },
           withdrawn: offer.withdrawnAt !== null,
           price: priceOf(offer.prices[0]?.price),

@@ -7,6 +7,7 @@ import { price } from '#lib/metering/price';
 import { noUsage } from '#lib/metering/usage';
 import { parseUsd } from '#lib/money';
 import type { AttemptRecord, CallRecord } from '#lib/settlement/entry';
+import { isRetired } from '#lib/snapshot/retired';
 import type { Catalogue, OfferFacts, PriceVersion } from '#lib/snapshot/snapshot';
 
 /** Where the calls of one application are drawn. */
@@ -39,11 +40,11 @@ export function drawCalls(app: App, stage: Stage): CallRecord[] {
   const { untilMs, timeZone } = stage;
   const trouble = troubles(untilMs);
   const targets = app.models.flatMap(([slugs, share]) => {
-    const offers = offersOf(stage.catalogue, app, slugs);
+    const offers = offersOf(stage, app, slugs);
     return offers.length > 0 ? [[offers, share] as const] : [];
   });
   if (targets.length === 0) return [];
-  const rescue = app.fallback === undefined ? [] : offersOf(stage.catalogue, app, [app.fallback]);
+  const rescue = app.fallback === undefined ? [] : offersOf(stage, app, [app.fallback]);
   const dayMs = 24 * hourMs;
   const fromMs = Math.max(stage.fromMs, app.fromDay === undefined ? 0 : untilMs - app.fromDay * dayMs);
   const toMs = untilMs - (app.untilDay ?? 0) * dayMs;
@@ -60,10 +61,15 @@ export function drawCalls(app: App, stage: Stage): CallRecord[] {
   return calls.filter((one) => one.atMs + one.latencyMs + settledAfterMs < untilMs);
 }
 
-function offersOf({ models }: Catalogue, { family }: App, slugs: readonly string[]): readonly Priced[] {
+function offersOf(
+  { catalogue, untilMs }: Stage,
+  { family }: App,
+  slugs: readonly string[],
+): readonly Priced[] {
   for (const slug of slugs) {
-    const offers = (models.get(slug)?.offers ?? []).filter(
-      (offer): offer is Priced => offer.price !== null && offer.families.has(family),
+    const offers = (catalogue.models.get(slug)?.offers ?? []).filter(
+      (offer): offer is Priced =>
+        offer.price !== null && offer.families.has(family) && !isRetired(offer, untilMs),
     );
     if (offers.length > 0) return offers;
   }

@@ -192,7 +192,7 @@ export interface Family {
   upstreamPath(ask: Ask, offer: OfferFacts): string;
   /** A header that its providers require, with the value to send when the client sends none. */
   readonly requiredHeader?: readonly [name: string, value: string];
-  /** The header that carries the operator's credential (contract: families/credentials-upstream). */
+  /** The header that carries the operator's credential, unless the provider's address takes another one. */
   credentialHeader(secret: string): readonly [name: string, value: string];
   /** Usage of a whole answer (parsed JSON); null when it has none (contract: families/usage-readers). */
   readUsage(ask: Ask, answer: unknown): UsageReport | null;

@@ -1,3 +1,4 @@
+import { credentialHeaderOf } from '#lib/families/credential-header';
 import { familyOf } from '#lib/families/index';
 import type { JobSight } from '#lib/jobs/job';
 import type { StoredJob } from '#lib/jobs/stored-job';
@@ -33,7 +34,7 @@ export function createPoll(parts: { readonly pools: Pools; catalogue(): Catalogu
     }
     try {
       const path = family.jobs.pollPath({ id: job.id, upstreamModel: job.upstreamModel });
-      const [name, value] = family.credentialHeader(provider.credential);
+      const [name, value] = credentialHeaderOf(family, provider, provider.credential);
       const answer = await parts.pools.for(address.url.origin, CONNECT_MS).request({
         method: 'GET',
         path: `${address.url.pathname.replace(/\/+$/, '')}${path}`,

@@ -1,4 +1,5 @@
 import { type Health, type OfferState, offerState } from '#lib/routing/health';
+import { isRetired } from '#lib/snapshot/retired';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 
 /** How an offer stands in this process. */
@@ -20,13 +21,13 @@ export interface OfferStatus {
   readonly running: number;
 }
 
-/** The offers that this process has tried and the catalogue still has, in the catalogue's order. */
+/** The offers in service that this process has tried, in the catalogue's order. */
 export function listOffers(catalogue: Catalogue, health: Health, nowMs: number): OfferStatus[] {
   const tried = new Map(health.list().map((one) => [one.offerId, one]));
   return [...catalogue.models.values()].flatMap((model) =>
     model.offers.flatMap((offer) => {
       const known = tried.get(offer.id);
-      if (!known) return [];
+      if (!known || isRetired(offer, nowMs)) return [];
       return {
         model: model.id,
         provider: offer.provider.id,

@@ -3,10 +3,12 @@ import type { FamilyId } from '#lib/families/ids';
 import { formatUsd } from '#lib/money';
 import { ratesAt } from '#lib/routing/rates';
 import type { Rules } from '#lib/routing/rules';
+import { isRetired, retirementDay } from '#lib/snapshot/retired';
 import type { Catalogue, OfferFacts } from '#lib/snapshot/snapshot';
 
 /** Why an offer of a model in scope is left out of a plan: a code, put into words only when asked for. */
 export type WhyOffer =
+  | 'retired'
   | 'only'
   | 'ignore'
   | 'family'
@@ -29,20 +31,22 @@ export interface Wanted {
   readonly inputTokens: number;
   /** The service tier that is asked for, as `tierOf` names it; null: none. */
   readonly tier: string | null;
+  /** ms since the epoch: what has retired by then is left out. */
+  readonly nowMs: number;
 }
 
 /** Whether an offer can be routed to in at least one of its families. */
-export function isAvailable(offer: OfferFacts): boolean {
-  for (const family of offer.families) if (unavailable(offer, family) === null) return true;
+export function isAvailable(offer: OfferFacts, nowMs: number): boolean {
+  for (const family of offer.families) if (canServe(offer, family, nowMs)) return true;
   return false;
 }
 
 /** The models that have an offer of this family which can be routed to. */
-export function listRoutable(catalogue: Catalogue, family: FamilyId): Set<string> {
+export function listRoutable(catalogue: Catalogue, family: FamilyId, nowMs: number): Set<string> {
   const models = [...catalogue.models.values()];
   return new Set(
     models
-      .filter((model) => model.offers.some((offer) => unavailable(offer, family) === null))
+      .filter((model) => model.offers.some((offer) => canServe(offer, family, nowMs)))
       .map((model) => model.id),
   );
 }
@@ -52,11 +56,16 @@ export function listRoutable(catalogue: Catalogue, family: FamilyId): Set<string
  * @returns null when the offer may be routed to.
  */
 export function exclude(offer: OfferFacts, wanted: Wanted): WhyOffer | null {
+  if (isRetired(offer, wanted.nowMs)) return 'retired';
   const { rules } = wanted;
   const provider = offer.provider.id;
   if (rules.only !== null && !rules.only.has(provider)) return 'only';
   if (rules.ignore?.has(provider)) return 'ignore';
   return unavailable(offer, wanted.family) ?? overPrice(offer, wanted);
+}
+
+function canServe(offer: OfferFacts, family: FamilyId, nowMs: number): boolean {
+  return !isRetired(offer, nowMs) && unavailable(offer, family) === null;
 }
 
 function unavailable(offer: OfferFacts, family: FamilyId): WhyOffer | null {
@@ -84,6 +93,8 @@ export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: Wanted): str
   const address = families.get(family);
   const rates = offer.price && ratesAt(offer.price.price, inputTokens, tier);
   switch (why) {
+    case 'retired':
+      return `retired on ${retirementDay(offer)}`;
     case 'only':
       return "not in the policy's only";
     case 'ignore':

@@ -89,8 +89,8 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
 }
 
 /** The requirements on each offer. */
-export function wantedOf({ ask, family }: PlanInput, rules: Rules): Wanted {
-  return { family, rules, inputTokens: estimateInput(ask.weight), tier: tierOf(ask.serviceTier) };
+export function wantedOf({ ask, family, nowMs }: PlanInput, rules: Rules): Wanted {
+  return { family, rules, inputTokens: estimateInput(ask.weight), tier: tierOf(ask.serviceTier), nowMs };
 }
 
 /** Steps 1 to 4 for one model. */
@@ -121,12 +121,12 @@ function fromModel(
 
 /** What the request itself rules out: another provider keeps its state, or lacks a nested model or the tier. */
 function outOfReach(
-  { pinned, ask, catalogue }: PlanInput,
+  { pinned, ask, catalogue, nowMs }: PlanInput,
   { tier }: Wanted,
   offer: OfferFacts,
 ): WhyOffer | null {
   if (typeof pinned === 'string' && offer.provider.id !== pinned) return 'pinned';
-  if (ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue)) return 'nested';
+  if (ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue, nowMs)) return 'nested';
   return tier === null || (offer.price && coversTier(offer.price.price, tier)) ? null : 'tier';
 }
 
@@ -143,7 +143,8 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
   const address = offer.provider.families.get(input.family);
   const { credential } = offer.provider;
   if (!model || address?.state !== 'ready' || offer.price === null || credential === null) return null;
-  const nested = input.ask.nested && nestedAt(input.ask.nested, offer.provider.id, input.catalogue);
+  const nested =
+    input.ask.nested && nestedAt(input.ask.nested, offer.provider.id, input.catalogue, input.nowMs);
   return {
     ...(nested ? { nested } : {}),
     model,
@@ -157,20 +158,22 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
 }
 
 /**
- * 400 when an offer lacks only the service tier that is asked for, or when the state that the call
- * continues is kept where its model has no offer (contract: routing/no-target); else 502, named after what the
- * closest offer lacks: a wrong address, else a missing one.
+ * 400 when an offer lacks only the service tier that is asked for, when the state that the call continues is kept
+ * where its model has no offer, or when all offers that could serve it are retired (contract: routing/no-target);
+ * else 502, named after what the closest offer lacks: a wrong address, else a missing one.
  */
 export function noTarget(input: PlanInput, rules: Rules): Refusal {
   const slug = input.ask.model;
   const wanted = wantedOf(input, rules);
   const reasons: string[] = [];
+  const whys = new Set<WhyOffer>();
   const withoutTier: OfferFacts[] = [];
   let broken = false;
   let keeperOffers = false;
   let lacksNested = false;
   candidates(input, rules, {
     offer: (why, model, offer) => {
+      whys.add(why);
       if (why === 'tier') withoutTier.push(offer);
       broken ||= why === 'invalid_address' && model.id === slug;
       lacksNested ||= why === 'nested' && model.id === slug;
@@ -191,6 +194,15 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
     return refusal(
       'model_not_allowed',
       `Model ${slug} is not offered where the state that this request continues is kept; use the model that made it.`,
+    );
+  }
+  if (
+    whys.has('retired') &&
+    [...whys].every((why) => why === 'retired' || why === 'family' || why === 'pinned')
+  ) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${slug} is retired (${told}); choose another one of GET /v1/models.`,
     );
   }
   if (lacksNested) return noProviderOfAll(input.ask);

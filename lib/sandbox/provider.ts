@@ -164,8 +164,9 @@ async function sendJson(
   await outlet.end();
 }
 
+/** Takes the key as bearer token too where the protocol has a header of its own, as vendors that speak it do. */
 function checkKey({ headers }: Seen, { keyHeader }: Dialect, key: string): void {
-  const given = keyHeader ? headers[keyHeader] : headers.authorization?.replace(/^Bearer /, '');
+  const given = (keyHeader && headers[keyHeader]) ?? headers.authorization?.replace(/^Bearer /, '');
   if (given === key) return;
   throw new ProviderFault(401, 'Incorrect API key provided.', 'invalid_api_key');
 }

@@ -42,31 +42,48 @@ const families = z
   .partialRecord(family, familyAddress)
   .refine((map) => Object.keys(map).length > 0, 'names no family: give at least one with its address');
 
-const provider = z.strictObject({
-  id: providerId,
-  name: z.string().min(1).max(100),
-  families,
-  credential: z
-    .union([envReference, z.strictObject({ value: z.string().min(1) })], {
-      error: 'is neither { env: NAME } nor { value: … }',
-    })
-    .optional(),
-  onDisconnect: z.enum(['abort', 'drain']).default('drain'),
-  /** The page where it publishes its prices, for people. */
-  pricesFrom: z
-    .string()
-    .max(500)
-    .refine(isAddress, 'is no address of a web page: write an http or https URL without query or fragment')
-    .optional(),
+/** Headers in which providers take a credential; `authorization`: as bearer token. */
+const credentialHeaderNames = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
+const credentialHeader = z.enum(credentialHeaderNames, {
+  error: `is no header for a credential: use one of ${credentialHeaderNames.join(', ')}`,
 });
+const day = z.iso.date('is no date like 2027-01-31');
+
+const provider = z
+  .strictObject({
+    id: providerId,
+    name: z.string().min(1).max(100),
+    families,
+    credential: z
+      .union([envReference, z.strictObject({ value: z.string().min(1) })], {
+        error: 'is neither { env: NAME } nor { value: … }',
+      })
+      .optional(),
+    /** Of families whose address takes the credential in another header than the family's own. */
+    credentialHeaders: z.partialRecord(family, credentialHeader).default({}),
+    onDisconnect: z.enum(['abort', 'drain']).default('drain'),
+    /** The page where it publishes its prices, for people. */
+    pricesFrom: z
+      .string()
+      .max(500)
+      .refine(isAddress, 'is no address of a web page: write an http or https URL without query or fragment')
+      .optional(),
+  })
+  .refine((one) => Object.keys(one.credentialHeaders).every((name) => name in one.families), {
+    path: ['credentialHeaders'],
+    error: 'names a family without an address: add it under families, or leave it out here',
+  });
 
 const offer = z.strictObject({
   provider: providerId,
   upstreamModel: z.string().min(1).max(300),
   families: z.array(family).min(1, 'names no family: list those that the provider speaks for this model'),
   price: filePriceShape.optional(),
+  /** The day on which its provider stops serving it (contract: routing/retired). */
+  retires: day.optional(),
   outputBudgetField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
   streamUsage: z.literal('never').optional(),
+  streamEnd: z.literal('none').optional(),
   denyBetas: z.array(z.string().min(1)).default([]),
 });
 
@@ -87,8 +104,8 @@ const model = z.strictObject({
     .string()
     .regex(/^\d{4}-\d{2}(-\d{2})?$/, 'is no date like 2026-07-02')
     .optional(),
-  /** The day from which its provider no longer serves it. */
-  retires: z.iso.date('is no date like 2027-01-31').optional(),
+  /** That of each of its offers that has none of its own. */
+  retires: day.optional(),
   offers: z.array(offer),
 });
 
@@ -108,3 +125,6 @@ export const storedFamiliesShape = z.partialRecord(family, z.union([z.string(), 
 /** `provider.credential` as stored: a variable's name, or sealed under `credentialContext(provider id)`. */
 export const storedCredentialShape = z.union([envReference, z.strictObject({ sealed: z.string() })]);
 export type StoredFamilies = z.infer<typeof storedFamiliesShape>;
+export type CredentialHeaderName = z.infer<typeof credentialHeader>;
+/** `provider.credential_headers` as stored: as in the file. */
+export const storedCredentialHeadersShape = z.partialRecord(family, credentialHeader);

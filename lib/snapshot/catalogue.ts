@@ -2,18 +2,19 @@ import type { Pool } from 'pg';
 import type { FamilyId } from '#lib/families/ids';
 import { isUnpriced, parsePrice } from '#lib/schemas/price';
 import { type CatalogueSources, type ProviderRow, providerOf } from '#lib/snapshot/provider';
+import { endOfDay } from '#lib/snapshot/retired';
 import type { Catalogue, ModelFacts, OfferFacts, PriceVersion, ProviderFacts } from '#lib/snapshot/snapshot';
 
 const providerRows =
-  'SELECT id, name, families, credential, on_disconnect, prices_from FROM provider ORDER BY id';
+  'SELECT id, name, families, credential, credential_headers, on_disconnect, prices_from FROM provider ORDER BY id';
 const modelRows = `
-  SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, released, retires, created_at
+  SELECT id, name, aliases, context_tokens, max_output_tokens, input, output, reasoning, released, created_at
   FROM model ORDER BY created_at, id`;
 /** Each offer in force with the newest price that is effective now. */
 const offerRows = `
   SELECT o.id, o.model_id, o.provider_id, o.upstream_model, o.families, o.output_budget_field,
-    o.stream_usage, o.deny_betas, v.id AS price_id, v.price, v.effective_at
-  FROM offer o LEFT JOIN LATERAL (
+    o.stream_usage, o.stream_end, o.deny_betas, coalesce(o.retires, m.retires) AS retires, v.id AS price_id, v.price, v.effective_at
+  FROM offer o JOIN model m ON m.id = o.model_id LEFT JOIN LATERAL (
     SELECT id, price, effective_at FROM price_version WHERE offer_id = o.id AND effective_at <= now()
     ORDER BY effective_at DESC, created_at DESC, id DESC LIMIT 1
   ) v ON true
@@ -52,7 +53,6 @@ interface ModelRow {
   output: string[] | null;
   reasoning: boolean;
   released: string | null;
-  retires: string | null;
   created_at: Date;
 }
 
@@ -64,7 +64,9 @@ interface OfferRow {
   families: FamilyId[] | null;
   output_budget_field: string | null;
   stream_usage: string | null;
+  stream_end: string | null;
   deny_betas: string[] | null;
+  retires: string | null;
   price_id: string | null;
   price: unknown;
   effective_at: Date | null;
@@ -99,7 +101,6 @@ function modelOf(row: ModelRow, offers: readonly OfferFacts[]): ModelFacts {
     reasoning: row.reasoning,
     createdAtMs: row.created_at.getTime(),
     released: row.released,
-    retires: row.retires,
     offers,
   };
 }
@@ -115,7 +116,9 @@ function offerOf(row: OfferRow, provider: ProviderFacts, sources: CatalogueSourc
     price: priceOf(row, sources),
     outputBudgetField: budget === 'max_tokens' || budget === 'max_completion_tokens' ? budget : null,
     streamUsage: row.stream_usage === 'never' ? 'never' : null,
+    streamEnd: row.stream_end === 'none' ? 'none' : null,
     denyBetas: row.deny_betas ?? [],
+    servedUntilMs: row.retires === null ? null : endOfDay(row.retires),
   };
 }
 

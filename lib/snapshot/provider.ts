@@ -1,5 +1,11 @@
-import type { FamilyId } from '#lib/families/ids';
-import { type StoredFamilies, storedCredentialShape, storedFamiliesShape } from '#lib/schemas/catalogue';
+import { type FamilyId, familyIds } from '#lib/families/ids';
+import {
+  type CredentialHeaderName,
+  type StoredFamilies,
+  storedCredentialHeadersShape,
+  storedCredentialShape,
+  storedFamiliesShape,
+} from '#lib/schemas/catalogue';
 import { credentialContext, open, type SealingKey } from '#lib/sealing';
 import type { Address, ProviderFacts } from '#lib/snapshot/snapshot';
 
@@ -18,6 +24,7 @@ export interface ProviderRow {
   name: string;
   families: unknown;
   credential: unknown;
+  credential_headers: unknown;
   on_disconnect: string;
   prices_from: string | null;
 }
@@ -31,9 +38,22 @@ export function providerOf(row: ProviderRow, sources: CatalogueSources): Provide
     name: row.name,
     families: families.success ? addressesOf(families.data, sources) : new Map(),
     ...credentialOf(row, sources),
+    credentialHeaders: headersOf(row, sources),
     onDisconnect: row.on_disconnect === 'abort' ? 'abort' : 'drain',
     pricesFrom: row.prices_from,
   };
+}
+
+/** Null in rows of a version that knew none. */
+function headersOf(row: ProviderRow, sources: CatalogueSources): ProviderFacts['credentialHeaders'] {
+  const read = storedCredentialHeadersShape.safeParse(row.credential_headers ?? {});
+  if (!read.success) sources.report?.(read.error);
+  const headers = new Map<FamilyId, CredentialHeaderName>();
+  for (const family of familyIds) {
+    const name = read.data?.[family];
+    if (name !== undefined) headers.set(family, name);
+  }
+  return headers;
 }
 
 function credentialOf(

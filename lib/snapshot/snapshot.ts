@@ -1,5 +1,6 @@
 import type { FamilyId } from '#lib/families/ids';
 import type { Price } from '#lib/metering/price-list';
+import type { CredentialHeaderName } from '#lib/schemas/catalogue';
 
 /**
  * Limits as stored. null: no limit. Values are not trusted: `decide` checks them (contract: admission/stored-limits).
@@ -102,6 +103,8 @@ export interface ProviderFacts {
   readonly credential: string | null;
   /** The variable that would hold it, for messages; null when the catalogue gave a value or none. */
   readonly credentialEnv: string | null;
+  /** Of families whose address takes the credential in another header than the family's own. */
+  readonly credentialHeaders: ReadonlyMap<FamilyId, CredentialHeaderName>;
   readonly onDisconnect: 'abort' | 'drain';
   /** The page where it publishes its prices; null: the catalogue names none. */
   readonly pricesFrom: string | null;
@@ -125,7 +128,11 @@ export interface OfferFacts {
   readonly price: PriceVersion | null;
   readonly outputBudgetField: 'max_tokens' | 'max_completion_tokens' | null;
   readonly streamUsage: 'never' | null;
+  /** `none`: its streams are known to leave their family's own end out (contract: routing/own-end). */
+  readonly streamEnd: 'none' | null;
   readonly denyBetas: readonly string[];
+  /** Its provider serves it until then, ms since the epoch (contract: routing/retired); null: no end is known. */
+  readonly servedUntilMs: number | null;
 }
 
 export interface ModelFacts {
@@ -142,8 +149,6 @@ export interface ModelFacts {
   readonly createdAtMs: number;
   /** "2026-07-02" or "2026-07"; null: the catalogue does not know. */
   readonly released: string | null;
-  /** The day from which its providers no longer serve it: "2027-01-31"; null: none is known. */
-  readonly retires: string | null;
   /** In catalogue order. */
   readonly offers: readonly OfferFacts[];
 }

@@ -113,6 +113,24 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
       '        price: { tiers: [{ aboveInputTokens: 9 }, { aboveInputTokens: 8 }] }',
       'file.yaml:17: ',
     ],
+    [
+      'no day',
+      16,
+      '        families: [chat]\n        retires: soon',
+      'file.yaml:17: models[0].offers[0].retires: ',
+    ],
+    [
+      'a header that holds no credential',
+      5,
+      '    credentialHeaders: { chat: cookie }',
+      'file.yaml:5: providers[0].credentialHeaders.chat: ',
+    ],
+    [
+      'a header of a family without an address',
+      5,
+      '    credentialHeaders: { messages: authorization }',
+      'file.yaml:5: providers[0].credentialHeaders: ',
+    ],
     ['broken YAML', 11, '    input: [text', 'file.yaml:1'],
   ])('names the line of %s', (_, line, text, expected) => {
     const faults = broken(line, text);
@@ -165,18 +183,56 @@ describe('a directory of catalogue files', () => {
   });
 });
 
+/** Vendors that read a repeated prefix from their cache at a lower price, by their own pages. */
+const discounting = new Set([
+  ...[
+    'alibaba',
+    'anthropic',
+    'deepseek',
+    'fireworks',
+    'google',
+    'minimax',
+    'mistral',
+    'moonshotai',
+    'openai',
+  ],
+  ...['xai', 'zai'],
+]);
+/** What they do not discount, or name no price for. */
+const undiscounted = [
+  'google/gemini-3-pro-image at google',
+  ...['gpt-5-pro', 'gpt-5.2-pro', 'gpt-5.4-pro', 'gpt-5.5-pro', 'o3-pro'].map(
+    (pro) => `openai/${pro} at openai`,
+  ),
+  'qwen/qwen3.6-flash at alibaba',
+];
+
 describe('the catalogue that comes with the gateway', () => {
   const directory = fileURLToPath(new URL('../../catalogue', import.meta.url));
 
-  it('is valid as a whole, and prices every offer except those listed in SOURCES.md', async () => {
+  it('is valid as a whole, and prices every offer', async () => {
     const { models, providers } = await readCatalogue(directory, ['sandbox.yaml']);
     expect(models.length).toBeGreaterThanOrEqual(60);
     expect(providers.map((one) => one.id)).toEqual(expect.arrayContaining(['openai', 'anthropic', 'google']));
     const offers = models.flatMap((model) => model.offers.map((offer) => ({ model: model.id, ...offer })));
-    expect(offers.filter((offer) => !offer.price).map((offer) => offer.model)).toEqual([
-      'google/gemini-3-pro-image',
-    ]);
+    expect(offers.filter((offer) => !offer.price).map((offer) => offer.model)).toEqual([]);
     for (const offer of offers.filter((one) => one.price?.input)) expect(offer.price?.output).toBeDefined();
+  });
+
+  it('has a price of cached input wherever the vendor discounts it', async () => {
+    const { models } = await readCatalogue(directory, ['sandbox.yaml']);
+    const lacking = models.flatMap((model) =>
+      model.offers
+        .filter(({ provider }) => discounting.has(provider))
+        .filter(({ price }) => {
+          const { base, tiers, serviceTiers } = readFilePrice(price ?? {});
+          const long = [tiers, ...Object.values(serviceTiers).map((one) => one.tiers ?? [])].flat();
+          const bands = [base, ...Object.values(serviceTiers), ...long.map(({ rates }) => rates)];
+          return bands.some(({ input, cachedInput }) => input !== undefined && cachedInput === undefined);
+        })
+        .map(({ provider }) => `${model.id} at ${provider}`),
+    );
+    expect(lacking.sort()).toEqual(undiscounted);
   });
 
   it('prices the dearer tiers above the standard one, and flex below', async () => {

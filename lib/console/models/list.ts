@@ -13,14 +13,35 @@ export const mostCompared = 4;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-const listed = new WeakMap<Catalogue, ListedModel[]>();
+const dayMs = 86_400_000;
+/** By catalogue; a new day may retire offers. */
+const listed = new WeakMap<Catalogue, Listed>();
+interface Listed {
+  readonly day: number;
+  readonly inService: readonly ListedModel[];
+  readonly all: readonly ListedModel[];
+}
 
 /** The models of this gateway, which everybody may see: their prices are no secret, how it is set up is. */
 export async function readModels(): Promise<readonly ListedModel[]> {
+  return (await readListed()).inService;
+}
+
+/** Those that no provider serves any more too: their pages say so. */
+export async function readAllModels(): Promise<readonly ListedModel[]> {
+  return (await readListed()).all;
+}
+
+async function readListed(): Promise<Listed> {
   const catalogue = await controlHost().catalogue();
-  const known = listed.get(catalogue) ?? listModels(catalogue);
-  listed.set(catalogue, known);
-  return known;
+  const nowMs = Date.now();
+  const day = Math.floor(nowMs / dayMs);
+  const known = listed.get(catalogue);
+  if (known?.day === day) return known;
+  const all = listModels(catalogue, nowMs);
+  const made = { day, all, inService: all.filter(({ offers }) => offers.length > 0) };
+  listed.set(catalogue, made);
+  return made;
 }
 
 /** Slugs of the models that can be called, by protocol, as the list is sorted without a wish. Pure. */

@@ -3,7 +3,7 @@ import type { ListedModel } from '#lib/catalogue/list';
 import { getConsoleHost } from '#lib/console/db';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
 import { modelFactsOf, offerRowsOf, priceTableOf, protocolsOf } from '#lib/console/models/facts';
-import { readModels } from '#lib/console/models/list';
+import { readAllModels } from '#lib/console/models/list';
 import { familiesOf } from '#lib/console/models/rows';
 import { showDay } from '#lib/console/show/time';
 import type { ModelPerformance } from '#lib/control/catalogue/performance';
@@ -14,7 +14,7 @@ import type { ModelPerformance } from '#lib/control/catalogue/performance';
  */
 export async function requireModel(parts: readonly string[]): Promise<ListedModel> {
   const id = idOfParts(parts);
-  const models = await readModels();
+  const models = await readAllModels();
   return models.find((model) => model.id === id) ?? notFound();
 }
 
@@ -41,6 +41,7 @@ export async function viewModel(
     list,
     model: modelFactsOf(model, list),
     offers: offerRowsOf(model, performance),
+    retired: model.retired,
     prices: model.offers.flatMap(
       (offer) => priceTableOf(offer, (iso) => showDay(Date.parse(iso), zone)) ?? [],
     ),

@@ -51,6 +51,8 @@ export function modelRowOf(model: ListedModel, list: string) {
     capabilities: capabilitiesOf(model).map(showCapability),
     released: model.released,
     retires: model.retires,
+    /** No provider serves it any more. */
+    retired: model.offers.length === 0,
     callable: isCallable(model),
   };
 }

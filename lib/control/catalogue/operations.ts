@@ -23,7 +23,7 @@ export const listCatalogue = read({
   line: { command: 'catalogue list' },
   text: textOf,
   run: async (context, { limit = mostRows, after = '', ...filters }) => {
-    const found = findModels(listModels(await context.catalogue()), filters);
+    const found = findModels(listModels(await context.catalogue(), context.nowMs), filters);
     const models = found.filter(({ id }) => id > after);
     const data = models.slice(0, limit);
     return { data, next: models.length > limit ? (data.at(-1)?.id ?? null) : null };
@@ -42,7 +42,7 @@ const showModel = read({
   http: [{ method: 'GET', path: '/models/{model}' }],
   line: null,
   run: async (context, { model }) => {
-    const found = listModels(await context.catalogue()).find(({ id }) => id === model);
+    const found = listModels(await context.catalogue(), context.nowMs).find(({ id }) => id === model);
     if (found) return found;
     throw notFound(`there is no model ${quoted(model)}; GET /api/v1/models lists them`, 'model');
   },
@@ -52,7 +52,7 @@ const showModel = read({
 export const listModelNames = read({
   name: 'model.names',
   summary:
-    'The ids of all providers, of all models with an offer, and of one that a call of the chat family may name.',
+    'The ids of all providers, of all models with an offer in service, and of one that a call of the chat family may name.',
   reach: 'self',
   permission: null,
   fields: {},
@@ -65,14 +65,15 @@ export const listModelNames = read({
   line: null,
   run: async (context) => {
     const catalogue = await context.catalogue();
-    const models = listModels(catalogue);
-    const routable = listRoutable(catalogue, 'chat');
+    const models = listModels(catalogue, context.nowMs);
+    const routable = listRoutable(catalogue, 'chat', context.nowMs);
     const spoken = models.filter(({ offers }) =>
       offers.some(({ families, price }) => families.includes('chat') && price !== null),
     );
     const example = spoken.find(({ id }) => routable.has(id)) ?? spoken[0] ?? null;
     const providers = [...catalogue.providers.keys()].sort();
-    return { data: models.map(({ id }) => id), providers, example: example?.id ?? null };
+    const data = models.filter(({ offers }) => offers.length > 0).map(({ id }) => id);
+    return { data, providers, example: example?.id ?? null };
   },
 });
 

@@ -7,6 +7,7 @@ import { widened } from '#lib/control/usage/range';
 import { merged } from '#lib/control/usage/report';
 import { noSums, readUsage, type Sums } from '#lib/control/usage/sums';
 import { offerState } from '#lib/routing/health';
+import { isRetired } from '#lib/snapshot/retired';
 
 const days = 7;
 const dayMs = 86_400_000;
@@ -69,20 +70,22 @@ export const modelPerformance = read({
       from: new Date(range.fromMs).toISOString(),
       to: new Date(range.toMs).toISOString(),
       health: health.processes > 0 ? ('live' as const) : ('unknown' as const),
-      offers: found.offers.map((offer) => {
-        const live = health.of(offer.id);
-        const sums = byProvider.get(offer.provider.id) ?? noSums();
-        const figures = figuresOf(sums);
-        return {
-          provider: offer.provider.id,
-          state: offerState(live, nowMs),
-          tokensPerSecond: sums.calls > 0 ? live.tokensPerSecond.value : null,
-          calls: sums.calls,
-          uptime: uptimeOf(sums),
-          latencyMs: figures.latencyMs,
-          firstByteMs: figures.firstByteMs,
-        };
-      }),
+      offers: found.offers
+        .filter((offer) => !isRetired(offer, nowMs))
+        .map((offer) => {
+          const live = health.of(offer.id);
+          const sums = byProvider.get(offer.provider.id) ?? noSums();
+          const figures = figuresOf(sums);
+          return {
+            provider: offer.provider.id,
+            state: offerState(live, nowMs),
+            tokensPerSecond: sums.calls > 0 ? live.tokensPerSecond.value : null,
+            calls: sums.calls,
+            uptime: uptimeOf(sums),
+            latencyMs: figures.latencyMs,
+            firstByteMs: figures.firstByteMs,
+          };
+        }),
     };
   },
 });

@@ -54,9 +54,20 @@ export const shownModel: z.ZodType<ListedModel> = z.object({
   reasoning: z.boolean().meta({ description: 'Its output may hold thinking that the client does not see.' }),
   released: z.string().nullable().meta({ description: '"2026-07-02" or "2026-07"; null: unknown.' }),
   retires: z.string().nullable().meta({
-    description: 'The day from which its providers no longer serve it: "2027-01-31"; null: none is known.',
+    description: 'The last day on which any provider serves it: "2027-01-31"; null: none is known.',
   }),
-  offers: z.array(offer),
+  offers: z.array(offer).meta({ description: 'Those in service.' }),
+  retired: z
+    .array(
+      z.object({
+        provider: z.string(),
+        providerName: z.string(),
+        day: z
+          .string()
+          .meta({ description: 'It is not called since the end of that day, UTC: "2026-10-23".' }),
+      }),
+    )
+    .meta({ description: 'Offers that their providers have stopped serving.' }),
 });
 
 export const modelPage = pageOf(shownModel);

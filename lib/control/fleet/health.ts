@@ -3,6 +3,7 @@ import { read } from '#lib/control/declare';
 import type { Store } from '#lib/control/store';
 import { type OfferHealth, type OfferState, offerState } from '#lib/routing/health';
 import { storedAttempts } from '#lib/settlement/record/stored-attempts';
+import { isRetired } from '#lib/snapshot/retired';
 
 /** How many of the newest calls are looked at, of how many failures, and how many are told of an offer. */
 const mostCalls = 5_000;
@@ -53,7 +54,9 @@ export const showFleetHealth = read({
     const { processes, of } = await context.health();
     const { calls, failures } = await readFailures(context.store);
     const data = [...catalogue.models.values()].flatMap((model) =>
-      model.offers.flatMap(({ id, provider }) => {
+      model.offers.flatMap((offer) => {
+        if (isRetired(offer, context.nowMs)) return [];
+        const { id, provider } = offer;
         const health = of(id);
         const errors = failures.get(`${model.id} ${provider.id}`) ?? [];
         const tried = wasTried(health);

@@ -8,6 +8,7 @@ import { availableNano } from '#lib/control/workspace/find';
 import { formatUsd } from '#lib/money';
 import { offerState } from '#lib/routing/health';
 import { quarterMs } from '#lib/settlement/usage/quarter';
+import { isRetired } from '#lib/snapshot/retired';
 
 const paceDays = 7;
 const dayMs = 86_400_000;
@@ -75,9 +76,12 @@ export const showOverview = read({
     const offers = [...catalogue.models.values()]
       .filter(({ id }) => used.has(id))
       .flatMap((model) =>
-        model.offers.flatMap(({ id, provider }) => {
+        model.offers.flatMap((offer) => {
+          const { id, provider } = offer;
           const state = offerState(health.of(id), nowMs);
-          return state === 'in service' ? [] : [{ model: model.id, provider: provider.id, state }];
+          return state === 'in service' || isRetired(offer, nowMs)
+            ? []
+            : [{ model: model.id, provider: provider.id, state }];
         }),
       );
     return {

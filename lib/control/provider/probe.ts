@@ -2,11 +2,13 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { readAsk } from '#lib/control/route/ask';
 import { messageOf } from '#lib/errors';
+import { credentialHeaderOf } from '#lib/families/credential-header';
 import type { Family } from '#lib/families/family';
 import { families } from '#lib/families/index';
 import { price } from '#lib/metering/price';
 import { formatUsd } from '#lib/money';
 import { maskCredential } from '#lib/relay/credential-mask';
+import { isRetired } from '#lib/snapshot/retired';
 import type { Catalogue, OfferFacts } from '#lib/snapshot/snapshot';
 import { providerRequestId } from '#lib/upstream/headers';
 
@@ -41,11 +43,11 @@ export const probed = z.object({
 export type Probed = z.output<typeof probed>;
 
 /** The cheapest offer of a provider that can be called and generates text; null: it has none. Pure. */
-export function cheapestProbe(catalogue: Catalogue, providerId: string): Probe | null {
+export function cheapestProbe(catalogue: Catalogue, providerId: string, nowMs: number): Probe | null {
   const offers = [...catalogue.models.values()]
     .filter(({ output }) => output.includes('text'))
     .flatMap((model) => model.offers.filter(({ provider }) => provider.id === providerId))
-    .filter((offer) => offer.price !== null)
+    .filter((offer) => offer.price !== null && !isRetired(offer, nowMs))
     .sort((one, other) => Number(rateOf(one) - rateOf(other)) || (one.modelId < other.modelId ? -1 : 1));
   for (const offer of offers) {
     for (const id of textFamilies) {
@@ -71,7 +73,7 @@ export async function probe({ family, offer, url, credential }: Probe): Promise<
   const body = { ...family.leastBody, ...budgetOf(family, offer) };
   const ask = readAsk(family, offer.upstreamModel, body);
   const named = family.id === 'generate-content' ? body : { model: offer.upstreamModel, ...body };
-  const [name, value] = family.credentialHeader(credential);
+  const [name, value] = credentialHeaderOf(family, offer.provider, credential);
   const none = { input: null, output: null, cost: null, upstreamRequestId: null };
   try {
     const answer = await request(

@@ -44,7 +44,7 @@ async function probeOf(context: Context<'gateway'>, id: string): Promise<Probe> 
   const provider = catalogue.providers.get(id);
   if (provider === undefined) throw noProvider(id);
   if (provider.credential === null) throw conflict('it has no credential: give it one first', 'provider');
-  const found = cheapestProbe(catalogue, id);
+  const found = cheapestProbe(catalogue, id, context.nowMs);
   if (found) return found;
   throw conflict(
     'it has no offer with a price that generates text, so nothing cheap can be called',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { read } from '#lib/control/declare';
 import { type OfferHealth, offerState } from '#lib/routing/health';
+import { isRetired } from '#lib/snapshot/retired';
 
 const shownOffer = z.object({
   model: z.string(),
@@ -34,9 +35,10 @@ export const showHealth = read({
     const catalogue = await context.catalogue();
     const { processes, of } = await context.health();
     const offers = [...catalogue.models.values()].flatMap((model) =>
-      model.offers.flatMap(({ id, provider }) => {
+      model.offers.flatMap((offer) => {
+        const { id, provider } = offer;
         const health = of(id);
-        if (!wasTried(health)) return [];
+        if (!wasTried(health) || isRetired(offer, context.nowMs)) return [];
         const aside = health.openUntilMs > context.nowMs;
         return [
           {

@@ -1,3 +1,4 @@
+import { limitsOfModel } from '#lib/routing/time-limits';
 import { z } from 'zod';
 import { type ReadContext, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
@@ -109,7 +110,7 @@ export const explainRoute = read({
       family: family.id,
       candidates: candidates.map(candidateOf),
       skipped: [...skipped],
-      timeouts: { ...timeLimits },
+      timeouts: { ...limitsOfModel(timeLimits, model) },
       health: processes > 0 ? ('live' as const) : ('unknown' as const),
       failure: failure && { code: failure.code, message: failure.message },
     };

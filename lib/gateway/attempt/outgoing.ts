@@ -1,3 +1,4 @@
+import { credentialHeaderOf } from '#lib/families/credential-header';
 import type { Ask, Edit, Family } from '#lib/families/family';
 import { nestedEdits } from '#lib/families/nested';
 import { queryToProvider } from '#lib/families/query';
@@ -14,7 +15,7 @@ export function outgoing(call: PlannedCall, target: Target): Outgoing {
   const query = queryToProvider(call.query, ask.operation.query);
   const path = family.upstreamPath(ask, target.offer);
   const headers = headersToProvider(call.arrival.headers, {
-    credential: family.credentialHeader(target.credential),
+    credential: credentialHeaderOf(family, target.offer.provider, target.credential),
     body: bodyOf(ask),
     denyBetas: target.offer.denyBetas,
     workspaceId: call.snapshot.workspace.id,

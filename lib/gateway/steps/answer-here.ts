@@ -11,8 +11,10 @@ import { resolveName } from '#lib/routing/names/resolve';
 export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLastByte {
   const { operation, snapshot } = call;
   const scope = snapshot.key.models;
+  const nowMs = runtime.clock.now();
   const models = [...runtime.catalogue().models.values()].flatMap((model) => {
-    const offers = scope === null || scope.has(model.id) ? model.offers.filter(isAvailable) : [];
+    const offers =
+      scope === null || scope.has(model.id) ? model.offers.filter((one) => isAvailable(one, nowMs)) : [];
     return offers.length > 0 ? [{ ...model, offers }] : [];
   });
   const named = resolveName(call.params.model ?? '', snapshot, runtime.catalogue(), null);

@@ -39,7 +39,7 @@ function validateAsk(runtime: Runtime, call: FamilyCall, scanned: Scan): AskedCa
   const refused =
     checkModel(named.model, snapshot, catalogue) ??
     checkFamily(catalogue.models.get(named.model), family.id) ??
-    checkNested(named, family.id, snapshot, catalogue) ??
+    checkNested(named, { family: family.id, snapshot, catalogue, nowMs: runtime.clock.now() }) ??
     (operation.steps === 'generate' ? checkBudget(named, snapshot.key) : null);
   if (refused) throw new Refused(refused);
   return asked;

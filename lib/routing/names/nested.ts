@@ -3,19 +3,22 @@ import { type Refusal, refusal } from '#lib/errors';
 import type { Ask, NestedModel } from '#lib/families/family';
 import type { FamilyId } from '#lib/families/ids';
 import type { NestedOffer } from '#lib/routing/target';
+import { isRetired } from '#lib/snapshot/retired';
 import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
+
+interface Asked {
+  readonly family: FamilyId;
+  readonly snapshot: KeySnapshot;
+  readonly catalogue: Catalogue;
+  readonly nowMs: number;
+}
 
 /**
  * Nested model names against catalogue and scope (contract: admission/nested-models): each is a slug that the key
  * allows and that some provider of the request's own model in this family offers too. Pure.
  * @returns 400 `model_not_allowed`, or null.
  */
-export function checkNested(
-  ask: Ask,
-  family: FamilyId,
-  snapshot: KeySnapshot,
-  catalogue: Catalogue,
-): Refusal | null {
+export function checkNested(ask: Ask, { family, snapshot, catalogue, nowMs }: Asked): Refusal | null {
   const { nested } = ask;
   if (!nested) return null;
   for (const { slug } of nested) {
@@ -24,7 +27,7 @@ export function checkNested(
   }
   const offers = catalogue.models.get(ask.model)?.offers ?? [];
   const together = offers.some(
-    (offer) => offer.families.has(family) && nestedAt(nested, offer.provider.id, catalogue),
+    (offer) => offer.families.has(family) && nestedAt(nested, offer.provider.id, catalogue, nowMs),
   );
   return together ? null : noProviderOfAll(ask);
 }
@@ -34,12 +37,13 @@ export function nestedAt(
   nested: readonly NestedModel[],
   providerId: string,
   catalogue: Catalogue,
+  nowMs: number,
 ): ReadonlyMap<string, NestedOffer> | null {
   const found = new Map<string, NestedOffer>();
   for (const { slug } of nested) {
     const offer = catalogue.models
       .get(slug)
-      ?.offers.find((one) => one.provider.id === providerId && one.price !== null);
+      ?.offers.find((one) => one.provider.id === providerId && one.price !== null && !isRetired(one, nowMs));
     if (!offer?.price) return null;
     found.set(slug, { upstreamModel: offer.upstreamModel, price: offer.price });
   }

@@ -25,6 +25,19 @@ test('a stranger finds a model, keeps the filter over a reload, and copies a lin
   await expect(page.locator('body')).not.toContainText('OPENAI_API_KEY');
 });
 
+test('a model that its provider has stopped serving is in no list, and its page says since when', async ({
+  page,
+}) => {
+  await page.goto('/models?search=o3-mini');
+  await expect(page.getByRole('link', { name: 'o3-mini' })).toHaveCount(0);
+  await page.goto('/models/openai/o3-mini');
+  await expect(page.getByText('Retired 2026-10-23')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Offers' })).toContainText(
+    'No provider serves this model any more, and calls of it are refused. OpenAI retired it on 2026-10-23.',
+  );
+  await expect(page.getByRole('region', { name: 'Protocols and parameters' })).toHaveCount(0);
+});
+
 test('two models stand side by side, and the order is one of the address', async ({ page }) => {
   await page.goto('/models?provider=sandbox&sort=-context');
   await expect(page.getByRole('columnheader', { name: 'Context' })).toHaveAttribute(

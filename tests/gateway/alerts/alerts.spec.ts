@@ -52,6 +52,28 @@ const usage = (workspaceId: string, model: string, figures: { calls: number; fai
     [workspaceId, model, figures.calls, figures.failed],
   );
 
+/** A model with one offer, at "acme"; its id. */
+async function retiring(days: { model?: string; offer?: string; withdrawn?: boolean; provider?: string }) {
+  const id = `acme/${randomUUID()}`;
+  const { provider = 'acme' } = days;
+  await db.prisma.provider.upsert({
+    where: { id: provider },
+    create: { id: provider, name: provider, families: {} },
+    update: {},
+  });
+  await db.prisma.model.create({
+    data: { id, name: 'M', contextTokens: 1, maxOutputTokens: 1, retires: days.model ?? null },
+  });
+  await db.prisma.offer.create({
+    data: {
+      ...{ id: randomUUID(), modelId: id, providerId: provider, upstreamModel: 'm' },
+      retires: days.offer ?? null,
+      withdrawnAt: days.withdrawn ? new Date() : null,
+    },
+  });
+  return id;
+}
+
 describe('alerts (contract: control-plane/alerts)', () => {
   it('tell of a cap at 80 and at 100 percent, once each, by mail to owners and to webhooks', async () => {
     const { slug, owner, viewer, told, mails, events } = await newWorkspace();
@@ -119,22 +141,31 @@ describe('alerts (contract: control-plane/alerts)', () => {
     expect(await told()).toHaveLength(2);
   });
 
-  it('tell of a key that expires, of an offer in trouble, and of a model in use that retires', async () => {
+  it('tell of a key that expires, of an offer in trouble, and of offers in use that retire', async () => {
     const { id, slug, told } = await newWorkspace();
     const expiresAt = new Date(Date.now() + 6 * 86_400_000).toISOString();
     await createKey(db, { workspace: slug, name: 'old', expiresAt });
-    const retires = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
+    const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
     const model = `acme/${randomUUID().slice(0, 8)}`;
-    await db.prisma.model.create({
-      data: { id: model, name: 'M', contextTokens: 1, maxOutputTokens: 1, retires },
-    });
+    const byModel = await retiring({ model: dayIn(10) });
+    const byOffer = await retiring({ offer: dayIn(29) });
+    await retiring({ offer: dayIn(10) });
+    const rest = [
+      await retiring({ model: dayIn(10), offer: dayIn(31) }),
+      await retiring({ offer: dayIn(-1) }),
+      await retiring({ offer: dayIn(10), withdrawn: true }),
+      await retiring({ offer: dayIn(10), provider: 'other' }),
+    ];
+    for (const used of [byModel, byOffer, ...rest]) await usage(id, used, { calls: 1, failed: 0 });
     await usage(id, model, { calls: 20, failed: 4 });
     await usage(id, 'acme/quiet', { calls: 19, failed: 19 });
     await usage(id, 'acme/well', { calls: 100, failed: 19 });
     await tell();
     expect((await told()).map(({ kind }) => kind).sort()).toEqual([
-      ...['key_expiring', 'model_retiring', 'offer_trouble'],
+      ...['key_expiring', 'model_retiring', 'model_retiring', 'offer_trouble'],
     ]);
+    const titles = (await told()).filter(({ kind }) => kind === 'model_retiring').map(({ title }) => title);
+    expect(titles.sort()).toEqual([byModel, byOffer].map((one) => `acme is about to retire ${one}`).sort());
   });
 
   it('leave out what a workspace does not want, and workspaces that are gone', async () => {

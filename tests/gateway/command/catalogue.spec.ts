@@ -113,6 +113,21 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
       );
   });
 
+  it('takes over the day on which an offer retires, and the headers of credentials', async () => {
+    await apply(yaml());
+    const retiring = yaml().replace('families: [chat]\n', 'families: [chat]\n        retires: 2027-01-31\n');
+    expect(await apply(retiring)).toEqual([`~ offer ${own}/model at ${own}: retires`]);
+    expect((await inForce())[0]?.servedUntilMs).toBe(Date.UTC(2027, 1, 1));
+    expect(await apply(retiring)).toEqual([]);
+    const headers = yaml().replace('models:', '    credentialHeaders: { chat: api-key }\nmodels:');
+    expect(await apply(headers)).toEqual([
+      `~ provider ${own}: credentialHeaders`,
+      `~ offer ${own}/model at ${own}: retires`,
+    ]);
+    const [offer] = await inForce();
+    expect([offer?.servedUntilMs, offer?.provider.credentialHeaders.get('chat')]).toEqual([null, 'api-key']);
+  });
+
   it('adds a price version for a changed price alone', async () => {
     await apply(yaml());
     expect(await apply(yaml({ price: '{ input: "3" }' }))).toEqual([

@@ -47,6 +47,26 @@ describe('a request of the messages family', () => {
       }
     });
 
+    it('with the operator’s credential in the header that the provider’s address takes, which no answer shows', async () => {
+      for (const [model, status] of [
+        ['test/bearer-messages', 200],
+        ['test/bearer-refuses', 401],
+      ] as const) {
+        const asked = await askMessages(stack.url, await newKey(), { model });
+        expect(asked.answer.status).toBe(status);
+        const { headers } = await seenOf(stack, asked);
+        expect(headers.authorization).toMatch(/^sha256:/);
+        expect(headers).not.toHaveProperty('x-api-key');
+        const answered = Buffer.concat([
+          Buffer.from(JSON.stringify(asked.answer.headers)),
+          asked.answer.body,
+        ]);
+        expect(answered.includes(stack.sandbox.key)).toBe(false);
+        const call = await stack.call(asked.id);
+        expect(JSON.stringify(call)).not.toContain(stack.sandbox.key);
+      }
+    });
+
     it('without the betas that the catalogue denies', async () => {
       const asked = await askMessages(
         stack.url,

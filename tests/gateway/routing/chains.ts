@@ -8,7 +8,11 @@ import { applySet } from '#tests/support/provider/apply-set';
 import type { Stack } from '#tests/support/stack';
 
 /** Where an offer of a test model leads: a name of the simulated provider, or a port that nobody listens on. */
-export type Link = string | { readonly refused: true } | { readonly at: string; readonly name: string };
+export type Link =
+  | string
+  | { readonly refused: true }
+  | { readonly at: string; readonly name: string }
+  | { readonly retires: string; readonly name: string };
 export const refused: Link = { refused: true };
 
 /** Every offer costs the same: what a call is charged tells the answering offer's usage. */
@@ -34,7 +38,8 @@ export async function addChains(
     offers: links.map((link, at) => {
       const { provider, upstreamModel } = placeOf(link, at, id);
       providers.set(provider.id, provider);
-      return { provider: provider.id, upstreamModel, families: ['chat'], price };
+      const retires = typeof link === 'object' && 'retires' in link ? { retires: link.retires } : {};
+      return { provider: provider.id, upstreamModel, families: ['chat'], price, ...retires };
     }),
   }));
   const text = JSON.stringify({ providers: [...providers.values()], models });
@@ -52,6 +57,7 @@ function placeOf(link: Link, at: number, model: string) {
     upstreamModel,
   });
   if (typeof link === 'string') return made(`${place}-${own}`, { env: 'SANDBOX_URL' }, link);
+  if ('retires' in link) return made(`${place}-${own}`, { env: 'SANDBOX_URL' }, link.name);
   return 'refused' in link
     ? made(`${place}-${own}`, 'http://127.0.0.1:1/v1', 'echo')
     : made(`${place}-${own}`, link.at, link.name);

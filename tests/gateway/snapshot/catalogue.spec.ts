@@ -21,7 +21,13 @@ beforeAll(async () => {
   await db.prisma.provider.createMany({
     data: [
       { id: 'a', name: 'A', families, credential: { env: 'A_KEY' }, onDisconnect: 'drain' },
-      { id: 'b', name: 'B', families: { chat: 'https://b.example' }, credential: { env: 'B_KEY' } },
+      {
+        id: 'b',
+        name: 'B',
+        families: { chat: 'https://b.example' },
+        credential: { env: 'B_KEY' },
+        credentialHeaders: { chat: 'api-key' },
+      },
       {
         id: 'c',
         name: 'C',
@@ -40,7 +46,7 @@ beforeAll(async () => {
   const sizes = { contextTokens: 1000, maxOutputTokens: 100, input: ['text'], output: ['text'] };
   await db.prisma.model.createMany({
     data: [
-      { id: 'm/one', name: 'One', ...sizes, reasoning: true },
+      { id: 'm/one', name: 'One', ...sizes, reasoning: true, retires: '2027-01-31' },
       { id: 'm/none', name: 'None', ...sizes },
     ],
   });
@@ -51,7 +57,7 @@ beforeAll(async () => {
       { id: uuid(1), ...offer, providerId: 'a', position: 2, streamUsage: 'never', denyBetas: ['x'] },
       { id: uuid(2), ...offer, providerId: 'b', position: 1, outputBudgetField: 'max_tokens' },
       { id: uuid(3), ...offer, providerId: 'c', position: 3, withdrawnAt: new Date() },
-      { id: uuid(4), ...offer, providerId: 'd', position: 4 },
+      { id: uuid(4), ...offer, providerId: 'd', position: 4, retires: '2026-10-23' },
     ],
   });
   const rate = (input: string) => ({ base: { input }, tiers: [], serviceTiers: {} });
@@ -130,6 +136,10 @@ describe('the catalogue in force (contract: durability/snapshot)', () => {
       denyBetas: ['x'],
     });
     expect(offers[0]?.outputBudgetField).toBe('max_tokens');
+    const [fromModel, own] = [Date.UTC(2027, 1, 1), Date.UTC(2026, 9, 24)];
+    expect(offers.map(({ servedUntilMs }) => servedUntilMs)).toEqual([fromModel, fromModel, own]);
+    expect(offers[0]?.provider.credentialHeaders).toEqual(new Map([['chat', 'api-key']]));
+    expect(offers[1]?.provider.credentialHeaders).toEqual(new Map());
     expect(offers[1]?.provider.onDisconnect).toBe('drain');
     expect(models.get('m/none')?.offers).toEqual([]);
     expect([...models.values()].map(({ id, reasoning }) => [id, reasoning])).toEqual([

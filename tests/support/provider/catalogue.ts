@@ -48,6 +48,12 @@ const providers = [
     },
     credential: right,
   },
+  {
+    id: 'bearer',
+    families: { messages: here, chat: here },
+    credential: right,
+    credentialHeaders: { messages: 'authorization' },
+  },
   { id: 'second', families: { chat: here, images: here }, credential: right },
   { id: 'scripted', families: { chat: scripted, images: scripted }, credential: right },
   { id: 'nowhere', families: { chat: { env: 'TEST_NOWHERE_URL' } }, credential: right },
@@ -107,6 +113,10 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   ],
   'test/drained-messages': [
     { provider: 'drained', families: ['messages'], price, denyBetas: ['beta-denied'] },
+  ],
+  'test/bearer-messages': [{ provider: 'bearer', families: ['messages'], price }],
+  'test/bearer-refuses': [
+    { provider: 'bearer', upstreamModel: 'fault/status-401', families: ['messages'], price },
   ],
   'test/fast': [
     {

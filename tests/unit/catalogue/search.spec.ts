@@ -46,6 +46,7 @@ const models = listModels(
     }),
     modelOf('later', [offerAt('host', 'later', { price: null })], { name: 'Later', released: '2027-01-01' }),
   ),
+  Date.UTC(2026, 9, 1),
 );
 
 const found = (filters: ModelFilters) => findModels(models, filters).map(({ id }) => id);

@@ -4,9 +4,11 @@ import { isPublicPage } from '#lib/console/addresses';
 import { priceTableOf } from '#lib/console/models/facts';
 import { callableByFamily, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { modelHref, modelRowOf } from '#lib/console/models/rows';
+import { playgroundModels } from '#lib/console/playground/choices';
 import { showTokens } from '#lib/console/show/tokens';
 import { readFilePrice } from '#lib/schemas/price';
-import { catalogueOf, modelOf, offerAt } from '#tests/unit/routing/make';
+import { endOfDay } from '#lib/snapshot/retired';
+import { catalogueOf, modelOf, nowMs, offerAt } from '#tests/unit/routing/make';
 
 const many = listModels(
   catalogueOf(
@@ -15,6 +17,7 @@ const many = listModels(
       return modelOf(id, [offerAt('acme', id)], { name: `M${n}` });
     }),
   ),
+  nowMs,
 );
 const view = (query: Record<string, string>) => viewCatalogue(many, query, { list: '/models', scope: null });
 
@@ -58,6 +61,7 @@ describe('what may be called', () => {
       modelOf('b', [offerAt('one', 'b')], { released: '2026-02-01' }),
       modelOf('unpriced', [offerAt('one', 'unpriced', { price: null })]),
     ),
+    nowMs,
   );
 
   it('by a key is what its list and the catalogue both allow', () => {
@@ -88,7 +92,7 @@ describe('a model to read', () => {
       effectiveAtMs: 0,
       price: readFilePrice({ image: { default: '0.04', high: '0.2' } }),
     };
-    const [model] = listModels(catalogueOf(modelOf('a', [offerAt('one', 'a', { price })])));
+    const [model] = listModels(catalogueOf(modelOf('a', [offerAt('one', 'a', { price })])), nowMs);
     if (!model?.offers[0]) throw new Error('one model has one offer');
     expect(modelRowOf(model, '/models')).toMatchObject({ input: null, output: '$0.04 to $0.20 an image' });
     expect(priceTableOf(model.offers[0], (iso) => iso.slice(0, 10))).toEqual({
@@ -103,13 +107,41 @@ describe('a model to read', () => {
     });
   });
 
-  it('says from which day on it is no longer served, where that is known', () => {
+  it('says until which day it is served, where that is known of all its offers', () => {
+    const until = (day: string) => ({ servedUntilMs: endOfDay(day) });
     const models = [
-      modelOf('a', [offerAt('one', 'a')], { retires: '2027-01-31' }),
-      modelOf('b', [offerAt('one', 'b')]),
+      modelOf('a', [offerAt('one', 'a', until('2027-02-28')), offerAt('two', 'a', until('2027-03-31'))]),
+      modelOf('b', [offerAt('one', 'b', until('2027-02-28')), offerAt('two', 'b')]),
+      modelOf('c', [offerAt('one', 'c', until('2026-10-23')), offerAt('two', 'c', until('2026-10-22'))]),
     ];
-    const shown = listModels(catalogueOf(...models)).map((model) => modelRowOf(model, '/models').retires);
-    expect(shown).toEqual(['2027-01-31', null]);
+    const rows = listModels(catalogueOf(...models), nowMs).map((model) => modelRowOf(model, '/models'));
+    expect(rows.map(({ retires, retired }) => [retires, retired])).toEqual([
+      ['2027-03-31', false],
+      [null, false],
+      ['2026-10-23', true],
+    ]);
+  });
+
+  it('leaves retired offers out and tells of them apart (contract: routing/retired)', () => {
+    const gone = offerAt('gone', 'a', { servedUntilMs: nowMs });
+    const last = offerAt('gone', 'b', { servedUntilMs: nowMs });
+    const catalogue = catalogueOf(modelOf('a', [gone, offerAt('here', 'a')]), modelOf('b', [last]));
+    const models = listModels(catalogue, nowMs);
+    const shown = models.map(({ id, offers, retired }) => [
+      id,
+      offers.map(({ provider }) => provider),
+      retired.map(({ provider, day }) => `${provider} ${day}`),
+    ]);
+    const day = new Date(nowMs - 1).toISOString().slice(0, 10);
+    expect(shown).toEqual([
+      ['a', ['here'], [`gone ${day}`]],
+      ['b', [], [`gone ${day}`]],
+    ]);
+    const view = viewCatalogue(models, {}, { list: '/models', scope: null });
+    expect(view.rows.map(({ id }) => id)).toEqual(['a']);
+    expect(callableByFamily(models)).toEqual(new Map([['chat', ['a']]]));
+    expect(playgroundModels(models).map(({ id }) => id)).toEqual(['a']);
+    expect(listModels(catalogue, nowMs - 1).map(({ offers }) => offers.length)).toEqual([2, 1]);
   });
 
   it('has an address with its slashes, whatever else is in its slug', () => {

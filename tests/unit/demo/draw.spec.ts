@@ -31,6 +31,7 @@ async function shippedCatalogue(): Promise<Catalogue> {
         families: new Map(),
         credential: null,
         credentialEnv: null,
+        credentialHeaders: new Map(),
         onDisconnect: 'drain' as const,
         pricesFrom: null,
       },
@@ -43,7 +44,6 @@ async function shippedCatalogue(): Promise<Catalogue> {
       aliases: [],
       createdAtMs: 0,
       released: null,
-      retires: null,
       reasoning: false,
       offers: model.offers.flatMap((offer) => {
         const provider = facts.get(offer.provider);
@@ -61,7 +61,7 @@ async function shippedCatalogue(): Promise<Catalogue> {
               families,
               price,
             },
-            ...{ outputBudgetField: null, streamUsage: null, denyBetas: [] },
+            ...{ outputBudgetField: null, streamUsage: null, streamEnd: null, denyBetas: [], servedUntilMs: null },
           },
         ];
       }),

@@ -11,6 +11,7 @@ export function makeProvider(part: Partial<ProviderFacts> = {}): ProviderFacts {
     families: new Map(),
     credential: 'secret',
     credentialEnv: null,
+    credentialHeaders: new Map(),
     onDisconnect: 'abort',
     pricesFrom: null,
     ...part,
@@ -27,7 +28,9 @@ export function makeOffer(part: Partial<OfferFacts> = {}): OfferFacts {
     price: null,
     outputBudgetField: null,
     streamUsage: null,
+    streamEnd: null,
     denyBetas: [],
+    servedUntilMs: null,
     ...part,
   };
 }
@@ -44,7 +47,6 @@ export function makeModel(part: Partial<ModelFacts> = {}): ModelFacts {
     reasoning: false,
     createdAtMs: 0,
     released: null,
-    retires: null,
     offers: [makeOffer()],
     ...part,
   };

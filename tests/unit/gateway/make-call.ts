@@ -21,7 +21,14 @@ const arrival: Arrival = {
 };
 
 const minute = 60_000;
-const limits: TimeLimits = { connectMs: minute, firstByteMs: minute, idleMs: minute, totalMs: minute };
+const limits: TimeLimits = {
+  connectMs: minute,
+  firstByteMs: minute,
+  firstWordMs: minute,
+  idleMs: minute,
+  totalMs: minute,
+  holdMs: minute,
+};
 
 /** A call whose way is planned. @param firstByteMs how long each provider is waited for. */
 export function plannedCall(

@@ -6,7 +6,7 @@ import { images } from '#lib/families/images';
 import { messages } from '#lib/families/messages';
 import { responses } from '#lib/families/responses';
 import { chargeCall } from '#lib/gateway/call/charge-call';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import { askContent } from '#tests/unit/families/content/make';
 import { askImages } from '#tests/unit/families/images/make';
 import { askChat, makeModel, makeOffer } from '#tests/unit/families/make';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chat } from '#lib/families/chat';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import type { Meter } from '#lib/metering/meter';
 import { usageOf } from '#lib/metering/usage';
 import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
@@ -38,7 +38,7 @@ describe('a streamed answer is metered', () => {
         nested: [],
         flags: [],
       });
-      expect([meter.events(), meter.finished(), meter.failed()]).toEqual([8, true, false]);
+      expect([meter.events(), meter.state()]).toEqual([8, 'complete']);
       expect(meter.outputBytes()).toBe(Buffer.byteLength('grüße 👋 "choices":[]b'));
     }
   });
@@ -47,17 +47,17 @@ describe('a streamed answer is metered', () => {
     const meter = createMeter(chat, streamAsk, sse);
     meter.push(bytes('data: {"choices":[{"delta":{"content":"abcd"}}]}\n\ndata: {"choi'));
     meter.end();
-    expect([meter.report(), meter.outputBytes(), meter.finished(), meter.events()]).toEqual([
+    expect([meter.report(), meter.outputBytes(), meter.state(), meter.events()]).toEqual([
       null,
       4,
-      false,
+      'cut',
       2,
     ]);
   });
 
   it('with its last event even when the blank line is missing', () => {
     const meter = meterAll(createMeter(chat, streamAsk, sse), [bytes(`${usageEvent}data: [DONE]`)]);
-    expect([meter.finished(), meter.report()?.usage.input]).toEqual([true, 11]);
+    expect([meter.state(), meter.report()?.usage.input]).toEqual(['complete', 11]);
   });
 
   it('and tells of the push that carried usage, the end or an error', () => {
@@ -65,13 +65,13 @@ describe('a streamed answer is metered', () => {
     const told = ['data: {"choices":[]}\n\n', usageEvent, ': c\n\n', 'data: [DONE]\n\n', ': c\n\n'].map(
       (text) => {
         meter.push(bytes(text));
-        return meter.terminalInLastPush();
+        return meter.takeTerminal();
       },
     );
     expect(told).toEqual([false, true, false, true, false]);
     const failing = createMeter(chat, streamAsk, sse);
     failing.push(bytes('event: error\ndata: {"error":{}}\n\n'));
-    expect([failing.terminalInLastPush(), failing.failed()]).toEqual([true, true]);
+    expect([failing.takeTerminal(), failing.failed()]).toEqual([true, true]);
   });
 
   it('and flagged when an event was too long to be read', () => {
@@ -106,7 +106,7 @@ describe('a whole answer is metered', () => {
 
   it('by all its bytes when it was cut short or is no JSON', () => {
     const meter = meterAll(createMeter(chat, wholeAsk, json), [bytes('{"choices":[{"mess')]);
-    expect([meter.report(), meter.outputBytes(), meter.finished()]).toEqual([null, 18, false]);
+    expect([meter.report(), meter.outputBytes(), meter.state()]).toEqual([null, 18, 'cut']);
   });
 
   it('as failed when it is an error and nothing else', () => {
@@ -212,10 +212,9 @@ describe.skipIf(recordings().length === 0)('recorded answers have the usage that
       for (const pieces of [...some, bytewise]) {
         const meter = meterAll(createMeter(chat, streamAsk, sse), pieces);
         expect(meter.report()).toEqual(whole.report());
-        expect([meter.events(), meter.finished(), meter.failed(), meter.outputBytes()]).toEqual([
+        expect([meter.events(), meter.state(), meter.outputBytes()]).toEqual([
           whole.events(),
-          whole.finished(),
-          whole.failed(),
+          whole.state(),
           whole.outputBytes(),
         ]);
       }

@@ -4,7 +4,7 @@ import { isRefusal } from '#lib/errors';
 import type { Ask, Family } from '#lib/families/family';
 import { families } from '#lib/families/index';
 import { scan } from '#lib/families/scan';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import { createTap } from '#lib/relay/tap';
 import { type Sandbox, startSandbox } from '#lib/sandbox/server';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
@@ -107,15 +107,17 @@ function relay(
   removeUsage: boolean,
 ) {
   const meter = createMeter(family, ask, { contentType: 'text/event-stream' });
-  const tap = createTap(meter, { removeUsage, mask: null });
-  const passed = pieces.flatMap((piece) => [...tap.push(piece)]);
+  const tap = createTap({ removeUsage, mask: null });
+  const passed = pieces.flatMap((piece) => {
+    meter.push(piece);
+    return [...tap.push(piece)];
+  });
   meter.end();
   const bytes = Buffer.concat([...passed, ...tap.end()]);
   const known = {
     report: meter.report(),
     outputBytes: meter.outputBytes(),
-    finished: meter.finished(),
-    failed: meter.failed(),
+    state: meter.state(),
     events: meter.events(),
     flags: meter.flags(),
     shown: meter.shown(),

@@ -8,7 +8,7 @@ import { createRecorder, NotKept } from '#lib/gateway/relay/recorder';
 import { StreamRelay } from '#lib/gateway/relay/stream';
 import { WholeRelay } from '#lib/gateway/relay/whole';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import { createTap } from '#lib/relay/tap';
 import { Exchange } from '#lib/upstream/exchange';
 import { createPools } from '#lib/upstream/pools';
@@ -72,12 +72,22 @@ function relayed(stream: boolean) {
   };
   const contentType = stream ? 'text/event-stream' : 'application/json';
   const meter = createMeter(responses, ask, { contentType });
-  const tap = createTap(meter, { removeUsage: false, mask: null });
+  const tap = createTap({ removeUsage: false, mask: null });
   const recorder = createRecorder(runtime, call, meter);
-  const exchange = new Exchange({ firstByteMs: minute, idleMs: minute, totalMs: minute });
+  const exchange = new Exchange({ firstByteMs: minute, firstWordMs: minute, idleMs: minute, totalMs: minute });
   exchange.ready.catch(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
-  const parts = { runtime, call, exchange, meter, tap, recorder, reply, headers: [], resolve, reject };
+  const framing = stream ? 'events' : 'whole';
+  const answer = {
+    target: call.target,
+    exchange,
+    reading: { framing, meter },
+    running: null,
+    place: 0,
+    beganMono: 0,
+    failedMs: 0,
+  } as const;
+  const parts = { runtime, call, exchange, answer, meter, tap, recorder, reply, headers: [], resolve, reject };
   const relay = stream ? new StreamRelay(parts) : new WholeRelay(parts);
   const over = promise
     .then((sendLastByte) => sendLastByte(reply))
@@ -88,7 +98,10 @@ function relayed(stream: boolean) {
     over,
     sent: () => sent,
     ended: () => ended,
-    data: (text: string) => relay.data(Buffer.from(text)),
+    data: (text: string) => {
+      meter.push(Buffer.from(text));
+      relay.data(Buffer.from(text));
+    },
     end: () => relay.end(),
     fail: () => relay.fail(new Error('the provider broke off')),
     /** Everything that was about to happen has happened. */

@@ -72,6 +72,11 @@ describe('a call on what a provider keeps (contract: routing/pinned)', () => {
     });
   });
 
+  it('goes there though the offer that made it is retired (contract: routing/retired)', () => {
+    const catalogue = catalogueOf(modelOf('film', [offerOf('film', keeper(), { servedUntilMs: 0 })]));
+    expect(plan({ catalogue }).targets.map(({ offer }) => offer.provider.id)).toEqual(['keeper']);
+  });
+
   it('goes there whatever the policy says, but for its time limits', () => {
     const policy: Policy = {
       only: ['other'],

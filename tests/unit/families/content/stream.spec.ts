@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { generateContent } from '#lib/families/generate-content';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import type { Meter } from '#lib/metering/meter';
 import { usageOf } from '#lib/metering/usage';
 import { ElementSplitter } from '#lib/relay/elements';
@@ -40,7 +40,7 @@ function meterAll(meter: Meter, pieces: readonly Uint8Array[]): Meter {
 const facts = (meter: Meter) => [
   meter.report(),
   meter.events(),
-  meter.finished(),
+  meter.state(),
   meter.failed(),
   meter.outputBytes(),
   meter.flags(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { images } from '#lib/families/images';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import { totalUsage, usageOf } from '#lib/metering/usage';
 import { askImages } from '#tests/unit/families/images/make';
 import { recordings } from '#tests/unit/relay/streams';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { messages } from '#lib/families/messages';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import { totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
 import { askMessages } from '#tests/unit/families/messages/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/families/responses';
-import { createMeter } from '#lib/metering/create-meter';
+import { createMeter } from '#tests/unit/metering/make';
 import { totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
 import { EventSplitter } from '#lib/relay/sse';
 import { askResponse } from '#tests/unit/families/responses/make';

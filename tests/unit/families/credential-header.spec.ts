@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { chat } from '#lib/families/chat';
+import { credentialHeaderOf } from '#lib/families/credential-header';
+import { generateContent } from '#lib/families/generate-content';
+import { messages } from '#lib/families/messages';
+
+const headers = (
+  ...named: [Parameters<typeof credentialHeaderOf>[0]['id'], 'authorization' | 'api-key'][]
+) => ({
+  credentialHeaders: new Map(named),
+});
+
+describe('the header of the operator’s credential (contract: families/credentials-upstream)', () => {
+  it('is the family’s own', () => {
+    const none = headers();
+    expect(credentialHeaderOf(chat, none, 's')).toEqual(['authorization', 'Bearer s']);
+    expect(credentialHeaderOf(messages, none, 's')).toEqual(['x-api-key', 's']);
+    expect(credentialHeaderOf(generateContent, none, 's')).toEqual(['x-goog-api-key', 's']);
+  });
+
+  it('is the one that the provider’s address of that family takes, and no other family’s', () => {
+    const own = headers(['messages', 'authorization'], ['chat', 'api-key']);
+    expect(credentialHeaderOf(messages, own, 's')).toEqual(['authorization', 'Bearer s']);
+    expect(credentialHeaderOf(chat, own, 's')).toEqual(['api-key', 's']);
+    expect(credentialHeaderOf(generateContent, own, 's')).toEqual(['x-goog-api-key', 's']);
+  });
+});

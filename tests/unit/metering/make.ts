@@ -1,0 +1,6 @@
+import { createReading } from '#lib/metering/create-meter';
+import type { Meter } from '#lib/metering/meter';
+
+/** The meter of one answer, in the form that its headers tell. */
+export const createMeter = (...answer: Parameters<typeof createReading>): Meter =>
+  createReading(...answer).meter;
