@@ -100,36 +100,41 @@ const HELD_BYTES = 64 * 1024;
 /** Sends one attempt. A failure is told to the health of its offer; an answer is when it has ended. */
 export function openAttempt(deps: AttemptDeps, request: AttemptRequest): OpenAttempt {
   const beganMono = deps.clock.mono();
-  const read: { reading: Reading | null } = { reading: null };
+  let reading: Reading | null = null;
   let exchange: Exchange;
   try {
     exchange = open(deps, request, beganMono, (opened) => {
-      read.reading = request.readingOf(opened);
-      return read.reading && observerOf(read.reading, request.running);
+      reading = request.readingOf(opened);
+      return reading && observerOf(reading, request.running);
     });
   } catch (error) {
     request.running.over();
     throw error;
   }
-  return { exchange, beganMono, tried: attempt(deps, request, exchange, beganMono, read) };
+  const tried = awaitAnswer(deps, request, { exchange, beganMono, reading: () => reading });
+  return { exchange, beganMono, tried };
 }
 
-async function attempt(
-  deps: AttemptDeps,
-  request: AttemptRequest,
-  exchange: Exchange,
-  beganMono: number,
-  read: { readonly reading: Reading | null },
-): Promise<Tried> {
+/** An exchange that was opened; `reading` gives null before its headers are here. */
+interface Opened {
+  readonly exchange: Exchange;
+  readonly beganMono: number;
+  readonly reading: () => Reading | null;
+}
+
+async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: Opened): Promise<Tried> {
+  const { exchange, beganMono } = opened;
   let error: string | null = null;
   let verdict: 'answer' | 'next' = 'next';
   try {
     await exchange.ready;
-    verdict = await (exchange.status < 300 ? judge(request, exchange, read.reading) : refused(request, exchange));
+    verdict = await (exchange.status < 300
+      ? judge(request, exchange, opened.reading())
+      : refused(request, exchange));
   } catch (failure) {
     error = failureName(failure);
   }
-  const { reading } = read;
+  const reading = opened.reading();
   const untold = verdict === 'answer' && exchange.status < 300;
   if (!untold) tell(deps, request, exchange, { error, verdict, reading });
   const endMono = deps.clock.mono();
@@ -142,14 +147,23 @@ function tell(
   deps: AttemptDeps,
   { running, stream, faultOf }: AttemptRequest,
   exchange: Exchange,
-  outcome: { readonly error: string | null; readonly verdict: Tried['verdict']; readonly reading: Reading | null },
+  outcome: {
+    readonly error: string | null;
+    readonly verdict: Tried['verdict'];
+    readonly reading: Reading | null;
+  },
 ): void {
   const nowMs = deps.clock.now();
   const { error, verdict, reading } = outcome;
   if (error === 'client_gone') running.abandoned(nowMs);
   else if (verdict === 'answer') running.succeeded(null, stream, nowMs);
-  else if (error === 'error_in_answer') tellError(running, faultOf(null, errorBody(reading)), exchange, nowMs);
-  else running.failed(error === null && exchange.status === 429 ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
+  else if (error === 'error_in_answer')
+    tellError(running, faultOf(null, errorBody(reading)), exchange, nowMs);
+  else
+    running.failed(
+      error === null && exchange.status === 429 ? retryAfterMs(exchange.headers, nowMs) : null,
+      nowMs,
+    );
 }
 
 /** Tells the health of an offer of an error inside a 200; one that the client caused says nothing against the offer. */
@@ -222,7 +236,10 @@ async function judge(
  */
 function passesOn({ meter, framing }: Reading): boolean {
   if (framing !== 'whole') return true;
-  return meter.state() === 'error' && (meter.report() !== null || meter.outputBytes() > 0 || meter.shown().length > 0);
+  return (
+    meter.state() === 'error' &&
+    (meter.report() !== null || meter.outputBytes() > 0 || meter.shown().length > 0)
+  );
 }
 
 /** Bytes in an unknown content coding cannot be checked. */

@@ -1,4 +1,3 @@
-import { limitsOfModel } from '#lib/routing/time-limits';
 import { z } from 'zod';
 import { type ReadContext, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
@@ -14,6 +13,7 @@ import { familyIds } from '#lib/families/ids';
 import { formatUsd } from '#lib/money';
 import { type Candidate, explain } from '#lib/routing/explain';
 import { resolveName, resolveNames } from '#lib/routing/names/resolve';
+import { limitsOfModel } from '#lib/routing/time-limits';
 import { parsePolicy, policyShape } from '#lib/schemas/policy';
 import type { KeySnapshot, Policy } from '#lib/snapshot/snapshot';
 

@@ -73,7 +73,11 @@ function failureOf({ call, meter }: RelayParts, error: Error | null): string | n
  * Tells the health of the offer how its answer ended, and the call's record of the attempt
  * (contract: routing/health-at-the-end). What the client or the gateway itself ended tells nothing.
  */
-function tellEnd({ runtime, call, answer, exchange }: RelayParts, error: Error | null, failure: string | null): void {
+function tellEnd(
+  { runtime, call, answer, exchange }: RelayParts,
+  error: Error | null,
+  failure: string | null,
+): void {
   const { running, reading, place, beganMono } = answer;
   const attempt = call.attempts[place];
   if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone') {

@@ -61,7 +61,13 @@ async function shippedCatalogue(): Promise<Catalogue> {
               families,
               price,
             },
-            ...{ outputBudgetField: null, streamUsage: null, streamEnd: null, denyBetas: [], servedUntilMs: null },
+            ...{
+              outputBudgetField: null,
+              streamUsage: null,
+              streamEnd: null,
+              denyBetas: [],
+              servedUntilMs: null,
+            },
           },
         ];
       }),

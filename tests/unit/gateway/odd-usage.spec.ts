@@ -6,13 +6,13 @@ import { images } from '#lib/families/images';
 import { messages } from '#lib/families/messages';
 import { responses } from '#lib/families/responses';
 import { chargeCall } from '#lib/gateway/call/charge-call';
-import { createMeter } from '#tests/unit/metering/make';
 import { askContent } from '#tests/unit/families/content/make';
 import { askImages } from '#tests/unit/families/images/make';
 import { askChat, makeModel, makeOffer } from '#tests/unit/families/make';
 import { askMessages } from '#tests/unit/families/messages/make';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { answeredCall } from '#tests/unit/gateway/make-call';
+import { createMeter } from '#tests/unit/metering/make';
 import { usd } from '#tests/unit/routing/make';
 
 interface Spoken {

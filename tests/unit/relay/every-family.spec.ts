@@ -4,9 +4,9 @@ import { isRefusal } from '#lib/errors';
 import type { Ask, Family } from '#lib/families/family';
 import { families } from '#lib/families/index';
 import { scan } from '#lib/families/scan';
-import { createMeter } from '#tests/unit/metering/make';
 import { createTap } from '#lib/relay/tap';
 import { type Sandbox, startSandbox } from '#lib/sandbox/server';
+import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
 
 /** One streamed operation of a family, as its clients ask for it. */

@@ -8,12 +8,12 @@ import { createRecorder, NotKept } from '#lib/gateway/relay/recorder';
 import { StreamRelay } from '#lib/gateway/relay/stream';
 import { WholeRelay } from '#lib/gateway/relay/whole';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
-import { createMeter } from '#tests/unit/metering/make';
 import { createTap } from '#lib/relay/tap';
 import { Exchange } from '#lib/upstream/exchange';
 import { createPools } from '#lib/upstream/pools';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { answeredCall } from '#tests/unit/gateway/make-call';
+import { createMeter } from '#tests/unit/metering/make';
 import { modelOf, offerAt } from '#tests/unit/routing/make';
 
 const minute = 60_000;
@@ -74,7 +74,12 @@ function relayed(stream: boolean) {
   const meter = createMeter(responses, ask, { contentType });
   const tap = createTap({ removeUsage: false, mask: null });
   const recorder = createRecorder(runtime, call, meter);
-  const exchange = new Exchange({ firstByteMs: minute, firstWordMs: minute, idleMs: minute, totalMs: minute });
+  const exchange = new Exchange({
+    firstByteMs: minute,
+    firstWordMs: minute,
+    idleMs: minute,
+    totalMs: minute,
+  });
   exchange.ready.catch(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
   const framing = stream ? 'events' : 'whole';
@@ -87,7 +92,19 @@ function relayed(stream: boolean) {
     beganMono: 0,
     failedMs: 0,
   } as const;
-  const parts = { runtime, call, exchange, answer, meter, tap, recorder, reply, headers: [], resolve, reject };
+  const parts = {
+    runtime,
+    call,
+    exchange,
+    answer,
+    meter,
+    tap,
+    recorder,
+    reply,
+    headers: [],
+    resolve,
+    reject,
+  };
   const relay = stream ? new StreamRelay(parts) : new WholeRelay(parts);
   const over = promise
     .then((sendLastByte) => sendLastByte(reply))

@@ -8,7 +8,14 @@ import { follow } from '#lib/upstream/follow';
 import { createPools } from '#lib/upstream/pools';
 
 const minute = 60_000;
-const timeLimits = { connectMs: minute, firstByteMs: minute, idleMs: minute, totalMs: Infinity };
+const timeLimits = {
+  connectMs: minute,
+  firstByteMs: minute,
+  firstWordMs: minute,
+  idleMs: minute,
+  totalMs: Infinity,
+  holdMs: minute,
+};
 const pools = createPools();
 let provider: { readonly server: Server; readonly origin: string };
 let elsewhere: { readonly server: Server; readonly origin: string };

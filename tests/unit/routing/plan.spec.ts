@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type PlanInput, plan } from '#lib/routing/plan';
+import { limitsOfModel } from '#lib/routing/time-limits';
 import type { Policy } from '#lib/snapshot/snapshot';
 import {
   askOf,
@@ -322,8 +323,10 @@ describe('time limits (contract: routing/time-limits)', () => {
     expect(plan(inputOf()).timeLimits).toEqual({
       connectMs: 5_000,
       firstByteMs: 600_000,
-      idleMs: 300_000,
+      firstWordMs: null,
+      idleMs: null,
       totalMs: 3_600_000,
+      holdMs: 5_000,
     });
     const stream = askOf({ stream: true });
     expect(plan(inputOf({ ask: stream })).timeLimits.firstByteMs).toBe(120_000);
@@ -332,6 +335,20 @@ describe('time limits (contract: routing/time-limits)', () => {
       connectMs: 100,
       firstByteMs: 200,
     });
-    expect(plan(inputOf({ policy })).timeLimits).toMatchObject({ firstByteMs: 300, idleMs: 300_000 });
+    expect(plan(inputOf({ policy })).timeLimits).toMatchObject({ firstByteMs: 300, idleMs: null });
+  });
+
+  it('are longer for models that think in silence, unless the policy says so', () => {
+    const { timeLimits } = plan(inputOf());
+    expect(limitsOfModel(timeLimits, { reasoning: false })).toMatchObject({
+      firstWordMs: 600_000,
+      idleMs: 300_000,
+    });
+    expect(limitsOfModel(timeLimits, { reasoning: true })).toMatchObject({
+      firstWordMs: 3_600_000,
+      idleMs: 600_000,
+    });
+    const set = plan(inputOf({ policy: { timeouts: { firstWordMs: 1, idleMs: 2 } } })).timeLimits;
+    expect(limitsOfModel(set, { reasoning: true })).toMatchObject({ firstWordMs: 1, idleMs: 2 });
   });
 });

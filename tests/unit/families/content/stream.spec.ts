@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { generateContent } from '#lib/families/generate-content';
-import { createMeter } from '#tests/unit/metering/make';
 import type { Meter } from '#lib/metering/meter';
 import { usageOf } from '#lib/metering/usage';
 import { ElementSplitter } from '#lib/relay/elements';
 import { askContent } from '#tests/unit/families/content/make';
+import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
 
 const streamAsk = askContent({}, 'stream');
@@ -75,7 +75,7 @@ describe('a stream of the generate-content family is metered in the same way whe
     const meter = createMeter(generateContent, streamAsk, json);
     const outputs = chunks.map((one, index) => {
       meter.push(Buffer.from(`${index === 0 ? '[' : ',\r\n'}${JSON.stringify(one)}`));
-      return [meter.report()?.usage.output, meter.finished()];
+      return [meter.report()?.usage.output, meter.state() !== 'cut'];
     });
     expect(outputs).toEqual([
       [2, false],
@@ -89,7 +89,7 @@ describe('a stream of the generate-content family is metered in the same way whe
     const meter = createMeter(generateContent, streamAsk, json);
     const told = chunks.map((one) => {
       meter.push(Buffer.from(JSON.stringify(one)));
-      return meter.terminalInLastPush();
+      return meter.takeTerminal();
     });
     expect(told).toEqual([true, false, false, true]);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { images } from '#lib/families/images';
-import { createMeter } from '#tests/unit/metering/make';
 import { totalUsage, usageOf } from '#lib/metering/usage';
 import { askImages } from '#tests/unit/families/images/make';
+import { createMeter } from '#tests/unit/metering/make';
 import { recordings } from '#tests/unit/relay/streams';
 
 const read = (answer: unknown, asked: object = {}) =>

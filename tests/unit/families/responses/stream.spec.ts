@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/families/responses';
-import { createMeter } from '#tests/unit/metering/make';
 import { totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
 import { EventSplitter } from '#lib/relay/sse';
 import { askResponse } from '#tests/unit/families/responses/make';
+import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
 
 const ask = askResponse({ model: 'm', stream: true });
@@ -76,7 +76,7 @@ describe('a stream of response events', () => {
     for (const pieces of cuts(withLineEnd(sample, lineEnd), 1)) {
       const meter = meterOf(pieces);
       expect(meter.report()).toEqual({ usage: sampleUsage, serviceTier: 'default', nested: [], flags: [] });
-      expect([meter.finished(), meter.failed(), meter.events()]).toEqual([true, false, 8]);
+      expect([meter.state() !== 'cut', meter.failed(), meter.events()]).toEqual([true, false, 8]);
       expect(meter.outputBytes()).toBe(Buffer.byteLength('grüße 👋'));
     }
   });
@@ -98,7 +98,11 @@ describe('a stream of response events', () => {
     ['cancelled', false],
   ])('ends with response.%s, whose usage counts', (end, failed) => {
     const meter = meterEvents(response('created'), response(end, told));
-    expect([meter.report()?.usage.output, meter.finished(), meter.failed()]).toEqual([9, true, failed]);
+    expect([meter.report()?.usage.output, meter.state() !== 'cut', meter.failed()]).toEqual([
+      9,
+      true,
+      failed,
+    ]);
     expect(meterEvents(response('created'), text('ab'), response(end)).report()).toBeNull();
   });
 
@@ -142,7 +146,7 @@ describe('a stream of response events', () => {
     const meter = createMeter(responses, ask, { contentType: 'text/event-stream' });
     const terminal = payloads.map((payload, index) => {
       meter.push(Buffer.from(event(payload, index)));
-      return meter.terminalInLastPush();
+      return meter.takeTerminal();
     });
     expect(terminal).toEqual(payloads.map((_, index) => index === payloads.length - 1));
   });
@@ -264,7 +268,7 @@ describe.skipIf(recorded.length === 0)('recorded responses', () => {
       expect(meter.report()?.flags ?? []).toEqual([]);
       if (!one.norm) return;
       expect(meter.report()?.serviceTier ?? null).toBe(one.service_tier);
-      expect([meter.finished(), meter.failed()]).toEqual([true, false]);
+      expect([meter.state() !== 'cut', meter.failed()]).toEqual([true, false]);
     },
   );
 
