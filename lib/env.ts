@@ -33,6 +33,8 @@ export interface Env {
   readonly workers: number;
   /** How long a stopping process still admits calls on its open connections, ms; it accepts no new ones then. */
   readonly shutdownDelayMs: number;
+  /** Signs of life of silent streams: after how long, ms (0: none), and whether before a provider's headers. */
+  readonly signOfLife: { readonly afterMs: number; readonly beforeHeaders: boolean };
   readonly lane: 'node' | 'web';
   /** null: chosen by the process itself (contract: durability/settlement-modes). */
   readonly settlement: 'journal' | 'database' | null;
@@ -105,6 +107,10 @@ export function readEnv(source: Source): Env {
     redis: redisOf(settings),
     workers: settings.WORKERS,
     shutdownDelayMs: settings.SHUTDOWN_DELAY_SECONDS * 1000,
+    signOfLife: {
+      afterMs: settings.SIGN_OF_LIFE_SECONDS * 1000,
+      beforeHeaders: settings.SIGN_OF_LIFE_BEFORE_HEADERS,
+    },
     lane: settings.LANE,
     settlement: settings.SETTLEMENT ?? null,
     nextAuthSecret: secret('NEXTAUTH_SECRET'),

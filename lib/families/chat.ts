@@ -50,6 +50,7 @@ export const chat: Family = {
   faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
   shown: (_operation, answer) => spokenIn(answer),
+  signOfLife: ': keep-alive\n\n',
   clientPath: '/v1/chat/completions',
   leastBody: { messages: [{ role: 'user', content: 'hello' }] },
 };

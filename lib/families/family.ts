@@ -215,6 +215,8 @@ export interface Family {
    * @param shown the newest object that the client has seen, as `jobAnswer` gives it; undefined: none.
    */
   breakFrame(error: { code: string; message: string }, sequence: number, shown: unknown): string | null;
+  /** An event or comment that says nothing, for clients of a silent stream (contract: routing/sign-of-life); null: none. */
+  readonly signOfLife: string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
   shown?(operation: Operation, answer: unknown): readonly ShownResource[];
   /** How the family's jobs are read; absent: it has none. */

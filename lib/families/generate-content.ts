@@ -107,6 +107,7 @@ export const generateContent: Family = {
   breakFrame: () => null,
   shown: shownIn,
   jobs: operationJobs,
+  signOfLife: null,
   clientPath: '/v1beta/models/{model}:generateContent',
   leastBody: { contents: [{ parts: [{ text: 'hello' }] }] },
 };

@@ -35,6 +35,7 @@ export const images: Family = {
   faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ error: { message, code } })}\n\n`,
+  signOfLife: ': keep-alive\n\n',
   clientPath: '/v1/images/generations',
   leastBody: { prompt: 'hello' },
 };

@@ -70,6 +70,7 @@ export const messages: Family = {
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ type: 'error', error: { message, code } })}\n\n`,
   shown: (_operation, answer) => containerIn(answer),
+  signOfLife: 'event: ping\ndata: {"type": "ping"}\n\n',
   clientPath: '/v1/messages',
   leastBody: { max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] },
 };

@@ -84,6 +84,7 @@ export const responses: Family = {
   breakFrame,
   shown: (_operation, answer) => shownIn(answer),
   jobs: responseJobs,
+  signOfLife: ': keep-alive\n\n',
   clientPath: '/v1/responses',
   leastBody: { input: 'hello' },
 };

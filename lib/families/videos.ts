@@ -83,6 +83,7 @@ export const videos: Family = {
   breakFrame: () => null,
   shown: ({ steps }, answer) => (steps === 'generate' ? shownVideos(answer) : []),
   jobs: videoJobs,
+  signOfLife: null,
   clientPath: '/v1/videos',
   leastBody: { prompt: 'hello' },
 };

@@ -3,6 +3,7 @@ import type { Clock } from '#lib/clock';
 import type { BodyBudget } from '#lib/gateway/body-budget';
 import type { RefusalPace } from '#lib/gateway/refusal-pace';
 import type { Drains } from '#lib/gateway/relay/drains';
+import type { SignOfLife } from '#lib/gateway/relay/live-reply';
 import type { BodyPace } from '#lib/gateway/upload/pace';
 import type { SpoolRoom } from '#lib/gateway/upload/spool';
 import type { Adjustments } from '#lib/jobs/adjustments/adjustments';
@@ -46,6 +47,7 @@ export interface Runtime {
     /** Minimum pace of request bodies. */
     readonly bodyPace: BodyPace;
   };
+  readonly signOfLife: SignOfLife;
   /** Where multipart bodies lie while their calls run; null: this process has no place for them. */
   readonly uploads: SpoolRoom | null;
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */

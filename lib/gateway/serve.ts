@@ -1,6 +1,7 @@
 import { isRefusal } from '#lib/errors';
 import { type AuthenticatedCall, type FamilyCall, openCall } from '#lib/gateway/call/call';
 import type { Arrival, Reply } from '#lib/gateway/lane';
+import { LiveReply } from '#lib/gateway/relay/live-reply';
 import type { SendLastByte } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { account } from '#lib/gateway/steps/account';
@@ -26,16 +27,17 @@ import { takePlace } from '#lib/gateway/upload/take-place';
  * it. One try, one error exit, one accounting call; the last byte goes out when the books are closed
  * (contract: durability/last-byte).
  */
-export async function serve(runtime: Runtime, arrival: Arrival, reply: Reply): Promise<void> {
+export async function serve(runtime: Runtime, arrival: Arrival, lane: Reply): Promise<void> {
   const call = openCall(runtime, arrival);
-  const client = watchClient(runtime, call);
+  const reply = new LiveReply(lane);
+  const client = watchClient(runtime, call, reply);
   let sendLastByte: SendLastByte;
   try {
     const matched = matchOperation(call);
     if (isRefusal(matched)) throw await refuseAddress(runtime, call, matched);
     sendLastByte = await answer(runtime, await authenticate(runtime, matched), client, reply);
   } catch (error) {
-    sendLastByte = refuseCall(runtime, call, error);
+    sendLastByte = refuseCall(runtime, call, reply, error);
   }
   try {
     await account(runtime, call, reply);

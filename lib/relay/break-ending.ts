@@ -11,7 +11,8 @@ export function breakEnding(tail: Uint8Array, frame: string): string {
   return endsEvent(tail) ? frame : `\n\n${frame}`;
 }
 
-function endsEvent(tail: Uint8Array): boolean {
+/** Whether these last bytes of a stream, at least 4 when there are as many, leave no event unfinished. */
+export function endsEvent(tail: Uint8Array): boolean {
   if (tail.length === 0) return true;
   const last = tail.at(-1);
   const before = tail.at(-2);

@@ -15,8 +15,15 @@ export async function attemptTargets(
   call: ClaimedCall,
   client: GoneWatch,
 ): Promise<Answer> {
+  client.await(call);
   const { answer, last } = await tryTargets(runtime, call, client);
   if (!answer) throw noAnswer(runtime, call, last);
+  if (client.opened && answer.reading?.framing !== 'events') {
+    // Its client has a stream already, which no status and no JSON can follow.
+    answer.running?.abandoned(runtime.clock.now());
+    answer.exchange.abort(new Error('its client has a stream already'));
+    throw noAnswer(runtime, call, last);
+  }
   call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
   const redirected = call.operation.download === 'redirected';
   return redirected ? followRedirects(runtime, call, client, answer) : answer;

@@ -1,4 +1,5 @@
-import type { Call } from '#lib/gateway/call/call';
+import type { Call, PlannedCall } from '#lib/gateway/call/call';
+import type { LiveReply } from '#lib/gateway/relay/live-reply';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Exchange } from '#lib/upstream/exchange';
 
@@ -6,12 +7,26 @@ import type { Exchange } from '#lib/upstream/exchange';
 const DRAIN_STREAM_MS = 15_000;
 const DRAIN_WHOLE_MS = 60_000;
 
+/** Of a stream that begins with a sign of life. */
+const streamHeaders = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'cache-control',
+  'no-cache',
+  'x-accel-buffering',
+  'no',
+];
+
 class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 
 /** Watches the client of one call: when it leaves, the current exchange is drained or closed. */
 export interface GoneWatch {
+  /** Shows signs of life while its stream is silent (contract: routing/sign-of-life). */
+  await(call: PlannedCall): void;
+  /** Signs of life have gone out: it can get nothing but a stream of events. */
+  readonly opened: boolean;
   /** Sets the current exchange, and the policy of its provider. */
   underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void;
   /** The call is over: its drain, if any, ends. */
@@ -24,35 +39,54 @@ export interface GoneWatch {
  * sent completely, or too many drains are running. Calls that create or end something at the provider are always
  * drained: otherwise the gateway would not learn of a new job, or that one has ended.
  */
-export function watchClient(runtime: Runtime, call: Call): GoneWatch {
-  return new ClientWatch(runtime, call);
+export function watchClient(runtime: Runtime, call: Call, reply: LiveReply): GoneWatch {
+  return new ClientWatch(runtime, call, reply);
 }
 
 class ClientWatch implements GoneWatch {
   readonly #runtime: Runtime;
   readonly #call: Call;
+  readonly #reply: LiveReply;
   #exchange: Exchange | null = null;
   #policy: 'abort' | 'drain' = 'abort';
   #timer: NodeJS.Timeout | null = null;
   #giveBack: (() => void) | null = null;
 
-  constructor(runtime: Runtime, call: Call) {
+  constructor(runtime: Runtime, call: Call, reply: LiveReply) {
     this.#runtime = runtime;
     this.#call = call;
+    this.#reply = reply;
     call.arrival.onGone(() => {
       call.gone = true;
+      reply.done();
       this.#leave();
     });
   }
 
   underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void {
     this.#exchange = exchange;
+    this.#reply.underway(exchange);
     this.#policy = onDisconnect;
     if (this.#call.gone) this.#leave();
   }
 
+  get opened(): boolean {
+    return this.#reply.opened;
+  }
+
+  await({ family, ask, headers }: PlannedCall): void {
+    const { signOfLife: frame } = family;
+    if (!ask.stream || frame === null || this.#call.gone) return;
+    this.#reply.watch({
+      ...this.#runtime.signOfLife,
+      frame,
+      headers: [...headers, ...streamHeaders],
+    });
+  }
+
   done(): void {
     this.#exchange = null;
+    this.#reply.done();
     if (this.#timer) clearTimeout(this.#timer);
     this.#giveBack?.();
   }

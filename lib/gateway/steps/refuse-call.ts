@@ -11,18 +11,21 @@ import {
 import type { Call } from '#lib/gateway/call/call';
 import { endCall } from '#lib/gateway/call/end-call';
 import { CLIENT_GONE } from '#lib/gateway/call/record';
-import type { HeaderList, Reply } from '#lib/gateway/lane';
+import type { HeaderList } from '#lib/gateway/lane';
+import type { LiveReply } from '#lib/gateway/relay/live-reply';
 import type { SendLastByte } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 
 /** The one error exit: every refusal and every unexpected error ends here (contract: request/error-shape). */
-export function refuseCall(runtime: Runtime, call: Call, error: unknown): SendLastByte {
+export function refuseCall(runtime: Runtime, call: Call, reply: LiveReply, error: unknown): SendLastByte {
   const refused = error instanceof Refused ? error.refusal : unexpected(runtime, call, error);
   call.refusal = refused;
-  call.status = hasLeft(call, refused) ? CLIENT_GONE : statusOf(refused);
+  // A stream that began with a sign of life has its status.
+  const status = reply.opened ? 200 : statusOf(refused);
+  call.status = hasLeft(call, refused) ? CLIENT_GONE : status;
   endCall(call, { by: 'refusal' });
   call.arrival.body.drop();
-  return (reply) => send(call, refused, reply);
+  return () => send(call, refused, reply);
 }
 
 /** The client left before any answer: logged as 499, without an error (contract: call-log/gone-before-answer). */
@@ -31,7 +34,7 @@ function hasLeft(call: Call, refused: Refusal): boolean {
 }
 
 /** The books could not be closed: an answer that has begun must not end as if it were whole. */
-export function breakOff(call: Call, reply: Reply): void {
+export function breakOff(call: Call, reply: LiveReply): void {
   if (reply.started()) {
     reply.cut();
     return;
@@ -39,7 +42,12 @@ export function breakOff(call: Call, reply: Reply): void {
   send(call, call.refusal ?? unaccountable('could not account for the call'), reply);
 }
 
-function send(call: Call, refused: Refusal, reply: Reply): void {
+function send(call: Call, refused: Refusal, reply: LiveReply): void {
+  if (reply.opened) {
+    const { code, message } = refused;
+    reply.end(call.family?.breakFrame({ code, message }, 0, undefined) ?? undefined);
+    return;
+  }
   const text = errorBody(refused);
   const length = String(Buffer.byteLength(text));
   const headers = [...call.headers, ...refusalHeaders(refused), 'content-length', length];

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Call } from '#lib/gateway/call/call';
+import type { Reply } from '#lib/gateway/lane';
 import { createDrains } from '#lib/gateway/relay/drains';
+import { LiveReply } from '#lib/gateway/relay/live-reply';
 import type { Runtime } from '#lib/gateway/runtime';
 import { watchClient } from '#lib/gateway/steps/client-gone';
 import type { Exchange } from '#lib/upstream/exchange';
@@ -34,7 +36,11 @@ function callUnderWay(parts: Parts = {}, drains = createDrains()) {
   const coordinator = { leave: vi.fn() };
   const runtime = { drains, coordinator };
   const exchange = { sentWhole: parts.sentWhole ?? true, abort: vi.fn(), resume: vi.fn() };
-  const watch = watchClient(runtime as unknown as Runtime, call as unknown as Call);
+  const watch = watchClient(
+    runtime as unknown as Runtime,
+    call as unknown as Call,
+    new LiveReply({} as unknown as Reply),
+  );
   const begin = () => watch.underway(exchange as unknown as Exchange, parts.policy ?? 'drain');
   const leave = () => {
     for (const listener of listeners) listener();
