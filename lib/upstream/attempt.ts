@@ -4,8 +4,9 @@ import type { Fault } from '#lib/families/reading/fault';
 import type { AttemptReport, Health } from '#lib/routing/health';
 import type { Target, TimeLimits } from '#lib/routing/target';
 import type { AttemptRecord } from '#lib/settlement/entry';
-import { classify, failureName } from '#lib/upstream/classify';
+import { failureName, isDecided } from '#lib/upstream/classify';
 import { codingOf } from '#lib/upstream/decode';
+import { errorBody } from '#lib/upstream/error-body';
 import { Exchange } from '#lib/upstream/exchange';
 import { providerRequestId, retryAfterMs } from '#lib/upstream/headers';
 import { opensLikeAnswer } from '#lib/upstream/opening';
@@ -63,6 +64,8 @@ export interface Answer {
   readonly beganMono: number;
   /** What the attempts before it took together, ms: the providers' time, not ours. */
   readonly failedMs: number;
+  /** Whose fault it is, where it is an error; null: it is none. */
+  readonly fault: Fault | null;
 }
 
 /** A 2xx whose body starts neither JSON nor an event stream, such as an HTML error page or an empty body. */
@@ -76,6 +79,8 @@ export interface Tried {
   readonly record: AttemptRecord;
   readonly tookMs: number;
   readonly verdict: 'answer' | 'next';
+  /** Whose fault its error answer is; null: it is none. */
+  readonly fault: Fault | null;
 }
 
 /** Sends one attempt. Its outcome is told to the health of its offer. */
@@ -100,6 +105,7 @@ async function read(
   const { running } = request;
   let error: string | null = null;
   let verdict: 'answer' | 'next' = 'next';
+  let fault: Fault | null = null;
   try {
     await exchange.ready;
     if (request.generates && isUnreadable(exchange)) {
@@ -107,8 +113,8 @@ async function read(
       exchange.abort(unreadable);
       throw unreadable;
     }
-    const told = classify(exchange.status);
-    verdict = told === 'read' ? await judge(request, exchange) : told;
+    fault = await judge(request, exchange);
+    verdict = fault === null || fault.whose === 'client' ? 'answer' : 'next';
   } catch (failure) {
     error = failureName(failure);
   }
@@ -119,10 +125,11 @@ async function read(
     running.succeeded(exchange.status < 300 ? endMono - beganMono : null, request.stream, nowMs);
   } else {
     const asked = error === null && exchange.status === 429;
-    running.failed(asked ? retryAfterMs(exchange.headers, nowMs) : null, nowMs);
+    const waitMs = asked ? (retryAfterMs(exchange.headers, nowMs) ?? fault?.waitMs ?? null) : null;
+    running.failed(waitMs, nowMs);
   }
   const record = recordAttempt(request, exchange, { beganMono, endMono, error });
-  return { record, tookMs: endMono - beganMono, verdict };
+  return { record, tookMs: endMono - beganMono, verdict, fault };
 }
 
 /** Bytes in an unknown content coding cannot be checked. */
@@ -130,19 +137,11 @@ function isUnreadable({ status, headers, opening }: Exchange): boolean {
   return status < 300 && codingOf(headers) === '' && !opensLikeAnswer(opening);
 }
 
-/** What an answer means for the chain, where only its body shows it. */
-async function judge(request: AttemptRequest, exchange: Exchange): Promise<'answer' | 'next'> {
-  return request.faultOf(exchange.status, parsed(await exchange.peek())).whose === 'client'
-    ? 'answer'
-    : 'next';
-}
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return null;
-  }
+/** Whose fault an error answer is, after its body; null: it is no error. */
+async function judge(request: AttemptRequest, exchange: Exchange): Promise<Fault | null> {
+  const { status } = exchange;
+  if (status < 400) return null;
+  return request.faultOf(status, await errorBody(exchange, isDecided(status)));
 }
 
 function open(deps: AttemptDeps, request: AttemptRequest, nowMono: number): Exchange {

@@ -121,6 +121,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   /** Hands the body over: first what was kept, then what comes. */
   read(reader: ExchangeReader): void {
     this.#reader = reader;
+    this.#peeker = null;
     const kept = this.#kept;
     this.#kept = [];
     this.#keptBytes = 0;

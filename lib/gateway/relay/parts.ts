@@ -1,4 +1,5 @@
 import type { ErrorCode, Refused } from '#lib/errors';
+import type { Fault } from '#lib/families/reading/fault';
 import type { AnsweredCall } from '#lib/gateway/call/call';
 import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/call/charge-call';
 import { endCall } from '#lib/gateway/call/end-call';
@@ -20,6 +21,8 @@ export interface RelayParts {
   readonly runtime: Runtime;
   readonly call: AnsweredCall;
   readonly exchange: Exchange;
+  /** Whose fault the answer is, where it is an error; null: it is none. */
+  readonly fault: Fault | null;
   readonly meter: Meter | null;
   readonly tap: Tap;
   /** null: the answer shows nothing that must be kept. */
@@ -47,8 +50,9 @@ export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): b
  * @param error why it broke off; null: the provider ended it.
  */
 export function settleCall(parts: RelayParts, error: Error | null): void {
-  const { call, runtime, meter, tap, exchange } = parts;
-  if (error === null) endCall(call, { by: 'answer', failed: tap.failed() });
+  const { call, runtime, meter, tap, exchange, fault } = parts;
+  const failed = tap.failed() || (fault !== null && fault.whose !== 'client');
+  if (error === null) endCall(call, { by: 'answer', failed });
   else endCall(call, { by: 'failure', name: failureName(error) });
   call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
   chargeCall(call, meter, seenOf(parts, error));

@@ -24,7 +24,7 @@ export function relayAnswer(
   answer: Answer,
   reply: Reply,
 ): Promise<SendLastByte> {
-  const { exchange, target } = answer;
+  const { exchange, target, fault } = answer;
   const call = extendCall(claimed, { target });
   const { family, ask } = call;
   const contentType = headerText(exchange.headers['content-type']);
@@ -47,7 +47,7 @@ export function relayAnswer(
   const recorder = createRecorder(runtime, call, meter);
   const headers = answerHeaders(call, answer, streamed);
   return new Promise((resolve, reject) => {
-    const parts = { runtime, call, exchange, meter, tap, recorder, reply, headers, resolve, reject };
+    const parts = { runtime, call, exchange, fault, meter, tap, recorder, reply, headers, resolve, reject };
     const relay = streamed ? new StreamRelay(parts) : new WholeRelay(parts);
     exchange.read(relay);
   });

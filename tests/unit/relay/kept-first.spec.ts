@@ -77,7 +77,19 @@ function relayed(stream: boolean) {
   const exchange = new Exchange({ firstByteMs: minute, idleMs: minute, totalMs: minute });
   exchange.ready.catch(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
-  const parts = { runtime, call, exchange, meter, tap, recorder, reply, headers: [], resolve, reject };
+  const parts = {
+    runtime,
+    call,
+    exchange,
+    fault: null,
+    meter,
+    tap,
+    recorder,
+    reply,
+    headers: [],
+    resolve,
+    reject,
+  };
   const relay = stream ? new StreamRelay(parts) : new WholeRelay(parts);
   const over = promise
     .then((sendLastByte) => sendLastByte(reply))
