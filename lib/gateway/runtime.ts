@@ -9,6 +9,7 @@ import type { SpoolRoom } from '#lib/gateway/upload/spool';
 import type { Adjustments } from '#lib/jobs/adjustments/adjustments';
 import type { Jobs } from '#lib/jobs/job';
 import type { ChargeFlags } from '#lib/metrics/charge-flags';
+import type { OfferFaults } from '#lib/metrics/offer-faults';
 import type { Tally } from '#lib/metrics/tally';
 import type { Resources } from '#lib/resources/resource';
 import type { Health } from '#lib/routing/health';
@@ -58,6 +59,8 @@ export interface Runtime {
   readonly tally: Tally;
   /** Tells the operator of charges that do not fit the catalogue. */
   readonly chargeFlags: ChargeFlags;
+  /** Tells the operator of offers that fail by a fault of theirs. */
+  readonly offerFaults: OfferFaults;
   /** Answers that are read to their end after the client left (contract: money/drain). */
   readonly drains: Drains;
   /** Unexpected errors: logged with the request id, never shown. */

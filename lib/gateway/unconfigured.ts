@@ -6,6 +6,7 @@ import type { Runtime } from '#lib/gateway/runtime';
 import { bodyPace } from '#lib/gateway/upload/pace';
 import { createIds } from '#lib/ids';
 import { ChargeFlags } from '#lib/metrics/charge-flags';
+import { OfferFaults } from '#lib/metrics/offer-faults';
 import { Tally } from '#lib/metrics/tally';
 import { createHealth } from '#lib/routing/breaker';
 import { createHolders } from '#lib/routing/holders';
@@ -42,6 +43,7 @@ export function unconfiguredRuntime(): Runtime {
     refusals: createRefusalPace(),
     tally: new Tally(),
     chargeFlags: new ChargeFlags(() => {}),
+    offerFaults: new OfferFaults(() => {}),
     report: () => {},
   };
   return made;

@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { OfferFaults } from '#lib/metrics/offer-faults';
 import type { OfferStatus } from '#lib/metrics/offers';
 import type { OfferState } from '#lib/routing/health';
 
@@ -42,4 +43,20 @@ export function registerOffers(registry: Registry, listOffers: () => readonly Of
       if (tokensPerSecond !== null) speed.set(labels, tokensPerSecond);
     }
   }
+}
+
+/** Registers what offers fail with (contract: routing/faults-shown). */
+export function registerOfferFaults(registry: Registry, faults: OfferFaults): void {
+  new Counter({
+    name: 'gateway_offer_faults_total',
+    help: 'Errors of providers that are not the fault of clients, by what they say.',
+    labelNames: ['model', 'provider', 'kind'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { model, provider, kind, count } of faults.counts()) {
+        this.inc({ model, provider, kind }, count);
+      }
+    },
+  });
 }

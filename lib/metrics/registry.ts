@@ -2,7 +2,8 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { registerCalls, registerChargeFlags } from '#lib/metrics/call-metrics';
 import type { ChargeFlags } from '#lib/metrics/charge-flags';
 import { registerJobs } from '#lib/metrics/job-metrics';
-import { registerOffers } from '#lib/metrics/offer-metrics';
+import type { OfferFaults } from '#lib/metrics/offer-faults';
+import { registerOfferFaults, registerOffers } from '#lib/metrics/offer-metrics';
 import type { OfferStatus } from '#lib/metrics/offers';
 import { type PoolCounts, registerState } from '#lib/metrics/state-metrics';
 import type { ProcessState } from '#lib/metrics/status';
@@ -14,6 +15,7 @@ import type { ExportState } from '#lib/telemetry/exporter';
 export interface MetricSources {
   readonly tally: Tally;
   readonly chargeFlags: ChargeFlags;
+  readonly offerFaults: OfferFaults;
   readonly pool: PoolCounts;
   state(): ProcessState;
   offers(): readonly OfferStatus[];
@@ -26,11 +28,12 @@ export interface MetricSources {
  * hold what the code or the catalogue bounds: never a key, a workspace or anything that a client sends.
  */
 export function createRegistry(sources: MetricSources): Registry {
-  const { tally, chargeFlags, pool, state, offers } = sources;
+  const { tally, chargeFlags, offerFaults, pool, state, offers } = sources;
   const registry = new Registry();
   registerCalls(registry, tally);
   registerChargeFlags(registry, chargeFlags);
   registerOffers(registry, offers);
+  registerOfferFaults(registry, offerFaults);
   registerJobs(registry, () => state().jobs);
   registerState(registry, state, pool);
   registerTelemetry(registry, () => sources.telemetry());

@@ -16,6 +16,7 @@ import { openSpoolRoom } from '#lib/gateway/upload/spool';
 import { createIds } from '#lib/ids';
 import { openSharedLimits } from '#lib/limits/start';
 import { ChargeFlags } from '#lib/metrics/charge-flags';
+import { OfferFaults } from '#lib/metrics/offer-faults';
 import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
@@ -86,7 +87,8 @@ export async function assemble(
   const health = createHealth();
   const offers = () => listOffers(catalogue(), health, clock.now());
   const pools = createPools();
-  const chargeFlags = new ChargeFlags((fields, message) => log.warn(fields, message));
+  const warn = (fields: object, message: string) => log.warn(fields, message);
+  const chargeFlags = new ChargeFlags(warn);
   const openedJobs = openJobs({
     charged: (charge) => chargeFlags.charged(charge, clock.now()),
     pool: db.pool,
@@ -138,6 +140,7 @@ export async function assemble(
     refusals: createRefusalPace(),
     tally: new Tally(),
     chargeFlags,
+    offerFaults: new OfferFaults(warn),
     report,
   };
   setRuntime(runtime);

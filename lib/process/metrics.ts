@@ -37,6 +37,7 @@ export async function openMetrics(
   const registry = createRegistry({
     tally: runtime.tally,
     chargeFlags: runtime.chargeFlags,
+    offerFaults: runtime.offerFaults,
     pool,
     state,
     offers,

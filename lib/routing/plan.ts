@@ -158,8 +158,8 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
 }
 
 /**
- * 400 when an offer lacks only the service tier that is asked for, when the state that the call continues is kept
- * where its model has no offer, or when all offers that could serve it are retired (contract: routing/no-target);
+ * 400 when an offer lacks only a price or the service tier that is asked for, when the state that the call continues is
+ * kept where its model has no offer, or when all offers that could serve it are retired (contract: routing/no-target);
  * else 502, named after what the closest offer lacks: a wrong address, else a missing one.
  */
 export function noTarget(input: PlanInput, rules: Rules): Refusal {
@@ -171,10 +171,14 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
   let broken = false;
   let keeperOffers = false;
   let lacksNested = false;
+  let unpriced = 0;
+  let others = 0;
   candidates(input, rules, {
     offer: (why, model, offer) => {
       whys.add(why);
       if (why === 'tier') withoutTier.push(offer);
+      if (why === 'unpriced') unpriced += 1;
+      else if (why !== 'family') others += 1;
       broken ||= why === 'invalid_address' && model.id === slug;
       lacksNested ||= why === 'nested' && model.id === slug;
       keeperOffers ||= offer.provider.id === input.pinned && why !== 'family';
@@ -206,6 +210,13 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
     );
   }
   if (lacksNested) return noProviderOfAll(input.ask);
+  // Retrying does not help: only the operator can give it a price.
+  if (unpriced > 0 && others === 0) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${slug} has no price at this gateway (${told}); choose another model of GET /v1/models, or ask the operator of the gateway to price it.`,
+    );
+  }
   return refusal(
     'missing_upstream_base_url',
     `No provider of ${slug} can be routed to (${told || 'it has no offers'}); choose another model, change the workspace's routing policy, or ask the operator of the gateway.`,

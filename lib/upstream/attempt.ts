@@ -6,8 +6,9 @@ import type { AttemptReport, Health } from '#lib/routing/health';
 import type { Target } from '#lib/routing/target';
 import type { AttemptLimits } from '#lib/routing/time-limits';
 import type { AttemptRecord } from '#lib/settlement/entry';
-import { classify, failureName } from '#lib/upstream/classify';
+import { failureName, isDecided } from '#lib/upstream/classify';
 import { codingOf } from '#lib/upstream/decode';
+import { parsedBody } from '#lib/upstream/error-body';
 import { Exchange, type ExchangeObserver } from '#lib/upstream/exchange';
 import { UnreadableAnswer, UnusableAnswer } from '#lib/upstream/exchange-faults';
 import { providerRequestId, retryAfterMs } from '#lib/upstream/headers';
@@ -76,6 +77,8 @@ export interface Answer {
   readonly beganMono: number;
   /** What the attempts before it took together, ms: the providers' time, not ours. */
   readonly failedMs: number;
+  /** Whose fault it is, where it is an error; null: it is none. */
+  readonly fault: Fault | null;
 }
 
 /** One attempt as far as it went before a byte could go to the client. */
@@ -92,6 +95,8 @@ export interface Tried {
   readonly reading: Reading | null;
   /** The health of its offer has not been told yet: that is done when the answer has ended. */
   readonly untold: boolean;
+  /** Whose fault its error answer is; null: it is none. */
+  readonly fault: Fault | null;
 }
 
 /** Bytes of first events that are held at most (contract: routing/begun). */
@@ -126,53 +131,52 @@ async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: O
   const { exchange, beganMono } = opened;
   let error: string | null = null;
   let verdict: 'answer' | 'next' = 'next';
+  let fault: Fault | null = null;
   try {
     await exchange.ready;
-    verdict = await (exchange.status < 300
-      ? judge(request, exchange, opened.reading())
-      : refused(request, exchange));
+    if (exchange.status < 300) await judge(request, exchange, opened.reading());
+    else fault = await faultOfStatus(request, exchange);
+    verdict = fault === null || fault.whose === 'client' ? 'answer' : 'next';
   } catch (failure) {
     error = failureName(failure);
   }
   const reading = opened.reading();
+  if (error === 'error_in_answer') fault = request.faultOf(null, errorBody(reading));
   const untold = verdict === 'answer' && exchange.status < 300;
-  if (!untold) tell(deps, request, exchange, { error, verdict, reading });
+  if (!untold) tell(deps, request, exchange, { error, verdict, fault });
   const endMono = deps.clock.mono();
   const record = recordAttempt(request, exchange, { beganMono, endMono, error });
   const passes = error === null || (error !== 'client_gone' && reading !== null && passesOn(reading));
-  return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold };
+  return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault };
 }
 
 function tell(
   deps: AttemptDeps,
-  { running, stream, faultOf }: AttemptRequest,
+  { running, stream }: AttemptRequest,
   exchange: Exchange,
-  outcome: {
-    readonly error: string | null;
-    readonly verdict: Tried['verdict'];
-    readonly reading: Reading | null;
-  },
+  outcome: Pick<Tried, 'verdict' | 'fault'> & { readonly error: string | null },
 ): void {
   const nowMs = deps.clock.now();
-  const { error, verdict, reading } = outcome;
+  const { error, verdict, fault } = outcome;
   if (error === 'client_gone') running.abandoned(nowMs);
   else if (verdict === 'answer') running.succeeded(null, stream, nowMs);
-  else if (error === 'error_in_answer')
-    tellError(running, faultOf(null, errorBody(reading)), exchange, nowMs);
-  else
-    running.failed(
-      error === null && exchange.status === 429 ? retryAfterMs(exchange.headers, nowMs) : null,
-      nowMs,
-    );
+  else if (fault !== null) tellFault(running, fault, exchange, nowMs);
+  else running.failed(null, nowMs);
 }
 
-/** Tells the health of an offer of an error inside a 200; one that the client caused says nothing against the offer. */
-export function tellError(running: AttemptReport, fault: Fault, { headers }: Exchange, nowMs: number): void {
-  if (fault.whose === 'client') running.succeeded(null, false, nowMs);
-  else {
-    const limited = fault.kind === 'rate_limit' || fault.kind === 'overload';
-    running.failed(fault.waitMs ?? (limited ? retryAfterMs(headers, nowMs) : null), nowMs);
+/** Tells the health of an offer of an error; one that the client caused says nothing against the offer. */
+export function tellFault(
+  running: AttemptReport,
+  fault: Fault,
+  { status, headers }: Exchange,
+  nowMs: number,
+): void {
+  if (fault.whose === 'client') {
+    running.succeeded(null, false, nowMs);
+    return;
   }
+  const limited = status === 429 || fault.kind === 'rate_limit';
+  running.failed((limited ? retryAfterMs(headers, nowMs) : null) ?? (limited ? fault.waitMs : null), nowMs);
 }
 
 /** The error object of an answer, as `faultOf` reads it. */
@@ -247,20 +251,11 @@ function isUnreadable({ headers, opening }: Exchange): boolean {
   return codingOf(headers) === '' && !opensLikeAnswer(opening);
 }
 
-/** What an answer that is no 2xx means for the chain; some show it only in their body. */
-async function refused(request: AttemptRequest, exchange: Exchange): Promise<'answer' | 'next'> {
-  const told = classify(exchange.status);
-  if (told !== 'read') return told;
-  const fault = request.faultOf(exchange.status, parsed(await exchange.peek()));
-  return fault.whose === 'client' ? 'answer' : 'next';
-}
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return null;
-  }
+/** Whose fault an error answer is, after its body; null: it is no error. */
+async function faultOfStatus(request: AttemptRequest, exchange: Exchange): Promise<Fault | null> {
+  const { status } = exchange;
+  if (status < 400) return null;
+  return request.faultOf(status, await parsedBody(exchange, isDecided(status)));
 }
 
 function open(

@@ -1,17 +1,9 @@
-/** Statuses on which the next target is tried (contract: routing/next-target). */
-const retryable = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529]);
+/** Statuses of 4xx that are never the client's fault (contract: families/faults). */
+const never = new Set([401, 402, 403, 408, 425, 429, 499]);
 
-/** The operator's own faults: the credential is refused, unpaid or forbidden. */
-const operatorStatuses = new Set([401, 402, 403]);
-
-/**
- * What an HTTP answer means for the chain.
- * `answer`: it goes to the client. `next`: the next target is tried. `read`: only its body can tell
- * (a 400 that names an invalid API key).
- */
-export function classify(status: number): 'answer' | 'next' | 'read' {
-  if (status === 400) return 'read';
-  return retryable.has(status) || operatorStatuses.has(status) ? 'next' : 'answer';
+/** Whether an error is not the client's whatever its body says. */
+export function isDecided(status: number): boolean {
+  return status >= 500 || never.has(status);
 }
 
 /** Failures by which the gateway itself closed the connection, so that the provider may have continued. */

@@ -163,6 +163,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   /** Hands the body over: first what was kept, then what comes. */
   read(reader: ExchangeReader): void {
     this.#reader = reader;
+    this.#waiter = null;
     const kept = this.#kept;
     this.#kept = [];
     this.#keptBytes = 0;

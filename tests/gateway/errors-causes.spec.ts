@@ -231,7 +231,7 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
     it.each<[string, ErrorCode, RegExp]>([
       ['test/nowhere', 'missing_upstream_base_url', /TEST_NOWHERE_URL/],
       ['test/unkeyed', 'missing_upstream_base_url', /TEST_UNSET_KEY/],
-      ['test/unpriced', 'missing_upstream_base_url', /price/],
+      ['test/unpriced', 'model_not_allowed', /price/],
       ['test/misaddressed', 'invalid_upstream_base_url', /TEST_MISADDRESSED_URL/],
     ])('%s: %s, and nothing is claimed', async (model, code, why) => {
       const { key } = await own({ rpm: 1 });

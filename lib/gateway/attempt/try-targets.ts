@@ -1,11 +1,20 @@
+import type { Fault } from '#lib/families/reading/fault';
+import { faultOf } from '#lib/gateway/attempt/fault-of';
 import { outgoing } from '#lib/gateway/attempt/outgoing';
 import { readingOf } from '#lib/gateway/attempt/reading';
 import type { PlannedCall } from '#lib/gateway/call/call';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
+import type { OfferFaults } from '#lib/metrics/offer-faults';
 import type { Target } from '#lib/routing/target';
 import { limitsOfModel } from '#lib/routing/time-limits';
+import type { AttemptRecord } from '#lib/settlement/entry';
 import { type Answer, type AttemptDeps, openAttempt } from '#lib/upstream/attempt';
 import type { Exchange } from '#lib/upstream/exchange';
+
+/** What attempts need, and where the operator learns of what offers fail with. */
+export interface TryDeps extends AttemptDeps {
+  readonly offerFaults: OfferFaults;
+}
 
 export interface Tries {
   /** null: no attempt got an HTTP answer. */
@@ -21,12 +30,12 @@ export interface Tries {
  * that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte).
  */
 export async function tryTargets(
-  deps: AttemptDeps,
+  deps: TryDeps,
   call: PlannedCall,
   client: Pick<GoneWatch, 'underway'>,
 ): Promise<Tries> {
   const { targets, timeLimits } = call.plan;
-  const { operation, family, ask, startMono } = call;
+  const { operation, ask, startMono } = call;
   const generates = operation.steps === 'generate';
   let queue = targets;
   let made = 0;
@@ -54,12 +63,13 @@ export async function tryTargets(
       stream: ask.stream,
       outgoing: () => outgoing(call, target),
       readingOf: (exchange) => readingOf(call, exchange),
-      faultOf: family.faultOf,
+      faultOf: (status, body) => faultOf(call, status, body),
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
-    const { record, tookMs, verdict, passes, reading, untold } = await tried;
+    const { record, tookMs, verdict, passes, reading, untold, fault } = await tried;
     call.attempts.push(record);
+    if (!untold) tellOperator(deps, call.id, record, fault);
     if (record.error === 'client_gone') {
       answer?.exchange.abort(new Error('the client left'));
       return { answer: null, last };
@@ -75,12 +85,26 @@ export async function tryTargets(
         place,
         beganMono,
         failedMs,
+        fault,
       };
       if (verdict === 'answer') break;
     } else exchange.abort(new Error('the attempt failed'));
     failedMs += tookMs;
   }
   return { answer, last };
+}
+
+/** contract: routing/faults-shown */
+function tellOperator(
+  { offerFaults }: TryDeps,
+  callId: string,
+  record: AttemptRecord,
+  fault: Fault | null,
+): void {
+  const { provider, model, status } = record;
+  if (status === null) return;
+  if (fault !== null) offerFaults.failed({ callId, provider, model, status, fault });
+  else offerFaults.answered(provider, model);
 }
 
 function isAside({ health }: AttemptDeps, { offer }: Target, nowMs: number): boolean {

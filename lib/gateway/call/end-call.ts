@@ -3,7 +3,7 @@ import type { EndReason } from '#lib/settlement/entry';
 
 /** What ended a call. */
 export type CallEnd =
-  /** The answer is complete. `failed`: it was an error event of the provider's. */
+  /** The answer is complete. `failed`: it was, or carried, an error that is not the client's. */
   | { readonly by: 'answer'; readonly failed: boolean }
   /** An attempt or an answer broke off. `name`: as `failureName` gives it. */
   | { readonly by: 'failure'; readonly name: string }

@@ -9,7 +9,7 @@ import { closedEarly } from '#lib/gateway/relay/unread';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Meter } from '#lib/metering/meter';
 import type { Tap } from '#lib/relay/tap';
-import { type Answer, errorBody, tellError } from '#lib/upstream/attempt';
+import { type Answer, errorBody, tellFault } from '#lib/upstream/attempt';
 import { failureName, isOwnClosing } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
 import { UnusableAnswer } from '#lib/upstream/exchange-faults';
@@ -51,14 +51,19 @@ export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): b
  * @param error why it broke off; null: the provider ended it.
  */
 export function settleCall(parts: RelayParts, error: Error | null): void {
-  const { call, runtime, meter, exchange } = parts;
+  const { call, runtime, meter, exchange, answer } = parts;
   const failure = failureOf(parts, error);
-  if (error === null) endCall(call, { by: 'answer', failed: failure !== null });
+  if (error === null) endCall(call, { by: 'answer', failed: failure !== null || isTheirFault(answer) });
   else endCall(call, { by: 'failure', name: failure ?? '' });
   tellEnd(parts, error, failure);
   call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
   chargeCall(call, meter, seenOf(parts, error));
   if (error === null) observeAnswer(runtime, call, exchange);
+}
+
+/** An error answer that the client did not cause. */
+function isTheirFault({ fault }: Answer): boolean {
+  return fault !== null && fault.whose !== 'client';
 }
 
 /** Why an answer failed, as the attempts in the call log name it; null: it did not. */
@@ -85,13 +90,18 @@ function tellEnd(
   }
   if (running === null) return;
   const nowMs = runtime.clock.now();
+  const { offerFaults } = runtime;
+  const offer = { provider: call.target.offer.provider.id, model: call.target.model.id };
   const ours = error instanceof HoldExhausted || error instanceof NotKept;
   if (ours || (call.gone && !call.delivered)) running.abandoned(nowMs);
   else if (failure === null || failure === 'client_gone') {
     const firstByteMs = (exchange.readyMono ?? beganMono) - beganMono;
     running.succeeded(firstByteMs, call.ask.stream, nowMs);
+    offerFaults.answered(offer.provider, offer.model);
   } else if (failure === 'error_in_answer') {
-    tellError(running, call.family.faultOf(null, errorBody(reading)), exchange, nowMs);
+    const fault = call.family.faultOf(null, errorBody(reading));
+    tellFault(running, fault, exchange, nowMs);
+    offerFaults.failed({ ...offer, callId: call.id, status: exchange.status, fault });
   } else running.failed(null, nowMs);
 }
 

@@ -29,6 +29,7 @@ const faults: Readonly<Record<string, Fault>> = {
   '503': { link: 'fault/status-503', status: 503 },
   '529': { link: 'fault/status-529', status: 529 },
   '401': { link: 'fault/status-401', status: 401 },
+  '404': { link: 'fault/status-404', status: 404 },
   'invalid-key-400': { link: 'fault/invalid-key-400', status: 400 },
   closed: { link: 'fault/close-before-headers', status: null, error: 'connection_closed' },
   reset: { link: 'fault/reset', status: null, error: 'connection_reset' },
@@ -37,7 +38,7 @@ const faults: Readonly<Record<string, Fault>> = {
 const names = Object.keys(faults);
 const lengths = [1, 2, 4] as const;
 /** Statuses that tell of the client's own fault. */
-const ownFaults = [400, 404, 409, 413, 422] as const;
+const ownFaults = [400, 409, 413, 422] as const;
 const kinds = [
   ['a stream', 'stream', { stream: true }],
   ['a whole answer', 'whole', {}],

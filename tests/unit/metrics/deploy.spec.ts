@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ChargeFlags } from '#lib/metrics/charge-flags';
+import { OfferFaults } from '#lib/metrics/offer-faults';
 import { createRegistry } from '#lib/metrics/registry';
 import { Tally } from '#lib/metrics/tally';
 
@@ -12,6 +13,7 @@ async function exported(): Promise<ReadonlySet<string>> {
   const registry = createRegistry({
     tally: new Tally(),
     chargeFlags: new ChargeFlags(() => undefined),
+    offerFaults: new OfferFaults(() => undefined),
     pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
     offers: () => [],
     telemetry: () => null,

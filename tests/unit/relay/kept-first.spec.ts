@@ -91,6 +91,7 @@ function relayed(stream: boolean) {
     place: 0,
     beganMono: 0,
     failedMs: 0,
+    fault: null,
   } as const;
   const parts = {
     runtime,

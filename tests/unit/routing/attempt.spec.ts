@@ -5,6 +5,7 @@ import { systemClock } from '#lib/clock';
 import { chat } from '#lib/families/chat';
 import type { Operation } from '#lib/families/family';
 import { tryTargets } from '#lib/gateway/attempt/try-targets';
+import { OfferFaults } from '#lib/metrics/offer-faults';
 import { createHealth } from '#lib/routing/breaker';
 import type { Health } from '#lib/routing/health';
 import type { Target } from '#lib/routing/target';
@@ -16,6 +17,7 @@ import { askOf, modelOf, offerAt } from '#tests/unit/routing/make';
 /** What a provider that does answer has for it where another one never does, ms. */
 const patientMs = 1_500;
 const pools = createPools();
+const offerFaults = new OfferFaults(() => {});
 let server: Server;
 let origin = '';
 /** Paths in the order of arrival. */
@@ -87,7 +89,7 @@ async function run(targets: readonly Target[], parts: Parts = {}) {
       underway(exchange);
     },
   };
-  const { answer } = await tryTargets({ clock: systemClock, pools, health }, call, client);
+  const { answer } = await tryTargets({ clock: systemClock, pools, health, offerFaults }, call, client);
   const body = answer ? Buffer.from(await answer.exchange.peek()).toString() : null;
   return { body, answer, records: call.attempts };
 }

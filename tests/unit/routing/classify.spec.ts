@@ -1,13 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { classify, failureName } from '#lib/upstream/classify';
+import { families } from '#lib/families/index';
+import { failureName, isDecided } from '#lib/upstream/classify';
 
-const next = [401, 402, 403, 408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529];
+const alone = [401, 402, 403, 408, 425, 429, 499];
 
-describe('what an answer means for the chain (contract: routing/next-target)', () => {
-  it('is the next target for exactly these statuses, a look at the body for 400, else the answer', () => {
-    const statuses = Array.from({ length: 400 }, (_, at) => at + 200);
-    expect(statuses.filter((status) => classify(status) === 'next')).toEqual(next);
-    expect(statuses.filter((status) => classify(status) === 'read')).toEqual([400]);
+describe('an error whose status alone decides (contract: families/faults)', () => {
+  const quoted = { error: { message: 'Invalid value', code: 'invalid_value', param: 'input' } };
+
+  it('is the same for the chain and for the families', () => {
+    const statuses = Array.from({ length: 200 }, (_, at) => at + 400);
+    const decided = statuses.filter(isDecided);
+    expect(decided.filter((status) => status < 500)).toEqual(alone);
+    expect(decided.filter((status) => status >= 500)).toHaveLength(100);
+    for (const family of families) {
+      const clients = statuses.filter((status) => family.faultOf(status, quoted).whose === 'client');
+      expect(clients.filter(isDecided), family.id).toEqual([]);
+      // What is gone is decided by the status too, unless it is kept for a client.
+      expect(
+        statuses.filter((status) => !clients.includes(status) && !isDecided(status)),
+        family.id,
+      ).toEqual([410]);
+    }
   });
 });
 

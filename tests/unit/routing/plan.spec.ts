@@ -42,16 +42,25 @@ describe('without a policy (contract: routing/plan)', () => {
   });
 
   it.each([
-    ['without a price', { price: null }, 'has no price'],
-    ['of another family', { families: new Set(['messages'] as const) }, 'does not speak the chat family'],
-  ])('an offer %s is never routed to', (_, part, why) => {
+    ['without a price', { price: null }, 'model_not_allowed', 'has no price'],
+    [
+      'of another family',
+      { families: new Set(['messages'] as const) },
+      'missing_upstream_base_url',
+      'does not speak the chat family',
+    ],
+  ])('an offer %s is never routed to', (_, part, code, why) => {
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', part)]));
     const { targets, failure } = plan(inputOf({ catalogue }));
     expect(targets).toEqual([]);
-    expect(failure).toMatchObject({
-      code: 'missing_upstream_base_url',
-      message: expect.stringContaining(why),
-    });
+    expect(failure).toMatchObject({ code, message: expect.stringContaining(why) });
+  });
+
+  it('an offer without a price beside one without its credential is a gap that may be closed', () => {
+    const bare = offerAt('b');
+    const unkeyed = { ...bare, provider: { ...bare.provider, credential: null, credentialEnv: 'B_KEY' } };
+    const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', { price: null }), unkeyed]));
+    expect(plan(inputOf({ catalogue })).failure).toMatchObject({ code: 'missing_upstream_base_url' });
   });
 
   it('an offer without its credential is left out, and the failure names the variable', () => {

@@ -1,0 +1,52 @@
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '#lib/families/reading/fault';
+import { OfferFaults } from '#lib/metrics/offer-faults';
+import { registerOfferFaults } from '#lib/metrics/offer-metrics';
+
+const gone: Fault = { whose: 'operator', kind: 'model_gone', waitMs: null };
+const empty: Fault = { whose: 'operator', kind: 'quota', waitMs: null };
+const busy: Fault = { whose: 'provider', kind: 'overload', waitMs: null };
+const wrong: Fault = { whose: 'client', kind: 'invalid_request', waitMs: null };
+
+function open() {
+  const told: object[] = [];
+  const faults = new OfferFaults((fields) => told.push(fields));
+  const fail = (fault: Fault, model = 'm') =>
+    faults.failed({ callId: 'c', provider: 'p', model, status: 404, fault });
+  return { faults, fail, told };
+}
+
+describe('faults of offers (contract: routing/faults-shown)', () => {
+  it('tells one of the operator’s once for each offer, and when the kind changes', () => {
+    const { fail, told } = open();
+    for (const fault of [gone, gone, empty, empty]) fail(fault);
+    fail(gone, 'other');
+    expect(told).toEqual([
+      { callId: 'c', provider: 'p', model: 'm', kind: 'model_gone', status: 404 },
+      { callId: 'c', provider: 'p', model: 'm', kind: 'quota', status: 404 },
+      { callId: 'c', provider: 'p', model: 'other', kind: 'model_gone', status: 404 },
+    ]);
+  });
+
+  it('tells it again after the offer has answered', () => {
+    const { faults, fail, told } = open();
+    fail(gone);
+    faults.answered('p', 'm');
+    fail(gone);
+    expect(told).toHaveLength(2);
+  });
+
+  it('tells none of the provider’s or the client’s, and counts all but the client’s', async () => {
+    const { faults, fail, told } = open();
+    for (const fault of [busy, busy, wrong]) fail(fault);
+    expect(told).toEqual([]);
+    fail(gone);
+    const registry = new Registry();
+    registerOfferFaults(registry, faults);
+    const text = await registry.metrics();
+    expect(text).toContain('gateway_offer_faults_total{model="m",provider="p",kind="overload"} 2');
+    expect(text).toContain('gateway_offer_faults_total{model="m",provider="p",kind="model_gone"} 1');
+    expect(text).not.toContain('invalid_request');
+  });
+});
