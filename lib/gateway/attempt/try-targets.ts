@@ -94,7 +94,7 @@ export async function tryTargets(
   return { answer, last };
 }
 
-/** contract: routing/faults-shown */
+/** Tells the operator of an error that is not the client's (contract: routing/faults-shown). */
 function tellOperator(
   { offerFaults }: TryDeps,
   callId: string,
