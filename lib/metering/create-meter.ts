@@ -23,7 +23,12 @@ export function createReading(
   const framing = framingOfAnswer(family, ask, type, answer.streamed ?? ask.stream);
   if (framing === 'events') return { framing, meter: streamMeter(family, ask) };
   if (framing === 'elements') return { framing, meter: elementMeter(family, ask) };
-  return { framing, meter: wholeMeter(family, ask, type) };
+  return { framing, meter: wholeMeter(family, ask, !/^(image|audio|video)\//.test(type)) };
+}
+
+/** Of an answer whose coding cannot be undone here: its bytes are counted. */
+export function sealedReading(family: Family, ask: Ask): Reading {
+  return { framing: 'whole', meter: wholeMeter(family, ask, false) };
 }
 
 function framingOfAnswer(family: Family, ask: Ask, type: string, streamed: boolean): Framing {

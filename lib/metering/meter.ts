@@ -25,6 +25,8 @@ export interface Meter {
    * answer that are more than white space.
    */
   said(): number;
+  /** All that it will tell has been seen; of a whole answer, that it could be read to its end. */
+  finished(): boolean;
   /** How it stands; once `end` was called, how it ended. */
   state(): AnswerState;
   /** The provider put an error into its answer. */

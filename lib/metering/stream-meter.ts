@@ -81,6 +81,10 @@ class StreamMeter implements Meter {
     return this.#reader.outputBytes() + (this.#splitter.unreadBytes ?? 0);
   }
 
+  finished(): boolean {
+    return this.#reader.finished();
+  }
+
   said(): number {
     return this.#reader.said();
   }

@@ -9,9 +9,9 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 
-/** Meters an answer that is one JSON body, read once it is over; a binary one is only counted. */
-export function wholeMeter(family: Family, ask: Ask, contentType: string): Meter {
-  return new WholeMeter(family, ask, !/^(image|audio|video)\//.test(contentType));
+/** Meters an answer that is one JSON body, read once it is over; one that is not `readable` is only counted. */
+export function wholeMeter(family: Family, ask: Ask, readable: boolean): Meter {
+  return new WholeMeter(family, ask, readable);
 }
 
 class WholeMeter implements Meter {
@@ -75,6 +75,10 @@ class WholeMeter implements Meter {
   /** Of an answer that was cut or could not be read, all its bytes: an estimate may not be too low. */
   outputBytes(): number {
     return this.#outputBytes ?? this.#bytes;
+  }
+
+  finished(): boolean {
+    return this.#answer !== undefined;
   }
 
   said(): number {

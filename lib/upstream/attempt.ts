@@ -146,7 +146,7 @@ async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: O
   if (!untold) tell(deps, request, exchange, { error, verdict, fault });
   const endMono = deps.clock.mono();
   const record = recordAttempt(request, exchange, { beganMono, endMono, error });
-  const passes = error === null || (error !== 'client_gone' && reading !== null && passesOn(reading));
+  const passes = error === null || passesOn(exchange, reading, error);
   return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault };
 }
 
@@ -238,7 +238,10 @@ async function judge(
  * Whether an answer that failed may still go to the client when no target is left: a stream as it came; of a whole one
  * only what shows more than an error, such as usage.
  */
-function passesOn({ meter, framing }: Reading): boolean {
+function passesOn({ opening }: Exchange, reading: Reading | null, error: string): boolean {
+  if (reading === null || opening.length === 0) return false;
+  if (error === 'client_gone' || error === 'unreadable_answer') return false;
+  const { meter, framing } = reading;
   if (framing !== 'whole') return true;
   return (
     meter.state() === 'error' &&

@@ -1,5 +1,5 @@
 import type { PlannedCall } from '#lib/gateway/call/call';
-import { createReading, type Reading } from '#lib/metering/create-meter';
+import { createReading, type Reading, sealedReading } from '#lib/metering/create-meter';
 import { codingOf } from '#lib/upstream/decode';
 import type { Exchange } from '#lib/upstream/exchange';
 import { headerText } from '#lib/upstream/headers';
@@ -13,10 +13,6 @@ export function readingOf(
   { status, headers }: Exchange,
 ): Reading | null {
   if (status < 200 || status >= 300 || operation.download) return null;
-  const sealed = codingOf(headers) !== '';
-  return createReading(
-    family,
-    ask,
-    sealed ? { streamed: false } : { contentType: headerText(headers, 'content-type') },
-  );
+  if (codingOf(headers) !== '') return sealedReading(family, ask);
+  return createReading(family, ask, { contentType: headerText(headers, 'content-type') });
 }

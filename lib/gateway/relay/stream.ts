@@ -128,7 +128,7 @@ export class StreamRelay implements ExchangeReader {
       reply.start(call.status, headers);
     }
     // A client that leaves from here on has its answer (contract: routing/own-end).
-    if (meter?.state() === 'complete') call.delivered = true;
+    if (meter?.finished() && !meter.failed()) call.delivered = true;
     return sendPiece(this.#p, piece);
   }
 

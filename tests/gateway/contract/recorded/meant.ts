@@ -16,7 +16,7 @@ export interface Meant {
 export function meantBy(exchange: Exchange, asked: Question): Meant {
   const { file, norm } = exchange;
   const broke = brokeOff[file];
-  const end = broke ? 'upstream_error' : 'completed';
+  const end = broke || isTheirs(exchange) ? 'upstream_error' : 'completed';
   const pictures = exchange.family === 'images' ? picturesIn(exchange) : 0;
   const counts = asked.operation.endsWith('.count') || asked.operation.endsWith('.count_tokens');
   if (exchange.answer.status >= 400 || counts || broke === 'none') {
@@ -31,6 +31,18 @@ export function meantBy(exchange: Exchange, asked: Question): Meant {
   const output = tokens(writtenIn(exchange.body.toString()));
   const usage = usageOf({ input: tokens(Buffer.byteLength(asked.body)), output });
   return { usage, charged: usage, source: 'estimated', end };
+}
+
+/** An error that the client of the recording did not cause: credential, quota, rate, or a model that is gone. */
+function isTheirs({ answer, body }: Exchange): boolean {
+  if (answer.status < 400) return false;
+  return (
+    answer.status >= 500 ||
+    [401, 402, 403, 429].includes(answer.status) ||
+    /model_not_found|DeploymentNotFound|API_KEY_INVALID|not_found_error|is not found for API|was not found/.test(
+      body.toString(),
+    )
+  );
 }
 
 /** The index's figures in our classes. */
