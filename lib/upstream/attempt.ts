@@ -312,7 +312,7 @@ function recordAttempt(
   return {
     provider: target.offer.provider.id,
     model: target.model.id,
-    status: error === null || error === 'error_in_answer' ? exchange.status : null,
+    status: exchange.readyMono === null || error === 'unreadable_answer' ? null : exchange.status,
     error,
     startMs: Math.round(beganMono - startMono),
     durationMs: Math.round(endMono - beganMono),

@@ -11,8 +11,6 @@ export interface Speaker {
   readonly streamed: boolean;
   /** How its stream is framed; absent: its answer is one whole body. */
   readonly framing?: 'events' | 'array';
-  /** Its whole answer shows what the provider keeps: none of it goes out before all of it is here. */
-  readonly held?: true;
   /** Stands once in each piece of a stream that carries text. */
   readonly piece: string;
   /** The header by which its clients send their key. */

@@ -35,7 +35,7 @@ const body = (model: string, prompt: string, more: object = {}) =>
   JSON.stringify({ model, input: prompt, ...more });
 
 export const responsesSpeakers: readonly Speaker[] = [
-  { ...base, name: 'responses', streamed: false, held: true, body },
+  { ...base, name: 'responses', streamed: false, body },
   {
     ...base,
     name: 'responses, streamed',
