@@ -36,13 +36,8 @@ export function meantBy(exchange: Exchange, asked: Question): Meant {
 /** An error that the client of the recording did not cause: credential, quota, rate, or a model that is gone. */
 function isTheirs({ answer, body }: Exchange): boolean {
   if (answer.status < 400) return false;
-  return (
-    answer.status >= 500 ||
-    [401, 402, 403, 429].includes(answer.status) ||
-    /model_not_found|DeploymentNotFound|API_KEY_INVALID|not_found_error|is not found for API|was not found/.test(
-      body.toString(),
-    )
-  );
+  const theirs = answer.status >= 500 || [401, 402, 403, 404, 429].includes(answer.status);
+  return theirs || /model_not_found|API_KEY_INVALID/.test(body.toString());
 }
 
 /** The index's figures in our classes. */
