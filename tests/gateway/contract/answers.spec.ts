@@ -51,7 +51,7 @@ describe('what a provider answers (contract: request/passthrough, money/charge)'
     expect(`${seen.path}${seen.query ? `?${seen.query}` : ''}`).toBe(speaker.upstreamTarget);
     expect(seen.body).toBe(speaker.received(asked.body, speaker.model));
 
-    if (wanted.broke && !speaker.streamed) {
+    if (wanted.unusable) {
       expect(expectRefusal(answer, 'upstream_request_failed', key)).toBe(asked.id);
       expect(call).toMatchObject({
         status: 502,

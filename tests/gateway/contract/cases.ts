@@ -8,6 +8,8 @@ export interface Case {
   readonly status?: number;
   /** The provider broke off inside its answer: the client is told by the family's own means. */
   readonly broke?: boolean;
+  /** A 2xx that is no answer, and no other target: 502, free. */
+  readonly unusable?: true;
   /** Compressed although `identity` was asked for: the client gets the text. */
   readonly packed?: boolean;
   /** reported: as the provider said. broken: as far as it had said. */
@@ -30,13 +32,14 @@ const always: readonly Case[] = [
   { directive: 'fault/negative-usage', charged: 'estimated', flags: ['usage_negative'] },
   { directive: 'fault/fraction-usage', flags: ['usage_not_integer'] },
   { directive: 'fault/gzip', packed: true },
-  { directive: 'fault/garbage?kind=json', charged: 'estimated' },
+  { directive: 'fault/garbage?kind=json', unusable: true },
   { directive: 'fault/redirect', status: 302, charged: 'none' },
-  { directive: 'fault/invalid-key-400', status: 400, charged: 'none' },
+  { directive: 'fault/invalid-key-400', status: 400, charged: 'none', end: 'upstream_error' },
   {
     directive: 'fault/status-429?retry_after=2',
     status: 429,
     charged: 'none',
+    end: 'upstream_error',
     headers: { 'retry-after': '2' },
   },
   { directive: 'fault/moderation-chunk', families: ['chat', 'messages'] },
@@ -44,8 +47,16 @@ const always: readonly Case[] = [
   { directive: 'echo?tokens=5', say: 'FORBIDDEN', families: ['generate-content'] },
 ];
 
+/** Statuses that the client caused; of others the call failed at the provider. */
+const ofClient = [400, 409, 413, 422];
+
 const refused = (statuses: readonly number[]): readonly Case[] =>
-  statuses.map((status) => ({ directive: `fault/status-${status}`, status, charged: 'none' }));
+  statuses.map((status) => ({
+    directive: `fault/status-${status}`,
+    status,
+    charged: 'none',
+    end: ofClient.includes(status) ? 'completed' : 'upstream_error',
+  }));
 
 /** Streams of theirs hold characters of several bytes. */
 const texts = ['chat', 'responses', 'messages', 'generate-content'];
@@ -55,11 +66,11 @@ const broke = { broke: true, charged: 'broken', end: 'upstream_error' } as const
 const whole: readonly Case[] = [
   ...always,
   ...refused([400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529]),
-  { directive: 'fault/cut', ...broke, charged: 'estimated' },
-  { directive: 'fault/reset@3', ...broke, charged: 'estimated' },
-  { directive: 'fault/wrong-length?by=10', ...broke, charged: 'reported' },
-  { directive: 'fault/end', charged: 'estimated' },
-  { directive: 'fault/error-body', charged: 'none', end: 'upstream_error' },
+  { directive: 'fault/cut', unusable: true },
+  { directive: 'fault/reset@3', unusable: true },
+  { directive: 'fault/wrong-length?by=10', unusable: true },
+  { directive: 'fault/end', unusable: true },
+  { directive: 'fault/error-body', unusable: true },
 ];
 
 const streamed: readonly Case[] = [
@@ -69,7 +80,7 @@ const streamed: readonly Case[] = [
   { directive: 'fault/cut@3', ...broke },
   { directive: 'fault/cut-inside@3', ...broke, families: texts },
   { directive: 'fault/reset@3', ...broke },
-  { directive: 'fault/end@3', charged: 'broken' },
+  { directive: 'fault/end@3', ...broke },
   { directive: 'fault/error-event@3', charged: 'broken', end: 'upstream_error' },
   { directive: 'fault/error-event@0', charged: 'none', end: 'upstream_error' },
   { directive: 'fault/usage-twice', families: ['chat', 'messages'] },
