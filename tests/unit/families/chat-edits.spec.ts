@@ -156,25 +156,4 @@ describe('the chat family at a provider', () => {
     const frame = chat.breakFrame({ code: 'upstream_request_failed', message: 'a "b"' }, 3, undefined);
     expect(frame).toBe('data: {"error":{"message":"a \\"b\\"","code":"upstream_request_failed"}}\n\n');
   });
-
-  it.each([
-    [401, null],
-    [402, {}],
-    [403, 'text'],
-    [400, { error: { code: 'invalid_api_key', message: 'x' } }],
-    [400, { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: ab***cd.' }],
-    [400, [{ error: { code: 400, message: 'API key not valid. Please pass a valid API key.' } }]],
-    [400, { error: { code: 400, details: [{ '@type': 'x', reason: 'API_KEY_INVALID' }] } }],
-  ])('blames the operator for %i %j', (status, body) =>
-    expect(chat.isOperatorFault(status, body)).toBe(true),
-  );
-
-  it.each([
-    [400, { error: { message: 'max_tokens is too large', code: 'invalid_request_error' } }],
-    [400, { error: { message: `${'x'.repeat(200)} invalid api key` } }],
-    [400, null],
-    [404, { error: { code: 'model_not_found' } }],
-    [429, { error: { code: 'invalid_api_key' } }],
-    [200, {}],
-  ])('does not for %i %j', (status, body) => expect(chat.isOperatorFault(status, body)).toBe(false));
 });

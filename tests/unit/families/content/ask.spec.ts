@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '#lib/errors';
 import { budgetToInject } from '#lib/families/family';
-import { generateContent } from '#lib/families/generate-content';
 import { match } from '#lib/families/match';
 import { askContent, readContent } from '#tests/unit/families/content/make';
 import { makeModel } from '#tests/unit/families/make';
@@ -129,28 +128,5 @@ describe('what a call of the generate-content family asks for', () => {
     ];
     expect(askContent({ contents, tools }).weight.searchTools).toBe(2);
     expect(askContent({ contents, tools: [{ googleSearch: null }] }).weight.searchTools).toBe(0);
-  });
-});
-
-describe('a fault of the operator (contract: families/operator-fault)', () => {
-  const invalid = {
-    error: {
-      code: 400,
-      message: 'Something is wrong.',
-      status: 'INVALID_ARGUMENT',
-      details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
-    },
-  };
-
-  it('is what this family reports with 400, in an object or in an array', () => {
-    expect(generateContent.isOperatorFault(400, invalid)).toBe(true);
-    expect(generateContent.isOperatorFault(400, [invalid])).toBe(true);
-    for (const status of [401, 402, 403]) expect(generateContent.isOperatorFault(status, null)).toBe(true);
-  });
-
-  it('is not an error of the client', () => {
-    const other = { error: { code: 400, message: 'Unknown name "x".', status: 'INVALID_ARGUMENT' } };
-    expect(generateContent.isOperatorFault(400, other)).toBe(false);
-    expect(generateContent.isOperatorFault(404, invalid)).toBe(false);
   });
 });

@@ -154,36 +154,3 @@ describe('the messages body that travels upstream (contract: body/replaced)', ()
     expect(messages.credentialHeader('s')).toEqual(['x-api-key', 's']);
   });
 });
-
-describe('an error of the provider', () => {
-  const told = (error: object) => ({ type: 'error', error });
-  it.each([
-    [401, told({ type: 'authentication_error', message: 'invalid x-api-key' })],
-    [402, {}],
-    [403, null],
-    [400, told({ type: 'authentication_error', message: 'x' })],
-    [
-      400,
-      told({ type: 'invalid_request_error', message: 'Your credit balance is too low to access the API.' }),
-    ],
-    [400, told({ type: 'invalid_request_error', message: 'This organization has been disabled.' })],
-    [
-      400,
-      told({ type: 'invalid_request_error', message: 'You have reached your specified API usage limits.' }),
-    ],
-    [400, told({ type: 'x', message: 'x', details: { error_code: 'organization_on_hold' } })],
-    [400, told({ message: 'Invalid API key' })],
-  ])('%i %j is the operator’s fault', (status, body) => {
-    expect(messages.isOperatorFault(status, body)).toBe(true);
-  });
-
-  it.each([
-    [400, told({ type: 'invalid_request_error', message: 'max_tokens: Field required' })],
-    [400, told({ type: 'invalid_request_error', message: 'prompt says: your credit balance is too low' })],
-    [400, null],
-    [404, told({ type: 'permission_error' })],
-    [429, told({ type: 'rate_limit_error' })],
-  ])('%i %j is not', (status, body) => {
-    expect(messages.isOperatorFault(status, body)).toBe(false);
-  });
-});

@@ -233,15 +233,3 @@ describe('a job', () => {
     }
   });
 });
-
-describe('an error of the provider', () => {
-  it.each([
-    [401, null, true],
-    [403, null, true],
-    [400, { error: { message: 'Incorrect API key provided: sk', code: 'invalid_api_key' } }, true],
-    [400, { error: { message: 'Invalid value', param: 'input' } }, false],
-    [404, { error: { message: 'Response not found' } }, false],
-  ])('%i %j is the operator’s fault: %s', (status, body, fault) => {
-    expect(responses.isOperatorFault(status, body)).toBe(fault);
-  });
-});
