@@ -90,9 +90,9 @@ describe('a whole answer is metered', () => {
       expect(meter.report()).toBeNull();
       meter.end();
       expect(meter.report()).toMatchObject({ usage: usageOf({ input: 3, output: 2 }), serviceTier: 'flex' });
-      expect([meter.outputBytes(), meter.state() !== 'cut', meter.failed(), meter.events()]).toEqual([
+      expect([meter.outputBytes(), meter.state(), meter.failed(), meter.events()]).toEqual([
         7,
-        true,
+        'complete',
         false,
         0,
       ]);
@@ -104,14 +104,14 @@ describe('a whole answer is metered', () => {
     expect([meter.report(), meter.outputBytes(), meter.state()]).toEqual([null, 18, 'cut']);
   });
 
-  it('as failed when it is an error and nothing else', () => {
-    expect(meterAll(createMeter(chat, wholeAsk, json), [bytes({ error: { message: 'x' } })]).failed()).toBe(
-      true,
-    );
-    expect(meterAll(createMeter(chat, wholeAsk, json), [bytes({ ...answer, error: {} })]).failed()).toBe(
-      false,
-    );
-    expect(meterAll(createMeter(chat, wholeAsk, json), [bytes({ error: null })]).failed()).toBe(false);
+  it('as failed when it carries an error, whose usage counts all the same', () => {
+    const told = (body: object) => {
+      const meter = meterAll(createMeter(chat, wholeAsk, json), [bytes(body)]);
+      return [meter.state(), meter.failed(), meter.report()?.usage.input];
+    };
+    expect(told({ error: { message: 'x' } })).toEqual(['error', true, undefined]);
+    expect(told({ ...answer, error: {} })).toEqual(['error', true, 3]);
+    expect(told({ ...answer, error: null })).toEqual(['complete', false, 3]);
   });
 
   it('of any length when it is long by its pictures, which are not kept', () => {
@@ -121,7 +121,7 @@ describe('a whole answer is metered', () => {
     for (let i = 0; i < 1_000; i++) meter.push(piece);
     meter.push(bytes(`",${JSON.stringify(answer).slice(1)}`));
     meter.end();
-    expect([meter.report()?.usage.input, meter.state() !== 'cut', meter.flags()]).toEqual([3, true, []]);
+    expect([meter.report()?.usage.input, meter.state(), meter.flags()]).toEqual([3, 'complete', []]);
   });
 
   it('up to 32 MiB, and flagged beyond', () => {
@@ -131,7 +131,7 @@ describe('a whole answer is metered', () => {
     meter.push(bytes(answer));
     meter.end();
     expect(meter.report()).toBeNull();
-    expect(meter.flags()).toEqual(['answer_too_long']);
+    expect([meter.flags(), meter.state()]).toEqual([['answer_too_long'], 'unread']);
     expect(meter.outputBytes()).toBeGreaterThan(MAX_ANSWER_BYTES);
   });
 });

@@ -156,7 +156,7 @@ describe('a stream is relayed and metered in the same way wherever it is cut (co
       const whole = relay(own, [stream], false);
       const shortened = relay(own, [stream], true);
       expect(whole.known).toEqual(relay(own, [Buffer.from(text)], false).known);
-      expect(whole.known).toMatchObject({ finished: true, failed: false, flags: [] });
+      expect(whole.known).toMatchObject({ state: 'complete', flags: [] });
       expect(whole.known.events).toBeGreaterThan(1);
       for (const pieces of cuts(stream, 1)) {
         const got = relay(own, pieces, false);

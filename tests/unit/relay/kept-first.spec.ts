@@ -74,12 +74,17 @@ function relayed(stream: boolean) {
   const meter = createMeter(responses, ask, { contentType });
   const tap = createTap({ removeUsage: false, mask: null });
   const recorder = createRecorder(runtime, call, meter);
-  const exchange = new Exchange({
-    firstByteMs: minute,
-    firstWordMs: minute,
-    idleMs: minute,
-    totalMs: minute,
-  });
+  const observer = {
+    data: (chunk: Uint8Array) => {
+      meter.push(chunk);
+      return true;
+    },
+    over: () => {},
+  };
+  const exchange = new Exchange(
+    { firstByteMs: minute, firstWordMs: minute, idleMs: minute, totalMs: minute },
+    { observe: () => observer },
+  );
   exchange.ready.catch(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
   const framing = stream ? 'events' : 'whole';
@@ -135,6 +140,9 @@ const created = event('response.created', {
   response: { id: 'resp_1', object: 'response', status: 'in_progress', output: [] },
 });
 const delta = event('response.output_text.delta', { item_id: 'msg_1', delta: 'hello' });
+const completed = event('response.completed', {
+  response: { id: 'resp_1', object: 'response', status: 'completed', output: [] },
+});
 const added = event('response.output_item.added', { item: { type: 'message', id: 'msg_1', content: [] } });
 
 describe('a stream (contract: jobs/recorded-first)', () => {
@@ -150,22 +158,25 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     expect(stream.sent()).toBe(created + delta);
     stream.data(delta);
     expect(stream.sent()).toBe(created + delta + delta);
+    stream.data(completed);
     expect(stream.keeps).toHaveLength(1);
     stream.end();
     await stream.over;
+    expect(stream.sent()).toBe(created + delta + delta + completed);
     expect(stream.ended()).toBe('end');
   });
 
   it('ends, well or not, only when what it shows is kept', async () => {
     for (const how of ['end', 'fail'] as const) {
       const stream = relayed(true);
-      stream.data(created + delta);
+      const said = created + delta + (how === 'end' ? completed : '');
+      stream.data(said);
       stream[how]();
       await stream.settled();
       expect([stream.sent(), stream.ended()]).toEqual(['', null]);
       stream.keeps[0]?.done.resolve();
       await stream.over;
-      expect(stream.sent().startsWith(created + delta)).toBe(true);
+      expect(stream.sent().startsWith(said)).toBe(true);
       expect(stream.ended()).toBe('end');
       expect(stream.sent().includes('event: error')).toBe(how === 'fail');
     }
@@ -179,7 +190,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(created);
       for (; written < pieces; written += 1) if (!response.write(long)) await once(response, 'drain');
-      response.end();
+      response.end(completed);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -199,7 +210,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     expect(stream.sent()).toBe('');
     stream.keeps[0]?.done.resolve();
     await stream.over;
-    expect(stream.sent() === created + long.repeat(pieces)).toBe(true);
+    expect(stream.sent() === created + long.repeat(pieces) + completed).toBe(true);
     expect(stream.ended()).toBe('end');
     await pools.close();
     server.close();

@@ -18,6 +18,8 @@ import { askOf, modelOf, offerAt } from '#tests/unit/routing/make';
 const patientMs = 1_500;
 const pools = createPools();
 const offerFaults = new OfferFaults(() => {});
+/** A whole answer that says something. */
+const said = '{"choices":[{"message":{"content":"a"}}]}';
 let server: Server;
 let origin = '';
 /** Paths in the order of arrival. */
@@ -33,7 +35,7 @@ beforeAll(async () => {
     if (test === `${tests}`) arrived.push(place);
     if (how === 'silent') return;
     response.writeHead(Number(how), { 'x-request-id': place, 'retry-after': '60' });
-    response.end(place === 'json' ? '{}' : place);
+    response.end(place === 'json' ? said : place);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -126,7 +128,7 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
   it('takes a 2xx that is neither JSON nor an event stream for a failed attempt, where an answer is made', async () => {
     const generates = { generates: true };
     const { body, records } = await run([targetAt('html', 200), targetAt('json', 200)], generates);
-    expect(body).toBe('{}');
+    expect(body).toBe(said);
     expect(records.map((one) => [one.status, one.error])).toEqual([
       [null, 'unreadable_answer'],
       [200, null],
@@ -146,10 +148,18 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
   });
 
   it('times offers by answers alone, not by how fast they refuse a bad request', async () => {
-    await run([targetAt('a', 404)]);
-    expect(health.of('m@a')).toMatchObject({ failures: 0, wholeMs: { value: null } });
-    await run([targetAt('a', 200)]);
-    expect(health.of('m@a').wholeMs.value).toBeGreaterThan(0);
+    trip('a', 0);
+    const refused = await run([targetAt('a', 404)]);
+    expect(refused.answer?.running).toBeNull();
+    expect(health.of('m@a')).toMatchObject({ failures: 0, tripped: false, wholeMs: { value: null } });
+  });
+
+  it('leaves it to the end of an answer to tell how the offer did (contract: routing/health-at-the-end)', async () => {
+    trip('json', 0);
+    const { answer } = await run([targetAt('json', 200)], { generates: true });
+    expect(health.of('m@json')).toMatchObject({ failures: 5, tripped: true, wholeMs: { value: null } });
+    answer?.running?.succeeded(7, false, Date.now());
+    expect(health.of('m@json')).toMatchObject({ failures: 0, tripped: false, wholeMs: { value: 7 } });
   });
 
   it('gives nothing when none had an answer', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Operation } from '#lib/families/family';
 import type { Resource } from '#lib/resources/resource';
 import { planStored, type StoredPlanInput } from '#lib/routing/plan-stored';
+import { limitsOfModel } from '#lib/routing/time-limits';
 import type { Address, Policy, ProviderFacts } from '#lib/snapshot/snapshot';
 import { makeProvider } from '#tests/unit/families/make';
 import { askOf, catalogueOf, modelOf, offerAt } from '#tests/unit/routing/make';
@@ -93,12 +94,18 @@ describe('a call on what a provider keeps (contract: routing/pinned)', () => {
     expect(plan().timeLimits).toEqual({
       connectMs: 5_000,
       firstByteMs: 60_000,
-      idleMs: 300_000,
+      firstWordMs: null,
+      idleMs: null,
       totalMs: 3_600_000,
+      holdMs: 5_000,
     });
     const download: Operation = { ...operation, download: 'direct' };
     const { timeLimits } = plan({ ask: { ...askOf(), operation: download, model: 'film' } });
-    expect(timeLimits).toMatchObject({ firstByteMs: 60_000, idleMs: 300_000, totalMs: Infinity });
+    expect(limitsOfModel(timeLimits, { reasoning: false })).toMatchObject({
+      firstByteMs: 60_000,
+      idleMs: 300_000,
+      totalMs: Infinity,
+    });
   });
 
   it('goes there when its offer or its model was withdrawn: another offer of the provider lends its facts', () => {

@@ -25,7 +25,7 @@ describe('what differs between two policies, in words', () => {
     [
       { timeouts: { idleMs: 5 } },
       { timeouts: { idleMs: 9, connectMs: 2 } },
-      ['Time limits: pause between bytes 5 ms → 9 ms', 'Time limits: connect is 2 ms'],
+      ['Time limits: pause between words 5 ms → 9 ms', 'Time limits: connect is 2 ms'],
     ],
     [{ unknown: 1 }, { unknown: [1] }, ['unknown: 1 → 1']],
   ])('%j → %j', (before, after, said) => {

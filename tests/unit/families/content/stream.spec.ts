@@ -56,7 +56,7 @@ describe('a stream of the generate-content family is metered in the same way whe
   it.each(lineEnds)('as SSE with %s', (_name, lineEnd) => {
     for (const pieces of cuts(withLineEnd(events, lineEnd), 1)) {
       const meter = meterAll(createMeter(generateContent, streamAsk, sse), pieces);
-      expect(facts(meter)).toEqual([report, 4, true, false, textBytes, []]);
+      expect(facts(meter)).toEqual([report, 4, 'complete', false, textBytes, []]);
     }
   });
 
@@ -67,7 +67,7 @@ describe('a stream of the generate-content family is metered in the same way whe
   ])('as an array, %s', (_name, text) => {
     for (const pieces of cuts(Buffer.from(text), 1)) {
       const meter = meterAll(createMeter(generateContent, streamAsk, json), pieces);
-      expect(facts(meter)).toEqual([report, 4, true, false, textBytes, []]);
+      expect(facts(meter)).toEqual([report, 4, 'complete', false, textBytes, []]);
     }
   });
 
@@ -75,13 +75,13 @@ describe('a stream of the generate-content family is metered in the same way whe
     const meter = createMeter(generateContent, streamAsk, json);
     const outputs = chunks.map((one, index) => {
       meter.push(Buffer.from(`${index === 0 ? '[' : ',\r\n'}${JSON.stringify(one)}`));
-      return [meter.report()?.usage.output, meter.state() !== 'cut'];
+      return [meter.report()?.usage.output, meter.state()];
     });
     expect(outputs).toEqual([
-      [2, false],
-      [9, false],
-      [9, false],
-      [10, true],
+      [2, 'cut'],
+      [9, 'cut'],
+      [9, 'cut'],
+      [10, 'complete'],
     ]);
   });
 
@@ -162,7 +162,7 @@ describe('a streamed array (contract: families/streams)', () => {
     expect(read(cut)).toEqual([
       { ...report, soFar: true, usage: usageOf({ input: 11, output: 9 }) },
       2,
-      false,
+      'cut',
       false,
       Buffer.byteLength('grüße 👋 "}]\\{[,"'),
       [],
@@ -170,14 +170,14 @@ describe('a streamed array (contract: families/streams)', () => {
   });
 
   it('counts by all its bytes when nothing in it could be read', () => {
-    expect(read('[{"candidates":[{"content"')).toEqual([null, 0, false, false, 26, []]);
-    expect(read('no JSON at all')).toEqual([null, 0, false, false, 14, []]);
-    expect(read('\x1f{"a":1}[2] {}')).toEqual([null, 0, false, false, 14, []]);
-    expect(read('[]')).toEqual([null, 0, false, false, 2, []]);
+    expect(read('[{"candidates":[{"content"')).toEqual([null, 0, 'cut', false, 26, []]);
+    expect(read('no JSON at all')).toEqual([null, 0, 'cut', false, 14, []]);
+    expect(read('\x1f{"a":1}[2] {}')).toEqual([null, 0, 'cut', false, 14, []]);
+    expect(read('[]')).toEqual([null, 0, 'cut', false, 2, []]);
   });
 
   it('may be a lone object', () => {
-    expect(read(JSON.stringify(chunks[3]))).toEqual([report, 1, true, false, 1, []]);
+    expect(read(JSON.stringify(chunks[3]))).toEqual([report, 1, 'complete', false, 1, []]);
   });
 
   it('keeps no more of an element than the bound, and reads on after it', () => {
@@ -196,7 +196,7 @@ describe('a streamed array (contract: families/streams)', () => {
     const whole = meterAll(createMeter(generateContent, wholeAsk, json), [
       Buffer.from(JSON.stringify(chunks[3])),
     ]);
-    expect(facts(whole)).toEqual([report, 0, true, false, 1, []]);
+    expect(facts(whole)).toEqual([report, 0, 'complete', false, 1, []]);
   });
 });
 
@@ -235,7 +235,7 @@ describe.skipIf(recorded.length === 0)('recorded answers have the usage that was
   it.each(streams.map((one) => [one.file, one] as const))('however it is cut: %s', (_file, recording) => {
     const { body } = recording;
     const whole = facts(meterAll(meterOf(recording), [body]));
-    expect(whole[2]).toBe(true);
+    expect(whole[2]).toBe('complete');
     const framings = isArray(body) ? [body] : lineEnds.map(([, end]) => withLineEnd(body.toString(), end));
     for (const bytes of framings) {
       for (const pieces of cuts(bytes, Math.max(1, Math.floor(bytes.length / 500)))) {

@@ -76,17 +76,17 @@ describe('a stream of response events', () => {
     for (const pieces of cuts(withLineEnd(sample, lineEnd), 1)) {
       const meter = meterOf(pieces);
       expect(meter.report()).toEqual({ usage: sampleUsage, serviceTier: 'default', nested: [], flags: [] });
-      expect([meter.state() !== 'cut', meter.failed(), meter.events()]).toEqual([true, false, 8]);
+      expect([meter.state(), meter.failed(), meter.events()]).toEqual(['complete', false, 8]);
       expect(meter.outputBytes()).toBe(Buffer.byteLength('grüße 👋'));
     }
   });
 
   it('knows no usage before its end', () => {
     const open = meterEvents(response('created'), response('in_progress'), text('abcd'));
-    expect([open.report(), open.outputBytes(), open.finished(), open.failed()]).toEqual([
+    expect([open.report(), open.outputBytes(), open.state(), open.failed()]).toEqual([
       null,
       4,
-      false,
+      'cut',
       false,
     ]);
   });
@@ -98,9 +98,9 @@ describe('a stream of response events', () => {
     ['cancelled', false],
   ])('ends with response.%s, whose usage counts', (end, failed) => {
     const meter = meterEvents(response('created'), response(end, told));
-    expect([meter.report()?.usage.output, meter.state() !== 'cut', meter.failed()]).toEqual([
+    expect([meter.report()?.usage.output, meter.state(), meter.failed()]).toEqual([
       9,
-      true,
+      failed ? 'error' : 'complete',
       failed,
     ]);
     expect(meterEvents(response('created'), text('ab'), response(end)).report()).toBeNull();
@@ -119,7 +119,9 @@ describe('a stream of response events', () => {
   });
 
   it('is over at [DONE], which some providers add', () => {
-    expect(meterOf([Buffer.from('data: [DONE]\n\n')]).finished()).toBe(true);
+    const open = event(text('ab'));
+    expect(meterOf([Buffer.from(open)]).state()).toBe('cut');
+    expect(meterOf([Buffer.from(`${open}data: [DONE]\n\n`)]).state()).toBe('complete');
   });
 
   it('counts every delta in words as output, or the finished items where those tell more', () => {
@@ -268,7 +270,7 @@ describe.skipIf(recorded.length === 0)('recorded responses', () => {
       expect(meter.report()?.flags ?? []).toEqual([]);
       if (!one.norm) return;
       expect(meter.report()?.serviceTier ?? null).toBe(one.service_tier);
-      expect([meter.state() !== 'cut', meter.failed()]).toEqual([true, false]);
+      expect([meter.state(), meter.failed()]).toEqual(['complete', false]);
     },
   );
 
