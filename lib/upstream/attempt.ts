@@ -39,6 +39,10 @@ export interface AttemptRequest {
   readonly stream: boolean;
   /** Whether an answer of status 2xx must be JSON or an event stream; false for files. */
   readonly generates: boolean;
+  /** Once more on a connection of its own, after the one that was kept had been dropped. */
+  readonly fresh: boolean;
+  /** Whether it may be sent to the same target once more. */
+  readonly repeatable: boolean;
   /** The call's start on the monotonic clock, ms: attempts are timed from there. */
   readonly startMono: number;
   /** Makes the request; when it throws, there is no attempt. */
@@ -78,7 +82,8 @@ export interface Tried {
   /** Its `error` says why there is no HTTP answer. */
   readonly record: AttemptRecord;
   readonly tookMs: number;
-  readonly verdict: 'answer' | 'next';
+  /** `again`: the same target on a fresh connection. */
+  readonly verdict: 'answer' | 'next' | 'again';
   /** Whose fault its error answer is; null: it is none. */
   readonly fault: Fault | null;
 }
@@ -104,7 +109,7 @@ async function read(
 ): Promise<Tried> {
   const { running } = request;
   let error: string | null = null;
-  let verdict: 'answer' | 'next' = 'next';
+  let verdict: Tried['verdict'] = 'next';
   let fault: Fault | null = null;
   try {
     await exchange.ready;
@@ -117,10 +122,11 @@ async function read(
     verdict = fault === null || fault.whose === 'client' ? 'answer' : 'next';
   } catch (failure) {
     error = failureName(failure);
+    if (request.repeatable && isDropped(exchange, error)) verdict = 'again';
   }
   const endMono = deps.clock.mono();
   const nowMs = deps.clock.now();
-  if (error === 'client_gone') running.abandoned(nowMs);
+  if (error === 'client_gone' || verdict === 'again') running.abandoned(nowMs);
   else if (verdict === 'answer') {
     running.succeeded(exchange.status < 300 ? endMono - beganMono : null, request.stream, nowMs);
   } else {
@@ -128,8 +134,17 @@ async function read(
     const waitMs = asked ? (retryAfterMs(exchange.headers, nowMs) ?? fault?.waitMs ?? null) : null;
     running.failed(waitMs, nowMs);
   }
-  const record = recordAttempt(request, exchange, { beganMono, endMono, error });
+  const possibleDuplicate = verdict === 'again' || error === 'first_byte_timeout';
+  const record = recordAttempt(request, exchange, { beganMono, endMono, error, possibleDuplicate });
   return { record, tookMs: endMono - beganMono, verdict, fault };
+}
+
+/** How soon a provider closes that had ended a kept connection before our request reached it, ms. */
+const DROPPED_MS = 1_000;
+
+/** contract: routing/pooled-connections */
+function isDropped(exchange: Exchange, error: string): boolean {
+  return (error === 'connection_closed' || error === 'connection_reset') && exchange.wasDropped(DROPPED_MS);
 }
 
 /** Bytes in an unknown content coding cannot be checked. */
@@ -158,12 +173,12 @@ function open(deps: AttemptDeps, request: AttemptRequest, nowMono: number): Exch
     out.file !== true,
   );
   const { origin, root } = placeOf(request.target.address);
-  deps.pools
-    .for(origin, limits.connectMs)
-    .dispatch(
-      { method: out.method, path: `${root}${out.path}`, headers: out.headers, body: out.body },
-      exchange,
-    );
+  const { pools } = deps;
+  const pool = request.fresh ? pools.fresh(origin, limits.connectMs) : pools.for(origin, limits.connectMs);
+  pool.dispatch(
+    { method: out.method, path: `${root}${out.path}`, headers: out.headers, body: out.body },
+    exchange,
+  );
   return exchange;
 }
 
@@ -185,7 +200,13 @@ function recordAttempt(
     beganMono,
     endMono,
     error,
-  }: { readonly beganMono: number; readonly endMono: number; readonly error: string | null },
+    possibleDuplicate,
+  }: {
+    readonly beganMono: number;
+    readonly endMono: number;
+    readonly error: string | null;
+    readonly possibleDuplicate: boolean;
+  },
 ): AttemptRecord {
   return {
     provider: target.offer.provider.id,
@@ -196,6 +217,6 @@ function recordAttempt(
     durationMs: Math.round(endMono - beganMono),
     upstreamRequestId: providerRequestId(exchange.headers, target.credential),
     // The provider may have done the work (contract: routing/possible-duplicate).
-    possibleDuplicate: error === 'first_byte_timeout',
+    possibleDuplicate,
   };
 }
