@@ -3,6 +3,7 @@ import type { PaymentSettings } from '#lib/billing/payments/client';
 import { encryptionKeyOf, readOrMakeSecrets, type Secrets, secretNames } from '#lib/env-secrets';
 import { type Settings, settingsSchema } from '#lib/schemas/settings';
 import { readTelemetry, type TelemetrySettings } from '#lib/telemetry/settings';
+import type { Proxies } from '#lib/upstream/proxies';
 
 /** Settings that do not fit together or are missing, all of them at once, each with its remedy. */
 export class EnvError extends Error {
@@ -55,6 +56,8 @@ export interface Env {
   readonly mailFrom: string | null;
   readonly stripe: PaymentSettings | null;
   readonly sandbox: boolean;
+  /** null: providers are reached directly. */
+  readonly proxies: Proxies | null;
   readonly metricsToken: string | null;
   readonly logLevel: Settings['LOG_LEVEL'];
   readonly maxBodyBytes: number;
@@ -135,6 +138,7 @@ export function readEnv(source: Source): Env {
         }
       : null,
     sandbox: settings.SANDBOX ?? embedded,
+    proxies: proxiesOf(settings),
     metricsToken: settings.METRICS_TOKEN ?? null,
     logLevel: settings.LOG_LEVEL,
     maxBodyBytes: settings.MAX_BODY_BYTES,
@@ -204,12 +208,25 @@ export function envSecret(name: string): string | null {
 }
 
 function parseSettings(source: Source): Settings {
-  const set = Object.entries(source).filter(([name, value]) => own.has(name) && value?.trim());
+  const given = Object.entries({ ...source, ...lowerCased(source) });
+  const set = given.filter(([name, value]) => own.has(name) && value?.trim());
   const parsed = settingsSchema.safeParse(
     Object.fromEntries(set.map(([name, value]) => [name, value?.trim()])),
   );
   if (parsed.success) return parsed.data;
   throw new EnvError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+}
+
+/** The settings of proxies that are set in lower case, under their own names (contract: operations/proxies). */
+function lowerCased(source: Source): Source {
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
+  const set = names.filter((name) => source[name.toLowerCase()]?.trim());
+  return Object.fromEntries(set.map((name) => [name, source[name.toLowerCase()]]));
+}
+
+function proxiesOf({ HTTPS_PROXY, HTTP_PROXY, NO_PROXY = '' }: Settings): Proxies | null {
+  if (HTTPS_PROXY === undefined && HTTP_PROXY === undefined) return null;
+  return { https: HTTPS_PROXY ?? null, http: HTTP_PROXY ?? null, none: NO_PROXY };
 }
 
 /** What is wrong between settings that are each right in themselves. */

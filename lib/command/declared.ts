@@ -17,6 +17,7 @@ import { messageOf } from '#lib/errors';
 import { readDocument } from '#lib/schemas/document';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 import { readLimitUse } from '#lib/snapshot/limit-use';
+import { createPools } from '#lib/upstream/pools';
 
 /** Commands of declared operations: usage, flags and `--json` follow from the declarations (contract: operations/json). */
 export function commandsOf(operations: readonly Operation[]): readonly Command[] {
@@ -68,6 +69,7 @@ export async function hostOf(context: Context): Promise<ControlHost> {
     db,
     keyPepper,
     payments: await findPayments(env.stripe ?? findStandIn(env), publicUrl(env, env.port)),
+    pools: createPools(env.proxies),
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
     catalogue: () => loadCatalogue(db.pool, sources),

@@ -12,6 +12,7 @@ import type { Change } from '#lib/data/change';
 import type { LiveHealth } from '#lib/routing/live-health';
 import type { SealingKey } from '#lib/sealing';
 import type { Catalogue } from '#lib/snapshot/snapshot';
+import type { Pools } from '#lib/upstream/pools';
 
 /**
  * Whose things an operation is about.
@@ -39,6 +40,8 @@ export interface Context<R extends Reach = Reach> {
   readonly keyPepper: string;
   /** Opens and seals the credentials of providers; null: this process has no ENCRYPTION_KEY. */
   readonly sealingKey: SealingKey | null;
+  /** How providers are reached; null: directly. */
+  readonly pools: Pools | null;
   /** Where this process keeps its journal; null: it has none. */
   readonly journalDir: string | null;
   readonly nowMs: number;

@@ -15,6 +15,7 @@ import type { Db } from '#lib/data/db';
 import { type LiveHealth, noHealth } from '#lib/routing/live-health';
 import type { SealingKey } from '#lib/sealing';
 import type { Catalogue } from '#lib/snapshot/snapshot';
+import type { Pools } from '#lib/upstream/pools';
 
 /** What a process gives to the operations that run in it. */
 export interface ControlHost {
@@ -31,6 +32,8 @@ export interface ControlHost {
   limitUse?(keyId: string): Promise<readonly LimitUse[]>;
   /** Payments by card; absent or null: not set up. */
   readonly payments?: Payments | null;
+  /** How providers are reached; absent: directly. */
+  readonly pools?: Pools;
   /** Where it keeps its journal, if it has one. */
   readonly journalDir?: string;
   /** What people may do by themselves; without it nobody signs up. */
@@ -157,6 +160,7 @@ function contextOf<R extends Reach>(
     sealingKey: host.sealingKey ?? null,
     pool: host.db.pool,
     payments: host.payments ?? null,
+    pools: host.pools ?? null,
     journalDir: host.journalDir ?? null,
     limitUse: async (keyId) => (await host.limitUse?.(keyId)) ?? [],
     health: async () => (await host.health?.()) ?? noHealth,

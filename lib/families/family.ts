@@ -94,6 +94,8 @@ export interface Ask {
   readonly references?: readonly ResourceReference[];
   /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
   readonly shows?: false;
+  /** The request says that the provider keeps nothing of its answer (`store: false`); absent: it may. */
+  readonly unkept?: true;
   /** The answer will be a job, charged when it completes: what its end is priced by. */
   readonly job?: JobFacts;
   /** The request caches its prompt for an hour; absent: read from the body. */

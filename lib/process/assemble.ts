@@ -30,6 +30,7 @@ import { createHolders } from '#lib/routing/holders';
 import { keepFolded } from '#lib/settlement/usage/fold';
 import { type Answers, listenForPolls } from '#lib/snapshot/announce';
 import { createPools } from '#lib/upstream/pools';
+import { directTo } from '#lib/upstream/proxies';
 
 /** How often a stop looks whether the running calls have ended. */
 const FINISH_POLL_MS = 25;
@@ -86,7 +87,8 @@ export async function assemble(
   const { keys, resources, catalogue, feed } = memory;
   const health = createHealth();
   const offers = () => listOffers(catalogue(), health, clock.now());
-  const pools = createPools();
+  const simulated = env.sandbox ? upstreams.envSecret('SANDBOX_URL') : null;
+  const pools = createPools(directTo(env.proxies, simulated));
   const warn = (fields: object, message: string) => log.warn(fields, message);
   const chargeFlags = new ChargeFlags(warn);
   const openedJobs = openJobs({

@@ -40,6 +40,7 @@ export function controlOf(
     sealingKey: sealingKeysOf(env),
     accounts: accountsOf(env),
     payments,
+    pools: running.runtime.pools,
     ...(env.settlement === 'database' ? {} : { journalDir: join(env.dataDir, 'journal') }),
     catalogue: () => running.runtime.catalogue(),
     limitUse: (keyId) => readLimitUse(env.dataDir, keyId),

@@ -41,6 +41,15 @@ const url = (schemes: readonly string[]) =>
     })
     .optional();
 
+/** The address of a proxy; one without a scheme is http, as other programs read it. */
+const proxy = z
+  .string()
+  .transform((value) => (value.includes('://') ? value : `http://${value}`))
+  .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), {
+    message: 'not the address of a proxy. Set one like http://proxy.internal:3128',
+  })
+  .optional();
+
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, `unknown value. Set one of: ${values.join(', ')}.`);
 
@@ -98,6 +107,9 @@ export const settingsSchema = z.object({
   STRIPE_API_BASE: url(['https', 'http']),
   TOP_UP_FEE_PERCENT: percent,
   SANDBOX: toggle.optional(),
+  HTTPS_PROXY: proxy,
+  HTTP_PROXY: proxy,
+  NO_PROXY: text,
   METRICS_TOKEN: text,
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MAX_BODY_BYTES: bytes(32 * mebibyte),

@@ -44,6 +44,10 @@ export interface AttemptRequest {
   readonly stream: boolean;
   /** Whether an answer of status 2xx must be JSON or an event stream; false for files. */
   readonly generates: boolean;
+  /** Once more on a connection of its own, after the one that was kept had been dropped. */
+  readonly fresh: boolean;
+  /** Whether it may be sent to the same target once more. */
+  readonly repeatable: boolean;
   /** The call's start on the monotonic clock, ms: attempts are timed from there. */
   readonly startMono: number;
   /** Makes the request; when it throws, there is no attempt. */
@@ -87,10 +91,10 @@ export interface Tried {
   readonly record: AttemptRecord;
   readonly tookMs: number;
   /**
-   * `answer`: it goes to the client. `next`: the next target is tried; when none is left, `passes` tells whether the
+   * `answer`: it goes to the client. `again`: the same target is tried on a fresh connection. `next`: the next target is tried; when none is left, `passes` tells whether the
    * client gets what came (contract: routing/chain-used-up).
    */
-  readonly verdict: 'answer' | 'next';
+  readonly verdict: 'answer' | 'next' | 'again';
   readonly passes: boolean;
   readonly reading: Reading | null;
   /** The health of its offer has not been told yet: that is done when the answer has ended. */
@@ -130,7 +134,7 @@ interface Opened {
 async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: Opened): Promise<Tried> {
   const { exchange, beganMono } = opened;
   let error: string | null = null;
-  let verdict: 'answer' | 'next' = 'next';
+  let verdict: Tried['verdict'] = 'next';
   let fault: Fault | null = null;
   try {
     await exchange.ready;
@@ -139,13 +143,16 @@ async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: O
     verdict = fault === null || fault.whose === 'client' ? 'answer' : 'next';
   } catch (failure) {
     error = failureName(failure);
+    if (request.repeatable && isDropped(exchange, error)) verdict = 'again';
   }
   const reading = opened.reading();
   if (error === 'error_in_answer') fault = request.faultOf(null, errorBody(reading));
   const untold = verdict === 'answer' && exchange.status < 300;
   if (!untold) tell(deps, request, exchange, { error, verdict, fault });
   const endMono = deps.clock.mono();
-  const record = recordAttempt(request, exchange, { beganMono, endMono, error });
+  const possibleDuplicate =
+    verdict === 'again' || error === 'first_byte_timeout' || error === 'first_word_timeout';
+  const record = recordAttempt(request, exchange, { beganMono, endMono, error, possibleDuplicate });
   const passes = error === null || passesOn(exchange, reading, error);
   return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault };
 }
@@ -158,7 +165,7 @@ function tell(
 ): void {
   const nowMs = deps.clock.now();
   const { error, verdict, fault } = outcome;
-  if (error === 'client_gone') running.abandoned(nowMs);
+  if (error === 'client_gone' || verdict === 'again') running.abandoned(nowMs);
   else if (verdict === 'answer') running.succeeded(null, stream, nowMs);
   else if (fault !== null) tellFault(running, fault, exchange, nowMs);
   else running.failed(null, nowMs);
@@ -249,6 +256,14 @@ function passesOn({ opening }: Exchange, reading: Reading | null, error: string)
   );
 }
 
+/** How soon a provider closes that had ended a kept connection before our request reached it, ms. */
+const DROPPED_MS = 1_000;
+
+/** contract: routing/pooled-connections */
+function isDropped(exchange: Exchange, error: string): boolean {
+  return (error === 'connection_closed' || error === 'connection_reset') && exchange.wasDropped(DROPPED_MS);
+}
+
 /** Bytes in an unknown content coding cannot be checked. */
 function isUnreadable({ headers, opening }: Exchange): boolean {
   return codingOf(headers) === '' && !opensLikeAnswer(opening);
@@ -280,12 +295,12 @@ function open(
     { onOver: () => request.running.over(), decodes: out.file !== true, observe },
   );
   const { origin, root } = placeOf(request.target.address);
-  deps.pools
-    .for(origin, limits.connectMs)
-    .dispatch(
-      { method: out.method, path: `${root}${out.path}`, headers: out.headers, body: out.body },
-      exchange,
-    );
+  const { pools } = deps;
+  const pool = request.fresh ? pools.fresh(origin, limits.connectMs) : pools.for(origin, limits.connectMs);
+  pool.dispatch(
+    { method: out.method, path: `${root}${out.path}`, headers: out.headers, body: out.body },
+    exchange,
+  );
   return exchange;
 }
 
@@ -307,7 +322,13 @@ function recordAttempt(
     beganMono,
     endMono,
     error,
-  }: { readonly beganMono: number; readonly endMono: number; readonly error: string | null },
+    possibleDuplicate,
+  }: {
+    readonly beganMono: number;
+    readonly endMono: number;
+    readonly error: string | null;
+    readonly possibleDuplicate: boolean;
+  },
 ): AttemptRecord {
   return {
     provider: target.offer.provider.id,
@@ -318,6 +339,6 @@ function recordAttempt(
     durationMs: Math.round(endMono - beganMono),
     upstreamRequestId: providerRequestId(exchange.headers, target.credential),
     // The provider may have done the work (contract: routing/possible-duplicate).
-    possibleDuplicate: error === 'first_byte_timeout' || error === 'first_word_timeout',
+    possibleDuplicate,
   };
 }

@@ -32,6 +32,11 @@ export function failureName(error: unknown): string {
     EPIPE: 'connection_reset',
     UND_ERR_SOCKET: 'connection_closed',
     UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
+    // Of a proxy that does not open its tunnel: no other request has such a limit.
+    UND_ERR_HEADERS_TIMEOUT: 'connect_timeout',
+    // Of a proxy that answers CONNECT with an error, or closes.
+    UND_ERR_ABORTED: 'proxy_refused',
+    UND_ERR_PRX_CONN: 'proxy_refused',
     ETIMEDOUT: 'connect_timeout',
     ENOTFOUND: 'address_not_found',
     EAI_AGAIN: 'address_not_found',

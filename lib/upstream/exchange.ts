@@ -4,6 +4,7 @@ import { type Deadlines, type Due, processDeadlines } from '#lib/deadlines';
 import { decoderOf, headersDecoded } from '#lib/upstream/decode';
 import { ExchangeTimeout, UnknownStatus } from '#lib/upstream/exchange-faults';
 import type { HeaderBag } from '#lib/upstream/headers';
+import type { Connection, ConnectionUser } from '#lib/upstream/kept-connection';
 
 /** Bytes kept of an answer that nobody reads yet; beyond it the provider's socket is paused. */
 const KEEP_BYTES = 1024 * 1024;
@@ -64,11 +65,13 @@ const nothing = Buffer.alloc(0);
  * a 2xx only once its first body byte, decoded, (or its end) is here, so that another target can still be
  * tried. What arrives before `read` is kept, at most 1 MiB. A body that comes compressed is handed out decoded.
  */
-export class Exchange implements Dispatcher.DispatchHandler, Due {
+export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due {
   readonly ready: Promise<void>;
   status = 0;
   headers: HeaderBag = {};
   place = -1;
+  takeConnection: (() => Connection) | null = null;
+  #connection: Connection | null = null;
 
   /** When the whole request was handed to the kernel, and when the connection ended; monotonic ms, null: not yet. */
   #sentMono: number | null = null;
@@ -127,6 +130,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
   get workedMs(): number {
     if (this.#sentMono === null) return 0;
     return (this.#closedMono ?? this.#deadlines.now()) - this.#sentMono;
+  }
+
+  /**
+   * Whether the provider ended a connection that it had kept, without a byte of an answer to this request, so soon that
+   * it can hardly have read it. @param soonMs after the request was sent.
+   */
+  wasDropped(soonMs: number): boolean {
+    const { status, workedMs } = this;
+    const connection = this.#connection;
+    return connection?.reused === true && status === 0 && workedMs <= soonMs && !connection.heard();
   }
 
   /** How long the answer had to wait for its reader, ms. */
@@ -228,6 +241,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Due {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#connection = this.takeConnection?.() ?? null;
     if (this.#abortedBefore) controller.abort(this.#abortedBefore);
   }
 

@@ -1,6 +1,5 @@
-import { type Dispatcher, Pool } from 'undici';
 import type { AttemptLimits } from '#lib/routing/time-limits';
-import { isPrivateAddress, isPrivateHost, publicLookup } from '#lib/upstream/address-guard';
+import { isPrivateHost } from '#lib/upstream/address-guard';
 import { Exchange } from '#lib/upstream/exchange';
 import { headersElsewhere } from '#lib/upstream/headers';
 import type { Pools } from '#lib/upstream/pools';
@@ -55,29 +54,14 @@ export async function follow(pools: Pools, first: Exchange, run: Followed): Prom
 async function open(pools: Pools, to: URL, headers: string[], run: Followed): Promise<Exchange> {
   const { timeLimits, address } = run;
   const trusted = to.origin === address.origin || (await isPrivateHost(address.hostname));
-  if (!trusted && (to.protocol !== 'https:' || isPrivateAddress(to.hostname))) {
+  if (!trusted && (to.protocol !== 'https:' || (await isPrivateHost(to.hostname)))) {
     throw new RedirectRefused('not a public https address');
   }
-  const stranger = trusted ? null : strangers(to.origin, timeLimits.connectMs);
-  const over = () => {
-    if (stranger) setImmediate(() => void stranger.destroy());
-  };
-  const exchange = new Exchange(timeLimits, { onOver: over, decodes: false });
+  const exchange = new Exchange(timeLimits, { decodes: false });
   run.underway(exchange);
-  const dispatcher: Dispatcher = stranger ?? pools.for(to.origin, timeLimits.connectMs);
+  const { connectMs } = timeLimits;
+  const dispatcher = trusted ? pools.for(to.origin, connectMs) : pools.stranger(to.origin, connectMs);
   dispatcher.dispatch({ method: 'GET', path: `${to.pathname}${to.search}`, headers, body: null }, exchange);
   await exchange.ready;
   return exchange;
-}
-
-/** Connections to an origin that nobody configured: checked as they are made, and not kept. */
-function strangers(origin: string, connectMs: number): Pool {
-  return new Pool(origin, {
-    connections: 1,
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: connectMs, lookup: publicLookup },
-    maxHeaderSize: 64 * 1024,
-  });
 }

@@ -11,6 +11,7 @@ import { maskCredential } from '#lib/relay/credential-mask';
 import { isRetired } from '#lib/snapshot/retired';
 import type { Catalogue, OfferFacts } from '#lib/snapshot/snapshot';
 import { providerRequestId } from '#lib/upstream/headers';
+import type { Pools } from '#lib/upstream/pools';
 
 /** Few enough to cost next to nothing, and no fewer than every provider takes. */
 const budgetTokens = 16;
@@ -67,8 +68,8 @@ function rateOf({ price }: OfferFacts): bigint {
   return input + output + fee;
 }
 
-/** Makes the call. Never rejects: what goes wrong is its outcome. */
-export async function probe({ family, offer, url, credential }: Probe): Promise<Probed> {
+/** Makes the call. Never rejects: what goes wrong is its outcome. @param pools null: without a proxy. */
+export async function probe({ family, offer, url, credential }: Probe, pools: Pools | null): Promise<Probed> {
   const began = performance.now();
   const body = { ...family.leastBody, ...budgetOf(family, offer) };
   const ask = readAsk(family, offer.upstreamModel, body);
@@ -86,6 +87,7 @@ export async function probe({ family, offer, url, credential }: Probe): Promise<
           ...(family.requiredHeader ? Object.fromEntries([family.requiredHeader]) : {}),
           [name]: value,
         },
+        ...(pools && { dispatcher: pools.for(url.origin, limitMs) }),
         body: JSON.stringify(named),
         signal: AbortSignal.timeout(limitMs),
       },

@@ -34,7 +34,7 @@ export const testProvider = change({
   },
   follow: async (context, result) => ({
     ...result,
-    outcome: await probe(await probeOf(context, result.provider)),
+    outcome: await probe(await probeOf(context, result.provider), context.pools),
   }),
 });
 

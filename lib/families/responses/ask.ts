@@ -45,6 +45,7 @@ export function readResponsesAsk(
   if (isRefusal(references)) return references;
   const imageModel = nested?.[0]?.slug;
   const tools = scan.collected.filter(({ path }) => toolTypePaths.includes(path));
+  const makesContainer = tools.some(({ value }) => value === 'code_interpreter' || value === 'shell');
   return {
     operation,
     params,
@@ -58,6 +59,7 @@ export function readResponsesAsk(
     ...(nested ? { nested } : {}),
     ...references,
     // What is not stored cannot run in the background; the provider refuses it itself.
+    ...(kept || makesContainer ? {} : { unkept: true }),
     ...(background && kept ? { job: imageModel === undefined ? {} : { imageModel } } : {}),
     scan,
   };

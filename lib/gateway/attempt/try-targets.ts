@@ -2,6 +2,7 @@ import type { Fault } from '#lib/families/reading/fault';
 import { faultOf } from '#lib/gateway/attempt/fault-of';
 import { outgoing } from '#lib/gateway/attempt/outgoing';
 import { readingOf } from '#lib/gateway/attempt/reading';
+import { isRepeatable } from '#lib/gateway/attempt/repeatable';
 import type { PlannedCall } from '#lib/gateway/call/call';
 import type { GoneWatch } from '#lib/gateway/steps/client-gone';
 import type { OfferFaults } from '#lib/metrics/offer-faults';
@@ -37,28 +38,39 @@ export async function tryTargets(
   const { targets, timeLimits } = call.plan;
   const { operation, ask, startMono } = call;
   const generates = operation.steps === 'generate';
+  const repeatable = isRepeatable(call);
   let queue = targets;
   let made = 0;
   let failedMs = 0;
   let answer: Answer | null = null;
   let last: Tries['last'] = null;
+  /** The target that is tried once more (contract: routing/pooled-connections). */
+  let again: Target | null = null;
   for (let at = 0; at < queue.length && !call.gone; at += 1) {
     const target = queue[at];
     if (!target) break;
     const nowMs = deps.clock.now();
-    if (at < targets.length - 1 && isAside(deps, target, nowMs) && othersLeft(deps, targets, at, nowMs)) {
+    const fresh = again === target;
+    if (
+      !fresh &&
+      at < targets.length - 1 &&
+      isAside(deps, target, nowMs) &&
+      othersLeft(deps, targets, at, nowMs)
+    ) {
       queue = [...queue, target];
       continue;
     }
-    const running = deps.health.begin(target.offer.id, nowMs, made > 1);
+    const running = deps.health.begin(target.offer.id, nowMs, (fresh ? made - 1 : made) > 1);
     if (!running) continue;
-    made += 1;
+    if (!fresh) made += 1;
     const { exchange, beganMono, tried } = openAttempt(deps, {
       target,
       running,
       timeLimits: limitsOfModel(timeLimits, target.model),
       further: at < queue.length - 1,
       startMono,
+      fresh,
+      repeatable: !fresh && repeatable,
       generates,
       stream: ask.stream,
       outgoing: () => outgoing(call, target),
@@ -90,6 +102,10 @@ export async function tryTargets(
       if (verdict === 'answer') break;
     } else exchange.abort(new Error('the attempt failed'));
     failedMs += tookMs;
+    if (verdict === 'again') {
+      again = target;
+      at -= 1;
+    }
   }
   return { answer, last };
 }

@@ -1,0 +1,54 @@
+import type { Socket } from 'node:net';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+
+/** The connection that a request was written to. */
+export interface Connection {
+  /** An earlier request was answered on it. */
+  readonly reused: boolean;
+  /** Whether a byte has come on it since this request began. */
+  heard(): boolean;
+}
+
+/** A handler of a request that wants to know its connection. */
+export interface ConnectionUser {
+  /** Set before the request is written; tells when it is, and counts it. */
+  takeConnection: (() => Connection) | null;
+}
+
+/** Makes the clients of a pool: one connection each, which they tell their handlers of. */
+export function telltaleClient(origin: URL, options: object): Dispatcher {
+  return new TelltaleClient(origin, options);
+}
+
+class TelltaleClient extends Client {
+  readonly #use: () => Connection;
+
+  constructor(origin: URL, options: Client.Options) {
+    let socket: Socket | null = null;
+    let uses = 0;
+    const { connect } = options;
+    if (typeof connect !== 'function') throw new TypeError('a pool gives its clients a connector');
+    const counted: buildConnector.connector = (wanted, done) =>
+      connect(wanted, (...result) => {
+        socket = result[1];
+        uses = 0;
+        done(...result);
+      });
+    super(origin, { ...options, connect: counted });
+    this.#use = () => {
+      const at = socket;
+      const before = at?.bytesRead ?? 0;
+      uses += 1;
+      return { reused: uses > 1, heard: () => at !== null && at.bytesRead > before };
+    };
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (wantsConnection(handler)) handler.takeConnection = this.#use;
+    return super.dispatch(options, handler);
+  }
+}
+
+function wantsConnection(handler: object): handler is ConnectionUser {
+  return 'takeConnection' in handler;
+}
