@@ -46,6 +46,8 @@ export interface Runtime {
     /** Minimum pace of request bodies. */
     readonly bodyPace: BodyPace;
   };
+  /** Origins whose pages may call from the browser (`CORS_ORIGINS`). */
+  readonly origins: ReadonlySet<string>;
   /** Where multipart bodies lie while their calls run; null: this process has no place for them. */
   readonly uploads: SpoolRoom | null;
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */

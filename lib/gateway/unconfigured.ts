@@ -35,6 +35,7 @@ export function unconfiguredRuntime(): Runtime {
     health: createHealth(),
     holders: createHolders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },
+    origins: new Set(),
     uploads: null,
     bodies: createBodyBudget(0),
     drains: createDrains(0),

@@ -1,3 +1,4 @@
+import { isGreeting } from '#lib/gateway/greeting';
 import type { Arrival, HeaderList, Reply } from '#lib/gateway/lane';
 import { findRuntime, getRuntime, type Runtime } from '#lib/gateway/runtime';
 import { serve } from '#lib/gateway/serve';
@@ -9,6 +10,9 @@ import { createWebBody, type WebBody } from '#lib/gateway/web-body';
 export async function webLane(request: Request): Promise<Response> {
   const runtime = getRuntime() ?? (await startRuntime());
   const url = new URL(request.url);
+  if (isGreeting(request.method, url.pathname)) {
+    return new Response(null, { headers: { 'x-request-id': runtime.newId() ?? runtime.fallbackId() } });
+  }
   return new Promise((resolve) => {
     const goneListeners: (() => void)[] = [];
     const gone = () => {

@@ -131,6 +131,7 @@ export async function assemble(
       maxUploadBytes: env.maxUploadBytes,
       bodyPace,
     },
+    origins: new Set(env.corsOrigins),
     uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),
     drains: createDrains(),
