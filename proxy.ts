@@ -1,6 +1,7 @@
 import { type NextRequest, NextResponse } from 'next/server';
 import { hasSession, isFromElsewhere, isPublicPage, plainPath } from '#lib/console/addresses';
 import { isDevelopment } from '#lib/env';
+import { isGreeting } from '#lib/gateway/greeting';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 
 /** Scripts run only with this request's nonce; styles may be inline, as menus and toasts place themselves. */
@@ -29,6 +30,7 @@ function contentSecurityPolicy(nonce: string): string {
  */
 export function proxy(request: NextRequest): NextResponse {
   const { pathname, search, origin } = request.nextUrl;
+  if (isGreeting(request.method, pathname)) return new NextResponse(null);
   const head = {
     method: request.method,
     url: pathname + search,

@@ -71,6 +71,8 @@ export interface Env {
   readonly allowSignUp: boolean;
   /** Whether everybody may read the status page. */
   readonly statusPage: boolean;
+  /** Origins whose pages may call from the browser. */
+  readonly corsOrigins: readonly string[];
   /** What a workspace made by signing up is given, nano-dollars. */
   readonly signUpCreditNano: bigint;
   /** After so many days what is left of it expires; null: never. */
@@ -148,6 +150,7 @@ export function readEnv(source: Source): Env {
     console: settings.CONSOLE ?? true,
     allowSignUp: settings.ALLOW_SIGN_UP ?? embedded,
     statusPage: settings.STATUS_PAGE ?? true,
+    corsOrigins: settings.CORS_ORIGINS,
     signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
     signUpCreditDays: settings.SIGN_UP_CREDIT_DAYS ?? null,
     telemetry,

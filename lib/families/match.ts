@@ -4,7 +4,7 @@ import { operations } from '#lib/families/index';
 import { missingOperation, noPath, wrongMethod } from '#lib/families/matching/nearest';
 import { decodeSegments } from '#lib/families/matching/path';
 import { buildTable, type RouteTable, routeOf, verbRouteOf } from '#lib/families/matching/routes';
-import { spellingsOf } from '#lib/families/matching/spellings';
+import { spellingsOf, withoutEmptySegments } from '#lib/families/matching/spellings';
 
 /** An operation that a request asks for, with its path parameters decoded. */
 export interface Matched {
@@ -15,19 +15,20 @@ export interface Matched {
 const noParams: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Finds the operation of a request (contract: request/addresses); its version may be missing or doubled.
+ * Finds the operation of a request (contract: request/addresses); its version may be missing or doubled, its
+ * slashes doubled.
  * @param path the target before its "?", as the client sent it.
  * @returns the operation; else `not_found`, `method_not_allowed` with its `Allow`, or `invalid_body` for
  * a path that is not well formed.
  */
 export function match(method: string, path: string): Matched | Refusal {
-  return matchIn(table, method, path);
+  return matchIn(table, method, withoutEmptySegments(path));
 }
 
 /** The same over any table of operations. */
 export function createMatch(list: readonly Operation[]): (method: string, path: string) => Matched | Refusal {
   const own = buildTable(list);
-  return (method, path) => matchIn(own, method, path);
+  return (method, path) => matchIn(own, method, withoutEmptySegments(path));
 }
 
 /** The path of an operation whose version is missing, with it; null when no operation is meant. */

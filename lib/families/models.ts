@@ -1,5 +1,6 @@
 import type { Refusal } from '#lib/errors';
 import type { Operation } from '#lib/families/family';
+import { codexList } from '#lib/families/models/codex';
 import { contentEntry, sharedEntry } from '#lib/families/models/entry';
 import { contentPage, sharedPage } from '#lib/families/models/page';
 import type { ModelFacts } from '#lib/snapshot/snapshot';
@@ -67,5 +68,6 @@ function sharedList(models: readonly ModelFacts[], query: URLSearchParams): obje
     has_more: page.more,
     first_id: page.models[0]?.id ?? null,
     last_id: page.models.at(-1)?.id ?? null,
+    ...(query.get('client_version') ? { models: codexList(page.models) } : {}),
   };
 }

@@ -30,9 +30,10 @@ export interface BodySource {
   /**
    * Hands the body over piece by piece instead; the next one is read when `take` is done with the last.
    * @param limit bytes; more is refused while reading.
+   * @param keyId as for `read`: a compressed body takes memory while it is decoded.
    * @throws Refused as `read`; whatever `take` throws.
    */
-  pour(limit: number, take: (chunk: Uint8Array) => Promise<void>): Promise<void>;
+  pour(limit: number, take: (chunk: Uint8Array) => Promise<void>, keyId: string): Promise<void>;
   /** The body was sent: returns its memory to the budget. What `read` returned must not be used afterwards. */
   free(): void;
   /** Calls back when the call is over, however it ended: what was kept of the body can go. */

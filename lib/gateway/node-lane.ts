@@ -1,16 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Arrival, HeaderList, Reply } from '#lib/gateway/lane';
+import type { Arrival, BodySource, HeaderList, Reply } from '#lib/gateway/lane';
 import { createNodeBody, type NodeBody } from '#lib/gateway/node-body';
 import type { Runtime } from '#lib/gateway/runtime';
 import { serve } from '#lib/gateway/serve';
+import { decodedBody } from '#lib/gateway/upload/coded-body';
 
 const SHORT_BYTES = 16 * 1024;
 
 /** The fast lane: the pipeline on plain `node:http`, in front of Next. */
 export function nodeLane(runtime: Runtime, request: IncomingMessage, response: ServerResponse): void {
-  const body = createNodeBody(request, runtime.bodies, runtime.limits.bodyPace);
+  const { bodies, limits } = runtime;
+  const body = createNodeBody(request, bodies, limits.bodyPace);
+  const decoded = decodedBody(body, request.headers['content-encoding'], bodies, limits.bodyPace);
   const over = () => body.release();
-  serve(runtime, new NodeArrival(request, response, body), new NodeReply(response, body)).then(
+  serve(runtime, new NodeArrival(request, response, decoded), new NodeReply(response, body)).then(
     over,
     (error) => {
       runtime.report(error, null);
@@ -24,11 +27,11 @@ class NodeArrival implements Arrival {
   readonly method: string;
   readonly target: string;
   readonly headers: Arrival['headers'];
-  readonly body: NodeBody;
+  readonly body: BodySource;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
 
-  constructor(request: IncomingMessage, response: ServerResponse, body: NodeBody) {
+  constructor(request: IncomingMessage, response: ServerResponse, body: BodySource) {
     this.method = request.method ?? 'GET';
     this.target = request.url ?? '/';
     this.headers = request.headers as Arrival['headers'];

@@ -49,6 +49,8 @@ export interface Runtime {
     readonly bodyPace: BodyPace;
   };
   readonly signOfLife: SignOfLife;
+  /** Origins whose pages may call from the browser (`CORS_ORIGINS`). */
+  readonly origins: ReadonlySet<string>;
   /** Where multipart bodies lie while their calls run; null: this process has no place for them. */
   readonly uploads: SpoolRoom | null;
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */

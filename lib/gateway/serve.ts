@@ -6,6 +6,7 @@ import type { SendLastByte } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { account } from '#lib/gateway/steps/account';
 import { answerJobList, answerModels } from '#lib/gateway/steps/answer-here';
+import { answerPreflight } from '#lib/gateway/steps/answer-preflight';
 import { attemptTargets } from '#lib/gateway/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/steps/authenticate';
 import { claimCall, claimRate } from '#lib/gateway/steps/claim-call';
@@ -29,6 +30,7 @@ import { takePlace } from '#lib/gateway/upload/take-place';
  */
 export async function serve(runtime: Runtime, arrival: Arrival, lane: Reply): Promise<void> {
   const call = openCall(runtime, arrival);
+  if (answerPreflight(runtime, call, lane)) return;
   const reply = new LiveReply(lane);
   const client = watchClient(runtime, call, reply);
   let sendLastByte: SendLastByte;

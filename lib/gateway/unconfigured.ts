@@ -37,6 +37,7 @@ export function unconfiguredRuntime(): Runtime {
     holders: createHolders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },
     signOfLife: { afterMs: 0, beforeHeaders: false },
+    origins: new Set(),
     uploads: null,
     bodies: createBodyBudget(0),
     drains: createDrains(0),

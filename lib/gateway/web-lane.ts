@@ -1,26 +1,32 @@
+import { isGreeting } from '#lib/gateway/greeting';
 import type { Arrival, HeaderList, Reply } from '#lib/gateway/lane';
 import { findRuntime, getRuntime, type Runtime } from '#lib/gateway/runtime';
 import { serve } from '#lib/gateway/serve';
 import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
+import { decodedBody } from '#lib/gateway/upload/coded-body';
 import { createWebBody, type WebBody } from '#lib/gateway/web-body';
 
 /** The lane for any host that runs only Next: the same pipeline through web `Request` and `Response`. */
 export async function webLane(request: Request): Promise<Response> {
   const runtime = getRuntime() ?? (await startRuntime());
   const url = new URL(request.url);
+  if (isGreeting(request.method, url.pathname)) {
+    return new Response(null, { headers: { 'x-request-id': runtime.newId() ?? runtime.fallbackId() } });
+  }
   return new Promise((resolve) => {
     const goneListeners: (() => void)[] = [];
     const gone = () => {
       for (const listener of goneListeners.splice(0)) listener();
     };
-    const body = createWebBody(request, runtime.bodies, runtime.limits.bodyPace);
+    const { bodies, limits } = runtime;
+    const body = createWebBody(request, bodies, limits.bodyPace);
     const reply = webReply(resolve, gone, body);
     request.signal.addEventListener('abort', () => reply.ended() || gone());
     const arrival: Arrival = {
       method: request.method,
       target: url.pathname + url.search,
       headers: Object.fromEntries(request.headers),
-      body,
+      body: decodedBody(body, request.headers.get('content-encoding') ?? undefined, bodies, limits.bodyPace),
       onGone: (listener) => {
         goneListeners.push(listener);
         if (request.signal.aborted && !reply.ended()) gone();

@@ -1,6 +1,7 @@
 import type { HttpBinding, Operation } from '#lib/control/declare';
 import { quoted } from '#lib/control/refusal';
-import { refusal } from '#lib/errors';
+import { isRefusal, refusal } from '#lib/errors';
+import { match } from '#lib/families/match';
 import { Denied } from '#lib/management/answer';
 
 /** An operation at an address, with what the address names. */
@@ -19,6 +20,29 @@ interface Route {
 }
 
 export type Match = (method: string, path: string) => Matched;
+
+/**
+ * What a request is told that presents an API key here (contract: control-plane/api-keys): where the path is served to
+ * such keys, or which key it takes; never that its own is wrong.
+ * @param path behind "/api/v1".
+ */
+export function refuseApiKey(find: Match, method: string, path: string): Denied {
+  const call = match(method, `/v1${path}`);
+  if (!isRefusal(call)) {
+    const served = call.operation.path.replace('+}', '}');
+    const how = `API keys (mg_…) call models under /v1: use ${method} /v1/${served}, with a base address without /api.`;
+    return new Denied(refusal('not_found', how));
+  }
+  try {
+    find(method, path);
+  } catch (error) {
+    if (!(error instanceof Denied) || error.refusal.code !== 'not_found') throw error;
+    const nearest = match(method, `/api/v1${path}`);
+    return isRefusal(nearest) ? new Denied(nearest) : error;
+  }
+  const how = 'This address takes a management key (mgk_…); API keys (mg_…) call models under /v1.';
+  return new Denied(refusal('missing_platform_authorization', how));
+}
 
 /**
  * Makes the table of addresses from the declarations.

@@ -11,8 +11,8 @@ import { openApiOf } from '#lib/management/document/document';
 import { readInput } from '#lib/management/input';
 import { requestsPerMinute } from '#lib/management/limits';
 import type { Pace } from '#lib/management/pace';
-import { routesOf } from '#lib/management/routes';
-import { isWellFormedManagementKey } from '#lib/secrets';
+import { refuseApiKey, routesOf } from '#lib/management/routes';
+import { isWellFormedKey, isWellFormedManagementKey } from '#lib/secrets';
 
 /** A request as either lane hands it over. */
 export interface Arrival {
@@ -38,6 +38,8 @@ export interface ManagementHost {
 }
 
 const match = routesOf(operations);
+/** Where clients of the families send an API key. */
+const apiKeyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 let document: string | null = null;
 
 /** Whether a request target belongs to the management API. */
@@ -66,6 +68,7 @@ export async function serveManagement(host: ManagementHost, arrival: Arrival): P
 async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer> {
   const [path = '', query = ''] = arrival.target.slice('/api/v1'.length).split(/\?(.*)/s);
   if (path === '/openapi.json') return documentAnswer(arrival.method);
+  if (presentsApiKey(arrival.headers)) throw refuseApiKey(match, arrival.method, path);
   const { operation, binding, named } = match(arrival.method, path);
   const { actor, secret } = await authenticate(host, arrival);
   const waitSeconds = host.pace.claim(actor.keyId, Date.now());
@@ -92,6 +95,12 @@ function documentAnswer(method: string): Answer {
   return { status: 200, headers: {}, body: document };
 }
 
+/** Whether the one credential of a request is an API key, which a management key in Authorization would go before. */
+function presentsApiKey(headers: Arrival['headers']): boolean {
+  const sent = apiKeyHeaders.map((name) => headers[name]?.replace(/^bearer[ \t]+/i, '').trim() ?? '');
+  return sent.some(isWellFormedKey) && !isWellFormedManagementKey(sent[0] ?? '');
+}
+
 async function authenticate(
   host: ManagementHost,
   { headers, address }: Arrival,
@@ -110,7 +119,7 @@ async function authenticate(
       })
     : null;
   if (actor === null) {
-    const how = 'This is no management key in force; send one (mgk_…), an API key is not good here.';
+    const how = 'This is no management key in force; send one (mgk_…).';
     throw new Denied(refusal('invalid_api_key', how));
   }
   return { actor, secret };

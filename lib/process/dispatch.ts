@@ -1,5 +1,6 @@
 import { hasSession, takesStrangersForms } from '#lib/console/addresses';
 import { match, withVersion } from '#lib/families/match';
+import { withoutEmptySegments } from '#lib/families/matching/spellings';
 import { isWellFormedKey } from '#lib/secrets';
 
 /** The head of a request, before anything of its body is read. */
@@ -45,16 +46,16 @@ const routedMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE'
 
 /**
  * The target under which Next passes a gateway request to its route unchanged; null for requests that Next would
- * answer, redirect or rewrite by itself: unknown methods, doubled slashes, dot segments, invalid escapes, and
- * addresses without a route.
+ * answer, redirect or rewrite by itself: unknown methods, dot segments, invalid escapes, and addresses without a
+ * route. Doubled slashes, which it would redirect, are single ones here.
  */
 export function routedTarget({ method = '', url = '' }: RequestHead): string | null {
-  const [path = '', query = ''] = divide(url);
+  const [sent = '', query = ''] = divide(url);
+  const path = withoutEmptySegments(sent);
   if (!routedMethods.has(method) || !path.startsWith('/')) return null;
-  if (/\/\/|[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || !isDecodable(path)) return null;
-  if (isVersioned(url)) return url;
-  const versioned = withVersion(method, path);
-  return versioned === null ? null : `${versioned}${query === '' ? '' : `?${query}`}`;
+  if (/[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || !isDecodable(path)) return null;
+  const routed = isVersioned(path) ? path : withVersion(method, path);
+  return routed === null ? null : `${routed}${query === '' ? '' : `?${query}`}`;
 }
 
 function isDecodable(path: string): boolean {

@@ -11,6 +11,19 @@ const list = z
   .default('')
   .transform((value) => value.split(',').flatMap((entry) => entry.trim() || []));
 
+/** As browsers name them; null and * are none. */
+const origins = list.refine((all) => all.every(isOrigin), {
+  message:
+    'not a list of origins. Set schemes and hosts between commas, like https://app.example.com,http://localhost:5173.',
+});
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.origin === text;
+  // Of an application that shows its pages by a scheme of its own: tauri://localhost.
+  return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+$/.test(text);
+}
+
 const wholeNumber = (least: number, most: number) =>
   z
     .string()
@@ -120,6 +133,7 @@ export const settingsSchema = z.object({
   CONSOLE: toggle.optional(),
   ALLOW_SIGN_UP: toggle.optional(),
   STATUS_PAGE: toggle.optional(),
+  CORS_ORIGINS: origins,
   SIGN_UP_CREDIT_USD: dollars,
   SIGN_UP_CREDIT_DAYS: wholeNumber(1, 3650).optional(),
   // By the OpenTelemetry specification; lib/telemetry/settings.ts reads them.

@@ -60,10 +60,14 @@ function reading(
     const counted = async () => {
       if (way === 'read') return (await body.read(1_000_000, 'key')).length;
       let bytes = 0;
-      await body.pour(1_000_000, async (chunk) => {
-        await new Promise((resolve) => setTimeout(resolve, stallMs * 1.2));
-        bytes += chunk.length;
-      });
+      await body.pour(
+        1_000_000,
+        async (chunk) => {
+          await new Promise((resolve) => setTimeout(resolve, stallMs * 1.2));
+          bytes += chunk.length;
+        },
+        'key',
+      );
       return bytes;
     };
     counted().then(

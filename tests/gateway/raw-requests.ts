@@ -81,11 +81,12 @@ export const badEscapes: readonly RawRequest[] = refusedBy('invalid_body', {
 
 /** Targets that Next redirects or rewrites before a route sees them. */
 export const rewrittenTargets: readonly RawRequest[] = [
-  ...refusedBy('not_found', {
+  ...refusedBy(null, {
     'a doubled slash in front': get('//v1/models'),
     'a doubled slash inside': get('/v1//models'),
-    'a doubled slash at the end': get('/v1/models//'),
+    'doubled slashes without a version': get('//models//sandbox/echo'),
   }),
+  ...refusedBy('not_found', { 'a doubled slash at the end': get('/v1/models//') }),
   ...refusedBy('invalid_body', {
     'dot segments': get('/v1/../v1/models'),
     'a dot segment': get('/v1/./models'),

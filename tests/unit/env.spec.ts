@@ -82,6 +82,29 @@ describe('settings (contract: operations/settings)', () => {
     });
   });
 
+  it('list the origins whose pages may call', () => {
+    const listed = 'https://app.example.com, http://localhost:5173,tauri://localhost';
+    expect(readEnv({ ...server, CORS_ORIGINS: listed }).corsOrigins).toEqual([
+      'https://app.example.com',
+      'http://localhost:5173',
+      'tauri://localhost',
+    ]);
+    expect(readEnv(server).corsOrigins).toEqual([]);
+    const wrong = [
+      '*',
+      'null',
+      'app.example.com',
+      'https://app.example.com/',
+      'https://APP.example.com',
+      'https://a:443',
+    ];
+    for (const origin of wrong) {
+      expect(problems({ ...server, CORS_ORIGINS: `https://b,${origin}` }), origin).toEqual([
+        expect.stringMatching(/^CORS_ORIGINS: not a list of origins\. Set schemes and hosts/),
+      ]);
+    }
+  });
+
   it('take Redis by its own protocol or by REST', () => {
     expect(readEnv({ ...server, REDIS_URL: 'redis://r:6379' }).redis).toEqual({
       kind: 'tcp',

@@ -1,6 +1,11 @@
 /** Version segments that a base address may end in. */
 const versions = /^((?:\/(?:v1beta|v1alpha|v1)(?=\/))*)(\/.+)$/;
 
+/** Doubled slashes come from a base address that ends in one; no part of a path is empty. */
+export function withoutEmptySegments(path: string): string {
+  return path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
+}
+
 /**
  * The likely intended paths when a base address lacks the version, or includes one to which the SDK adds
  * another (contract: request/addresses): "/chat/completions" is "/v1/chat/completions", and so is

@@ -2,6 +2,7 @@ import type { Claim } from '#lib/admission/claim';
 import type { Refusal } from '#lib/errors';
 import type { Ask, Family, Operation } from '#lib/families/family';
 import { type Charge, noCharge } from '#lib/gateway/call/charge';
+import { corsHeaders } from '#lib/gateway/cors';
 import type { Arrival, HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { JobState } from '#lib/jobs/job';
@@ -112,7 +113,7 @@ export function extendCall<Stage extends Call, Found extends Partial<Call>>(
 
 /**
  * Opens the call: id, clock, and the headers that no answer may lack
- * (contract: request/request-id, request/client-request-id).
+ * (contract: request/request-id, request/client-request-id, request/cors).
  */
 export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly idFailed: boolean } {
   const minted = runtime.newId();
@@ -125,7 +126,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     startMs: runtime.clock.now(),
     startMono: runtime.clock.mono(),
     arrival,
-    headers: ['x-request-id', id, 'request-id', id],
+    headers: ['x-request-id', id, 'request-id', id, ...corsHeaders(runtime.origins, arrival)],
     operation: null,
     family: null,
     params: {},

@@ -1,4 +1,5 @@
 import type { Call } from '#lib/gateway/call/call';
+import { readUserAgent } from '#lib/gateway/call/user-agent';
 import type { CallRecord } from '#lib/settlement/entry';
 
 /** Status in the log of a call whose client left before any answer (contract: call-log/gone-before-answer). */
@@ -36,7 +37,7 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     costNano: charge.costNano,
     holdNano: call.holdNano,
     priceVersionId: call.target?.price.id ?? null,
-    userAgent: call.arrival.headers['user-agent']?.slice(0, 256) ?? null,
+    userAgent: readUserAgent(call.arrival.headers['user-agent']),
     attempts: call.attempts,
   };
 }

@@ -5,19 +5,24 @@ import { listJobs } from '#lib/gateway/relay/job-list';
 import type { SendLastByte } from '#lib/gateway/relay/parts';
 import type { Runtime } from '#lib/gateway/runtime';
 import { isAvailable } from '#lib/routing/exclude';
-import { resolveName } from '#lib/routing/names/resolve';
+import { aliasEntries, resolveName } from '#lib/routing/names/resolve';
 
 /** The models that the key may call, or one of them (contract: families/model-lists). */
 export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLastByte {
   const { operation, snapshot } = call;
+  const catalogue = runtime.catalogue();
   const scope = snapshot.key.models;
   const nowMs = runtime.clock.now();
-  const models = [...runtime.catalogue().models.values()].flatMap((model) => {
+  const callable = [...catalogue.models.values()].flatMap((model) => {
     const offers =
       scope === null || scope.has(model.id) ? model.offers.filter((one) => isAvailable(one, nowMs)) : [];
     return offers.length > 0 ? [{ ...model, offers }] : [];
   });
-  const named = resolveName(call.params.model ?? '', snapshot, runtime.catalogue(), null);
+  const models = [...callable, ...aliasEntries(callable, catalogue, snapshot.policies.get('')?.aliases)];
+  const { model: asked = '' } = call.params;
+  const named = models.some(({ id }) => id === asked)
+    ? { slug: asked }
+    : resolveName(asked, snapshot, catalogue, null);
   const params = 'code' in named ? call.params : { ...call.params, model: named.slug };
   const request = { params, headers: call.arrival.headers, query: call.query };
   const answer = modelsAnswer(operation, request, models);

@@ -15,17 +15,22 @@ export class BodyMemory {
   readonly #budget: BodyBudget;
   readonly #keyId: string;
   readonly #mostBytes: number;
+  readonly #besideBytes: number;
   #chunks: Uint8Array[] = [];
   #size = 0;
   #buffer: Buffer<ArrayBuffer> | null = null;
   #share: BodyShare | null = null;
   #released = false;
 
-  /** @param mostBytes the announced Content-Length, else the size limit. */
-  constructor(budget: BodyBudget, keyId: string, mostBytes: number) {
+  /**
+   * @param mostBytes the announced Content-Length, else the size limit.
+   * @param besideBytes what a decoder keeps of the last bytes that it has given: it counts until the body is complete.
+   */
+  constructor(budget: BodyBudget, keyId: string, mostBytes: number, besideBytes = 0) {
     this.#budget = budget;
     this.#keyId = keyId;
     this.#mostBytes = mostBytes;
+    this.#besideBytes = besideBytes;
   }
 
   /** Adds the next chunk. @returns a promise to await before the next one; null: none is needed. */
@@ -38,8 +43,8 @@ export class BodyMemory {
     }
     if (this.#buffer === null || this.#size > this.#buffer.length) {
       const bytes = this.#nextBytes();
-      this.#share ??= this.#budget.open(this.#keyId, Math.max(this.#mostBytes, this.#size));
-      const wait = this.#share.grow(bytes);
+      this.#share ??= this.#budget.open(this.#keyId, this.#taking(Math.max(this.#mostBytes, this.#size)));
+      const wait = this.#share.grow(this.#taking(bytes));
       if (wait || bytes > QUICK_BYTES) return this.#placeInTurn(wait, chunk, start, bytes);
       this.#place(chunk, start, bytes);
     } else {
@@ -65,6 +70,11 @@ export class BodyMemory {
     this.#share?.release();
     this.#chunks = [];
     this.#buffer = null;
+  }
+
+  /** What a body of so many bytes takes while it is received. */
+  #taking(bytes: number): number {
+    return bytes + Math.min(bytes, this.#besideBytes);
   }
 
   #nextBytes(): number {

@@ -1,11 +1,13 @@
-import { Refused, refusal } from '#lib/errors';
+import { Refused } from '#lib/errors';
 import type { Operation } from '#lib/families/family';
 import { isMultipart } from '#lib/families/multipart/boundary';
-import { type FieldSpec, type Scan, type ScanFault, scan, scanInSlices } from '#lib/families/scan';
+import { type Scan, type ScanFault, scan, scanInSlices } from '#lib/families/scan';
 import { FREE_BYTES } from '#lib/gateway/body-budget';
-import type { Arrival } from '#lib/gateway/lane';
+import type { Arrival, BodySource } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
-import { readUpload } from '#lib/gateway/upload/read-upload';
+import { invalidBody } from '#lib/gateway/upload/body-faults';
+import { readCoding } from '#lib/gateway/upload/decoder';
+import { readUpload, type UploadFacts } from '#lib/gateway/upload/read-upload';
 import { takeTurn } from '#lib/gateway/upload/turns';
 
 /**
@@ -22,14 +24,14 @@ export function readBody(
 ): Promise<Scan> {
   const { headers, body } = arrival;
   const fields = operation.fields ?? {};
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw invalid('The request body is encoded; send it without Content-Encoding.');
-  }
+  const coding = readCoding(headers['content-encoding']);
+  if (coding instanceof Refused) throw coding;
   const contentType = headers['content-type'];
   if (contentType !== undefined && isMultipart(contentType)) {
-    if (!operation.multipart) throw invalid('This path takes no multipart body; send a JSON object.');
-    return readForm(runtime, arrival, { contentType, fields, keyId });
+    if (!operation.multipart) throw invalidBody('This path takes no multipart body; send a JSON object.');
+    const length = coding === null ? (headers['content-length'] ?? '') : '';
+    const announced = /^\d{1,15}$/.test(length) ? Number(length) : null;
+    return readForm(runtime, body, { contentType, fields, keyId, announced });
   }
   return body.read(runtime.limits.maxBodyBytes, keyId).then((bytes) => {
     if (bytes.length > FREE_BYTES) return scanInSlices(bytes, fields, takeTurn).then(sound);
@@ -38,29 +40,15 @@ export function readBody(
 }
 
 function sound(scanned: Scan | ScanFault): Scan {
-  if ('fault' in scanned) throw invalid(scanned.fault);
+  if ('fault' in scanned) throw invalidBody(scanned.fault);
   return scanned;
 }
 
-async function readForm(
-  runtime: Runtime,
-  { headers, body }: Arrival,
-  form: { readonly contentType: string; readonly fields: FieldSpec; readonly keyId: string },
-): Promise<Scan> {
-  if (!runtime.uploads) throw invalid('This process takes no multipart bodies; send a JSON object.');
-  const length = headers['content-length'] ?? '';
-  const announced = /^\d{1,15}$/.test(length) ? Number(length) : null;
-  const upload = await readUpload(
-    body,
-    { ...form, limit: runtime.limits.maxUploadBytes, announced },
-    runtime.uploads,
-  );
+async function readForm(runtime: Runtime, body: BodySource, form: Omit<UploadFacts, 'limit'>): Promise<Scan> {
+  if (!runtime.uploads) throw invalidBody('This process takes no multipart bodies; send a JSON object.');
+  const upload = await readUpload(body, { ...form, limit: runtime.limits.maxUploadBytes }, runtime.uploads);
   body.onRelease(() => {
     upload.remove().catch((error: unknown) => runtime.report(error, null));
   });
   return upload.scan;
-}
-
-function invalid(message: string): Refused {
-  return new Refused(refusal('invalid_body', message));
 }

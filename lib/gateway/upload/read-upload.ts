@@ -16,13 +16,13 @@ export interface ReadUpload {
 }
 
 /** What is known of a multipart body before it is read. */
-interface UploadFacts {
+export interface UploadFacts {
   readonly contentType: string;
   /** The fields that the gateway reads. */
   readonly fields: FieldSpec;
   /** Bytes (`MAX_UPLOAD_BYTES`), counted while reading. */
   readonly limit: number;
-  /** Content-Length of the request, bytes; null: not given. */
+  /** Content-Length of what is read, bytes; null: not known. */
   readonly announced: number | null;
   /** The key whose share of the disk budget the body counts against. */
   readonly keyId: string;
@@ -46,7 +46,7 @@ export async function readUpload(
   const spool = await onDisk(room.open(keyId, mostBytes));
   try {
     const reading = new UploadReading(upload, boundary, spool, mostBytes);
-    await body.pour(limit, (chunk) => reading.take(chunk));
+    await body.pour(limit, (chunk) => reading.take(chunk), keyId);
     const scan = await reading.end();
     return { scan, remove: () => spool.remove() };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Env } from '#lib/env';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
+import { isGreeting } from '#lib/gateway/greeting';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { isManagementTarget } from '#lib/management/serve';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
@@ -64,7 +65,8 @@ export function createListener(parts: ListenerParts): Listener {
   function serve(request: IncomingMessage, response: ServerResponse): void {
     if (stopping) response.setHeader('connection', 'close');
     const target = request.url ?? '';
-    if (isManagementTarget(target)) management(request, response);
+    if (isGreeting(request.method, target)) response.writeHead(200, { 'x-request-id': newId() }).end();
+    else if (isManagementTarget(target)) management(request, response);
     else if (isForGateway(request)) answerCall(request, response);
     else {
       if (target.startsWith('/api/')) response.setHeader('x-request-id', newId());

@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from '#lib/errors';
 import type { Ask } from '#lib/families/family';
 import type { FamilyId } from '#lib/families/ids';
-import type { Catalogue, KeySnapshot } from '#lib/snapshot/snapshot';
+import type { Catalogue, KeySnapshot, ModelFacts, Policy } from '#lib/snapshot/snapshot';
 
 /** What a name refers to. */
 export interface Named {
@@ -52,6 +52,24 @@ export function resolveName(
     );
   }
   return { slug: allowed[0] ?? tails[0] ?? name };
+}
+
+/**
+ * The workspace's aliases as entries of its models lists (contract: families/model-lists): each with the facts of the
+ * first of its models that the key can call. Pure.
+ * @param callable models that the key can call.
+ */
+export function aliasEntries(
+  callable: readonly ModelFacts[],
+  catalogue: Catalogue,
+  aliases: Policy['aliases'] = {},
+): ModelFacts[] {
+  return Object.entries(aliases).flatMap(([name, meant]) => {
+    // A slug goes before an alias of the same name.
+    if (catalogue.models.has(name)) return [];
+    const model = [meant].flat().flatMap((slug) => callable.find(({ id }) => id === slug) ?? [])[0];
+    return model ? [{ ...model, id: name, name }] : [];
+  });
 }
 
 /** The ask with its model and its nested models named by their slugs; the same object when they already are. */

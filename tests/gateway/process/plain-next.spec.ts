@@ -54,6 +54,13 @@ describe('a host that runs only Next (contract: durability/settlement-modes)', (
     await expectBalancedBooks(stack);
   });
 
+  it('answers those who ask whether anything does, and no page', async () => {
+    for (const target of ['/', '/api/hello']) {
+      const { status, headers } = await fetch(`${url}${target}`, { method: 'HEAD', redirect: 'manual' });
+      expect([status, headers.get('location')]).toEqual([200, null]);
+    }
+  });
+
   it('refuses what server.ts refuses', async () => {
     const poor = await stack.workspace({ credit: '0' });
     const { key } = await stack.key(poor.slug);

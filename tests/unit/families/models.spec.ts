@@ -77,6 +77,63 @@ describe('GET /v1/models (contract: families/model-lists, families/list-shape)',
   });
 });
 
+describe('the list as Codex asks for it (contract: families/codex-list)', () => {
+  const responses = makeOffer({ families: new Set(['responses', 'chat']) });
+  const listed = [
+    makeModel({
+      id: 'vendor/coder',
+      name: 'Coder',
+      contextTokens: 128_000,
+      input: ['text', 'image', 'pdf'],
+      offers: [responses],
+    }),
+    makeModel({ id: 'vendor/chatty', offers: [makeOffer({ families: new Set(['chat']) })] }),
+    makeModel({ id: 'openai/gpt-5.4', offers: [responses] }),
+    makeModel({ id: 'smart', contextTokens: 0, offers: [responses] }),
+  ];
+  const list = operation('models.list', 'v1');
+  const ask = (query: string, headers = {}) =>
+    Object(modelsAnswer(list, { ...bare, query, headers }, listed));
+
+  it('has those that speak responses beside the list of everybody else', () => {
+    const answer = ask('client_version=0.155.0');
+    expect({ ...answer, models: undefined }).toEqual({ ...ask(''), models: undefined });
+    expect(answer.models.map(({ slug }: { slug: string }) => slug)).toEqual(['vendor/coder', 'smart']);
+    expect(answer.models[0]).toMatchObject({
+      display_name: 'Coder',
+      context_window: 128_000,
+      input_modalities: ['text', 'image'],
+      visibility: 'list',
+      supported_in_api: true,
+    });
+    expect(answer.models[1]).toMatchObject({ context_window: null });
+  });
+
+  it('has every member that a version of Codex requires, in words that each of them knows', () => {
+    const [entry] = ask('client_version=0.99.0').models;
+    expect(entry).toMatchObject({
+      slug: expect.any(String),
+      supported_reasoning_levels: [],
+      shell_type: 'shell_command',
+      priority: expect.any(Number),
+      base_instructions: expect.stringContaining('coding agent'),
+      model_messages: { instructions_template: entry.base_instructions },
+      supports_reasoning_summaries: false,
+      support_verbosity: false,
+      apply_patch_tool_type: null,
+      truncation_policy: { mode: 'bytes', limit: 10_000 },
+      supports_parallel_tool_calls: false,
+      experimental_supported_tools: [],
+    });
+  });
+
+  it('is that of a page, and not there for others', () => {
+    expect(ask('client_version=0.155.0&limit=1').models).toHaveLength(1);
+    for (const query of ['', 'client_version=', 'version=1']) expect(ask(query)).not.toHaveProperty('models');
+    expect(ask('client_version=1', { 'x-goog-api-key': 'k' })).not.toHaveProperty('data');
+  });
+});
+
 describe('GET /v1/models/{id}', () => {
   it('gives the one entry, or null for one that the key may not see', () => {
     const read = operation('models.read', 'v1');

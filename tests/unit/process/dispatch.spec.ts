@@ -30,6 +30,7 @@ describe('the gateway answers (contract: request/addresses, request/json-for-pro
     ['POST', '/images/edits'],
     ['DELETE', '/videos/video_1'],
     ['POST', '/models/x:generateContent'],
+    ['POST', '//chat/completions'],
   ])('operations without a version that are not read, whoever asks: %s %s', (method, url) => {
     expect(answers(method, url)).toBe('gateway');
     expect(answers(method, url, { ...form, ...session })).toBe('gateway');
@@ -123,7 +124,9 @@ describe("the target under which Next's routes serve a call", () => {
     ['POST', '/acme/keys', null],
     ['POST', '/api/nothing', null],
     ['TRACE', '/v1/models', null],
-    ['GET', '/v1//models', null],
+    ['GET', '/v1//models?x=a//b', '/v1/models?x=a//b'],
+    ['POST', '//v1/chat/completions', '/v1/chat/completions'],
+    ['POST', '//chat//completions?x=1', '/v1/chat/completions?x=1'],
     ['GET', '/v1/%zz', null],
     ['GET', '/v1/../models', null],
   ])('%s %s', (method, url, expected) => expect(routedTarget({ method, url, headers: {} })).toBe(expected));

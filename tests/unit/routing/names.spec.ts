@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatEdits } from '#lib/families/chat/edits';
-import { resolveName, resolveNames } from '#lib/routing/names/resolve';
+import { aliasEntries, resolveName, resolveNames } from '#lib/routing/names/resolve';
 import type { Catalogue, KeySnapshot, ModelFacts, Policy } from '#lib/snapshot/snapshot';
 import { askChat, makeModel, makeOffer } from '#tests/unit/families/make';
 
@@ -72,6 +72,28 @@ describe('a model is named (contract: families/names)', () => {
     });
     expect(resolved('mini', {}, ['b/mini', 'a/opus'])).toEqual({ slug: 'b/mini' });
     expect(resolved('opus', {}, ['a/mini'])).toEqual({ slug: 'a/opus' });
+  });
+});
+
+describe('aliases of the workspace in its models lists (contract: families/model-lists)', () => {
+  const entriesOf = (aliases: Policy['aliases'], callable = [...catalogue.models.values()]) =>
+    aliasEntries(callable, catalogue, aliases).map(({ id, name, offers }) => [id, name, offers[0]?.modelId]);
+
+  it('stand under their own names, a chain with its first model that can be called', () => {
+    const aliases = { smart: 'a/opus', chain: ['b/mini', 'a/mini'], 'opus-latest': 'a/mini' };
+    const listed = [
+      ['smart', 'smart', 'a/opus'],
+      ['chain', 'chain', 'b/mini'],
+      ['opus-latest', 'opus-latest', 'a/mini'],
+    ];
+    expect(entriesOf(aliases)).toEqual(listed);
+    const callable = [...catalogue.models.values()].filter(({ id }) => id !== 'b/mini' && id !== 'a/opus');
+    expect(entriesOf(aliases, callable)).toEqual([['chain', 'chain', 'a/mini'], listed[2]]);
+  });
+
+  it('are left out where a slug goes before them, or where nothing is meant', () => {
+    expect(entriesOf({ bare: 'a/opus', gone: 'a/none', none: ['a/none'] })).toEqual([]);
+    expect(entriesOf(undefined)).toEqual([]);
   });
 });
 

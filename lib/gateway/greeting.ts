@@ -1,0 +1,8 @@
+/**
+ * Whether a client asks if anything answers at its base address (contract: request/greeting): Claude Code does at each
+ * start, and a page would be rendered for it.
+ * @param target with its query.
+ */
+export function isGreeting(method: string | undefined, target: string): boolean {
+  return method === 'HEAD' && /^\/(?:api\/hello)?(?:\?|$)/.test(target);
+}
