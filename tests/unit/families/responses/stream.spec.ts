@@ -83,12 +83,7 @@ describe('a stream of response events', () => {
 
   it('knows no usage before its end', () => {
     const open = meterEvents(response('created'), response('in_progress'), text('abcd'));
-    expect([open.report(), open.outputBytes(), open.state(), open.failed()]).toEqual([
-      null,
-      4,
-      'cut',
-      false,
-    ]);
+    expect([open.report(), open.outputBytes(), open.state(), open.failed()]).toEqual([null, 4, 'cut', false]);
   });
 
   it.each([
