@@ -89,6 +89,73 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 20_000)).toBe(false);
   });
 
+  it('puts an offer back in service at the first word of its probe, however long that answer takes', () => {
+    const health = createHealth();
+    fail(health, 5, t0);
+    const probe = begin(health, t0 + 10_000);
+    expect(health.isAside('o', t0 + 10_100)).toBe(true);
+    probe.spoke();
+    expect(health.of('o')).toMatchObject({ tripped: false, openUntilMs: 0, failures: 5, running: 1 });
+    probe.succeeded(100, true, t0 + 600_000);
+    fail(health, 4, t0 + 600_000);
+    expect(health.isAside('o', t0 + 600_000)).toBe(false);
+  });
+
+  it('sets an offer aside again, for double the time, when its probe breaks after its first word', () => {
+    const health = createHealth();
+    fail(health, 5, t0);
+    let nowMs = t0 + 10_000;
+    for (const seconds of [20, 40, 80, 160, 300, 300]) {
+      const probe = begin(health, nowMs);
+      probe.spoke();
+      expect(health.isAside('o', nowMs)).toBe(false);
+      probe.failed(null, nowMs + 50);
+      probe.over();
+      expect(health.of('o')).toMatchObject({ tripped: true, openUntilMs: nowMs + 50 + seconds * 1_000 });
+      nowMs += 50 + seconds * 1_000;
+    }
+  });
+
+  it('hears a first word of the probe alone: those of earlier attempts end no time aside', () => {
+    const health = createHealth();
+    const earlier = begin(health, t0);
+    fail(health, 5, t0);
+    earlier.spoke();
+    expect(health.of('o')).toMatchObject({ tripped: true, openUntilMs: t0 + 10_000 });
+    const probe = begin(health, t0 + 10_000);
+    earlier.spoke();
+    expect(health.isAside('o', t0 + 10_000)).toBe(true);
+    probe.failed(null, t0 + 10_000);
+    probe.spoke();
+    earlier.succeeded(100, true, t0 + 10_001);
+    expect(health.isAside('o', t0 + 10_001)).toBe(false);
+  });
+
+  it('sets an offer aside after five answers in a row that broke once they had begun', () => {
+    const health = createHealth();
+    const broken = Array.from({ length: 5 }, () => begin(health, t0));
+    for (const running of broken) running.spoke();
+    expect(health.of('o')).toMatchObject({ failures: 0, errorRate: 0 });
+    broken.forEach((running, at) => {
+      expect(health.isAside('o', t0 + at)).toBe(false);
+      running.failed(null, t0 + at);
+      running.over();
+    });
+    expect(health.of('o')).toMatchObject({ failures: 5, openUntilMs: t0 + 10_004, running: 0 });
+  });
+
+  it('learns nothing of the answer whose client left: a success before and a failure after count', () => {
+    const health = createHealth();
+    fail(health, 4, t0);
+    const left = begin(health, t0);
+    left.spoke();
+    left.abandoned(t0 + 10);
+    left.over();
+    expect(health.of('o')).toMatchObject({ failures: 4, openUntilMs: 0 });
+    fail(health, 1, t0 + 20);
+    expect(health.isAside('o', t0 + 20)).toBe(true);
+  });
+
   it('tells how the offer stands, from the time aside to the attempt that decides', () => {
     const health = createHealth();
     const stateAt = (nowMs: number) => offerState(health.of('o'), nowMs);

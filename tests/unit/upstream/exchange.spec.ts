@@ -1,0 +1,332 @@
+import { gzipSync } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Deadlines } from '#lib/deadlines';
+import { failureName } from '#lib/upstream/classify';
+import { Exchange, type ExchangeOptions } from '#lib/upstream/exchange';
+
+const times = { firstByteMs: 1_000, firstWordMs: 5_000, idleMs: 500, totalMs: 20_000 };
+
+let nowMono = 0;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  nowMono = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function passMs(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 10) {
+    nowMono += 10;
+    await vi.advanceTimersByTimeAsync(10);
+  }
+}
+
+/** An exchange whose provider the test is: pieces with a "w" say something, others do not. */
+function opened(options: ExchangeOptions = {}, limits = times) {
+  const seen: string[] = [];
+  let overs = 0;
+  const exchange = new Exchange(limits, {
+    deadlines: new Deadlines(() => nowMono),
+    observe: () => ({
+      data: (chunk) => {
+        seen.push(chunk.toString());
+        return chunk.includes('w');
+      },
+      over: () => {
+        overs += 1;
+      },
+    }),
+    ...options,
+  });
+  let failed: string | null = null;
+  let ready = false;
+  exchange.ready.then(
+    () => {
+      ready = true;
+    },
+    (error) => {
+      failed = failureName(error);
+    },
+  );
+  const controller: Dispatcher.DispatchController = {
+    aborted: false,
+    paused: false,
+    reason: null,
+    abort: () => {},
+    pause: () => {},
+    resume: () => {},
+  };
+  exchange.onRequestStart(controller);
+  const got: string[] = [];
+  return {
+    exchange,
+    seen,
+    overs: () => overs,
+    ready: () => ready,
+    failed: () => failed,
+    got,
+    start: (status = 200, headers: Record<string, string> = {}) =>
+      exchange.onResponseStart(controller, status, headers),
+    data: (text: string | Buffer) => exchange.onResponseData(controller, Buffer.from(text)),
+    end: () => exchange.onResponseEnd(),
+    break: () => exchange.onResponseError(controller, new Error('reset')),
+    read: () =>
+      exchange.read({
+        data: (chunk) => void got.push(chunk.toString()),
+        end: () => void got.push('<end>'),
+        fail: (error) => {
+          got.push('<fail>');
+          failed = failureName(error);
+        },
+      }),
+  };
+}
+
+/** Lets a promise run to where it waits. */
+async function outcomeOf(promise: Promise<void>) {
+  const told = { state: 'waits' };
+  promise.then(
+    () => {
+      told.state = 'enough';
+    },
+    (error) => {
+      told.state = error instanceof Error ? error.message : 'failed';
+    },
+  );
+  await passMs(0);
+  await Promise.resolve();
+  return told;
+}
+
+describe('time limits count what an answer says (contract: routing/time-limits)', () => {
+  it('the first byte may be a silent one, and its headers alone are none', async () => {
+    const silent = opened();
+    silent.start();
+    await passMs(1_020);
+    expect(silent.failed()).toBe('first_byte_timeout');
+    const pinged = opened();
+    pinged.start();
+    await passMs(900);
+    pinged.data(': ping');
+    await passMs(200);
+    expect([pinged.ready(), pinged.failed()]).toEqual([true, null]);
+  });
+
+  it('the first word has its time from the start, which silent pieces do not extend', async () => {
+    const { start, data, read, failed } = opened();
+    start();
+    data(': ping');
+    await passMs(10);
+    read();
+    while (nowMono < 4_900) {
+      data(': ping');
+      await passMs(100);
+    }
+    expect(failed()).toBeNull();
+    await passMs(150);
+    expect(failed()).toBe('first_word_timeout');
+  });
+
+  it('from the first word on, only words extend the idle time', async () => {
+    const { start, data, read, failed, got } = opened();
+    start();
+    data('w1');
+    await passMs(10);
+    read();
+    for (let words = 0; words < 30; words += 1) {
+      await passMs(400);
+      data('w');
+    }
+    expect([nowMono, failed()]).toEqual([12_010, null]);
+    for (let pings = 0; pings < 4; pings += 1) {
+      await passMs(100);
+      data(': ping');
+    }
+    expect(failed()).toBeNull();
+    await passMs(130);
+    expect(failed()).toBe('idle_timeout');
+    expect(got.filter((piece) => piece === ': ping')).toHaveLength(4);
+  });
+
+  it('words extend nothing beyond the total', async () => {
+    const { start, data, read, failed } = opened();
+    start();
+    data('w');
+    await passMs(10);
+    read();
+    while (failed() === null) {
+      data('w');
+      await passMs(100);
+    }
+    expect(failed()).toBe('total_timeout');
+    expect(nowMono).toBeLessThan(20_200);
+  });
+
+  it('every byte says something where there is no observer, and in what is no 2xx', async () => {
+    for (const [options, status] of [
+      [{ observe: () => null }, 200],
+      [{}, 503],
+    ] as const) {
+      const { exchange, start, data, read, failed } = opened(options);
+      start(status);
+      data(': ping');
+      await passMs(10);
+      read();
+      for (let pieces = 0; pieces < 20; pieces += 1) {
+        await passMs(400);
+        data(': ping');
+      }
+      expect(failed()).toBeNull();
+      await passMs(530);
+      expect(failed()).toBe('idle_timeout');
+      expect(exchange.ended).toBe(false);
+    }
+  });
+
+  it('a paused answer waits for its reader, not for a word', async () => {
+    const { exchange, start, data, read, failed } = opened();
+    start();
+    data('w');
+    await passMs(10);
+    read();
+    exchange.pause();
+    await passMs(3_000);
+    expect(failed()).toBeNull();
+    exchange.resume();
+    await passMs(530);
+    expect(failed()).toBe('idle_timeout');
+    expect(exchange.pausedMs).toBe(3_000);
+  });
+});
+
+describe('the observer of an answer', () => {
+  it('sees each piece once before its reader, of a 2xx alone, and its end', async () => {
+    const { start, data, end, read, seen, overs, got } = opened();
+    start();
+    data('a');
+    data('w');
+    expect([seen, overs()]).toEqual([['a', 'w'], 0]);
+    read();
+    data('b');
+    end();
+    expect([seen, overs(), got]).toEqual([['a', 'w', 'b'], 1, ['a', 'w', 'b', '<end>']]);
+    const refused = opened();
+    refused.start(400);
+    refused.data('a');
+    refused.end();
+    expect([refused.seen, refused.overs()]).toEqual([[], 0]);
+  });
+
+  it('sees the end of an answer that broke, once', async () => {
+    const { start, data, break: breakOff, read, overs, got } = opened();
+    start();
+    data('w');
+    breakOff();
+    breakOff();
+    await passMs(10);
+    read();
+    expect([overs(), got]).toEqual([1, ['w', '<fail>']]);
+  });
+
+  it('sees a compressed answer decoded', async () => {
+    vi.useRealTimers();
+    const { exchange, start, data, end, seen, overs } = opened();
+    start(200, { 'content-encoding': 'gzip' });
+    data(gzipSync('w1 w2'));
+    end();
+    expect((await exchange.peek()).toString()).toBe('w1 w2');
+    expect([seen.join(''), overs()]).toEqual(['w1 w2', 1]);
+  });
+});
+
+describe('keeping the first of an answer (contract: routing/begun)', () => {
+  const far = { mostBytes: 100, mostMs: null, until: () => false };
+
+  it('goes on until it is told that it has enough', async () => {
+    const { exchange, start, data, seen } = opened();
+    start();
+    data('a');
+    const kept = await outcomeOf(exchange.keep({ ...far, until: () => seen.includes('w') }));
+    data('b');
+    await passMs(10);
+    expect(kept.state).toBe('waits');
+    data('w');
+    await passMs(10);
+    expect(kept.state).toBe('enough');
+    expect((await outcomeOf(exchange.keep({ ...far, until: () => seen.includes('w') }))).state).toBe(
+      'enough',
+    );
+  });
+
+  it('ends beyond its bytes, not at them', async () => {
+    const { exchange, start, data } = opened();
+    start();
+    data('x'.repeat(60));
+    const kept = await outcomeOf(exchange.keep(far));
+    data('x'.repeat(40));
+    await passMs(10);
+    expect(kept.state).toBe('waits');
+    data('x');
+    await passMs(10);
+    expect(kept.state).toBe('enough');
+  });
+
+  it('ends after its time, and leaves no timer behind', async () => {
+    const { exchange, start, data } = opened();
+    start();
+    data('x');
+    const kept = await outcomeOf(exchange.keep({ ...far, mostMs: 300 }));
+    await passMs(290);
+    expect(kept.state).toBe('waits');
+    await passMs(20);
+    expect(kept.state).toBe('enough');
+    const before = vi.getTimerCount();
+    const ended = await outcomeOf(exchange.keep({ ...far, mostMs: 300 }));
+    expect(vi.getTimerCount()).toBe(before + 1);
+    data('x'.repeat(200));
+    await passMs(10);
+    expect([ended.state, vi.getTimerCount()]).toEqual(['enough', before]);
+  });
+
+  it('ends with the answer', async () => {
+    const { exchange, start, data, end } = opened();
+    start();
+    data('x');
+    const kept = await outcomeOf(exchange.keep(far));
+    end();
+    await passMs(10);
+    expect([kept.state, exchange.ended]).toEqual(['enough', true]);
+  });
+
+  it('rejects when the answer breaks off or its time runs out first', async () => {
+    const broken = opened();
+    broken.start();
+    broken.data('x');
+    const kept = await outcomeOf(broken.exchange.keep(far));
+    broken.break();
+    await passMs(10);
+    expect(kept.state).toBe('reset');
+    expect((await outcomeOf(broken.exchange.keep(far))).state).toBe('reset');
+    const slow = opened();
+    slow.start();
+    slow.data('x');
+    const waiting = await outcomeOf(slow.exchange.keep(far));
+    await passMs(5_020);
+    expect(waiting.state).toBe('FIRST_WORD_TIMEOUT');
+  });
+
+  it('hands over all that it kept, and what comes then', async () => {
+    const { exchange, start, data, end, read, got } = opened();
+    start();
+    data('a');
+    await exchange.keep({ ...far, until: () => true });
+    data('b');
+    read();
+    data('c');
+    end();
+    expect(got).toEqual(['a', 'b', 'c', '<end>']);
+  });
+});
