@@ -55,7 +55,15 @@ describe('a policy is refused', () => {
       fallbackModels: ['v/m'],
       maxPrice: { input: '5', output: '0.25' },
       maxAttempts: 1,
-      timeouts: { connectMs: 10, firstByteMs: 10, firstByteWholeMs: 10, idleMs: 10, totalMs: 10 },
+      timeouts: {
+        connectMs: 10,
+        firstByteMs: 10,
+        firstByteWholeMs: 10,
+        firstWordMs: 10,
+        idleMs: 10,
+        totalMs: 10,
+        holdMs: 10,
+      },
     };
     expect(policyShape.safeParse(all).success).toBe(true);
     expect(policyShape.safeParse({}).success).toBe(true);
