@@ -74,10 +74,16 @@ const item = (text: string) => ({
 });
 const responsesUsage = { usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 } };
 
+/** Its event has the members of the error beside its own type. */
+const flat = ({ code, message }: typeof overloaded) => ({ code, message });
+
 const responses: Dialect = {
   opening: [
     event('response.created', { sequence_number: 0, response: response('resp_begun', 'in_progress', []) }),
-    event('response.in_progress', { sequence_number: 1, response: response('resp_begun', 'in_progress', []) }),
+    event('response.in_progress', {
+      sequence_number: 1,
+      response: response('resp_begun', 'in_progress', []),
+    }),
   ],
   says: (delta) =>
     event('response.output_text.delta', {
@@ -94,9 +100,9 @@ const responses: Dialect = {
     }),
   ],
   whole: (text, id) => response(`resp_${id}`, 'completed', [item(text)], responsesUsage),
-  trouble: event('error', { sequence_number: 2, ...overloaded, param: null }),
+  trouble: event('error', { sequence_number: 2, ...flat(overloaded), param: null }),
   troubleBody: { error: overloaded },
-  complaint: event('error', { sequence_number: 2, ...tooLong, param: 'input' }),
+  complaint: event('error', { sequence_number: 2, ...flat(tooLong), param: 'input' }),
 };
 
 const message = (fields: object) => ({

@@ -1,6 +1,8 @@
 import { type Dialect, dialectOf, framed, type Piece } from '#tests/gateway/after-headers/dialects';
 import type { Speaker } from '#tests/gateway/contract/speaker';
 
+type Alone = 'broken' | 'as it came' | 'refused';
+
 /** What a bad provider does behind the headers of a 200. */
 export interface Kind {
   readonly name: string;
@@ -18,7 +20,7 @@ export interface Kind {
    * What the client gets when no other provider is left. `broken`: what came, and the family's own end of a broken
    * stream; `as it came`: nothing else; `refused`: 502.
    */
-  readonly alone: 'broken' | 'as it came' | 'refused';
+  readonly alone: Alone | ((speaker: Speaker) => Alone);
   /** As the attempt in the call log names it. */
   readonly error: RegExp;
   /** The request is at fault, which says nothing against the provider. */
@@ -37,6 +39,9 @@ const all =
   (...parts: ((speaker: Speaker) => boolean)[]) =>
   (speaker: Speaker) =>
     parts.every((part) => part(speaker));
+
+/** To a stream of elements a whole body is one more element. */
+const asElements = (speaker: Speaker) => speaker.streamed && speaker.family === 'generate-content';
 
 /** Bytes that a stream of any framing may begin with, and that say nothing. */
 const spaced = (speaker: Speaker, text: string) => (asArray(speaker) ? '\n \n' : text);
@@ -85,7 +90,7 @@ export const kinds: readonly Kind[] = [
     when: streamed,
     sent: (speaker, { opening, says, end }) => {
       const said = framed(speaker, [...opening, says(text)]);
-      return said + framed(speaker, end('', 'never')).slice(asArray(speaker) ? 1 : 0, 30);
+      return said + framed(speaker, end('', 'never')).slice(asArray(speaker) ? 1 : 0, 45);
     },
     ends: 'properly',
     says: text,
@@ -104,7 +109,8 @@ export const kinds: readonly Kind[] = [
   {
     name: 'says a word and then an error in a choice',
     when: all(streamed, ofFamily('chat')),
-    sent: (speaker, { opening, says }) => closed(speaker, [...opening, says(text), brokenChoice({ content: '' })]),
+    sent: (speaker, { opening, says }) =>
+      closed(speaker, [...opening, says(text), brokenChoice({ content: '' })]),
     ends: 'properly',
     says: text,
     alone: 'as it came',
@@ -114,6 +120,24 @@ export const kinds: readonly Kind[] = [
     name: 'begins with an error',
     when: streamed,
     sent: (speaker, { trouble }) => closed(speaker, [trouble]),
+    ends: 'properly',
+    says: null,
+    alone: 'as it came',
+    error: inAnswer,
+  },
+  {
+    name: 'begins with an error under another name',
+    when: all(asEvents, ofFamily('chat', 'responses', 'messages')),
+    sent: (_, { troubleBody }) => `data: ${JSON.stringify(troubleBody)}\n\n`,
+    ends: 'properly',
+    says: null,
+    alone: 'as it came',
+    error: inAnswer,
+  },
+  {
+    name: 'begins with an error event of another type',
+    when: all(asEvents, ofFamily('chat', 'responses', 'messages')),
+    sent: () => 'event: error\ndata: {"type":"server_error","message":"The server is overloaded."}\n\n',
     ends: 'properly',
     says: null,
     alone: 'as it came',
@@ -217,7 +241,7 @@ export const kinds: readonly Kind[] = [
     type: 'application/json',
     ends: 'properly',
     says: null,
-    alone: 'refused',
+    alone: (speaker) => (asElements(speaker) ? 'as it came' : 'refused'),
     error: inAnswer,
   },
   {
@@ -227,7 +251,7 @@ export const kinds: readonly Kind[] = [
     type: 'application/json',
     ends: 'properly',
     says: null,
-    alone: 'refused',
+    alone: (speaker) => (asElements(speaker) ? 'as it came' : 'refused'),
     error: inAnswer,
   },
   {
@@ -238,7 +262,12 @@ export const kinds: readonly Kind[] = [
         id: 'c1',
         object: 'chat.completion',
         choices: [
-          { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error', error: choiceError },
+          {
+            index: 0,
+            message: { role: 'assistant', content: '' },
+            finish_reason: 'error',
+            error: choiceError,
+          },
         ],
       }),
     ends: 'properly',
@@ -252,8 +281,8 @@ export const kinds: readonly Kind[] = [
     type: 'application/json',
     ends: 'properly',
     says: null,
-    alone: 'refused',
-    error: empty,
+    alone: (speaker) => (asElements(speaker) ? 'broken' : 'refused'),
+    error: /^(empty|cut)_answer$/,
   },
   {
     name: 'sends 38 bytes of JSON and hangs up',
