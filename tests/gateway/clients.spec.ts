@@ -4,7 +4,7 @@ import { setPolicy } from '#tests/support/control/operate';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
-import { headerOf } from '#tests/support/wire';
+import { headerOf, talk } from '#tests/support/wire';
 
 const json = { 'Content-Type': 'application/json' };
 const hello = [{ role: 'user', content: 'Hello' }];
@@ -32,6 +32,10 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
       ['/chat/completions', chat, 'chat.create'],
       ['/responses', responses, 'responses.create'],
       ['/messages?beta=true', messages, 'messages.create'],
+      ['//v1/chat/completions', chat, 'chat.create'],
+      ['/v1//chat/completions', chat, 'chat.create'],
+      ['//responses', responses, 'responses.create'],
+      ['/v1beta//models/sandbox/echo:generateContent', content, 'content.generate'],
       ['/v1/v1/messages', messages, 'messages.create'],
       ['/v1/v1/messages/count_tokens', messages, 'messages.count_tokens'],
       ['/models/sandbox/echo:generateContent', content, 'content.generate'],
@@ -53,6 +57,16 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
       expect(jsonOf(await ask(stack.url, 'GET', '/models/sandbox/echo', bearer(key)))).toMatchObject({
         id: 'sandbox/echo',
       });
+    });
+
+    it('names its program in UTF-8, and the log keeps that (contract: call-log/user-agent)', async () => {
+      for (const encoding of ['utf8', 'latin1'] as const) {
+        const name = encoding === 'utf8' ? 'curl/Привет-🌍' : 'café';
+        const text = `GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nUser-Agent: ${name}\r\n\r\n`;
+        const [answer] = (await talk(stack.url, Buffer.from(text, encoding))).answers;
+        const id = answer && headerOf(answer, 'x-request-id');
+        expect((await stack.call(id ?? '')).userAgent).toBe(name);
+      }
     });
 
     it('needs a key as ever', async () => {
@@ -158,6 +172,23 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
         expect(jsonOf(answer)).toMatchObject({ model });
       },
     );
+
+    it('from a list that has the aliases of the workspace, in each shape (contract: families/model-lists)', async () => {
+      const listed = async (target: string) => jsonOf(await ask(stack.url, 'GET', target, bearer(own)));
+      const named = { id: 'smart', name: 'smart', context_length: 4096 };
+      const { data, models } = await listed('/v1/models?client_version=0.155.0');
+      expect(data).toContainEqual(expect.objectContaining(named));
+      expect(data).toContainEqual(expect.objectContaining({ id: 'tried' }));
+      expect(models).toContainEqual(expect.objectContaining({ slug: 'smart', context_window: 4096 }));
+      const content = await listed('/v1beta/models');
+      expect(content.models).toContainEqual(
+        expect.objectContaining({ name: 'models/smart', inputTokenLimit: 4096 }),
+      );
+      expect(await listed('/v1/models/smart')).toMatchObject(named);
+      const scoped = await stack.key(slug, { models: ['sandbox/mini'] });
+      const others = jsonOf(await ask(stack.url, 'GET', '/v1/models', bearer(scoped.key)));
+      expect(JSON.stringify(others)).not.toContain('smart');
+    });
 
     it('in the scope of the key: a bare name of another model is refused', async () => {
       const scoped = await stack.key(slug, { models: ['sandbox/mini'] });
