@@ -15,20 +15,14 @@ const lockWorkspaces = 'SELECT id FROM workspace WHERE id = ANY ($1::uuid[]) ORD
 /**
  * The balance and the line of the quarter in one statement. Whoever adds to a line holds its workspace's lock, which
  * the first part takes: the order of locks is that of the workspaces, whatever line a transaction adds to. The quarter
- * is that of now(), when the transaction began, as in `call.settled_at` and `job.settled_at`. Usage that crosses the
- * threshold of an automatic top-up marks it as due (contract: money/auto-top-up).
+ * is that of now(), when the transaction began, as in `call.settled_at` and `job.settled_at`.
  */
 const post = `
   WITH spent AS (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::int[], $4::uuid[]) AS r (id, nano, calls, line_id)
   ), taken AS (
     UPDATE workspace w SET balance_nano = w.balance_nano - spent.nano FROM spent WHERE w.id = spent.id
-    RETURNING w.id, w.balance_nano AS left_nano, spent.nano
-  ), crossed AS (
-    UPDATE auto_top_up a SET due_at = now(), armed = false FROM taken
-    WHERE a.workspace_id = taken.id AND a.enabled AND a.paused_at IS NULL AND a.due_at IS NULL
-      AND (a.waits_until IS NULL OR a.waits_until <= now())
-      AND taken.left_nano < a.threshold_nano AND (a.armed OR taken.left_nano + taken.nano >= a.threshold_nano)
+    RETURNING w.id
   )
   INSERT INTO ledger_line AS line (id, workspace_id, kind, ref, amount_nano, calls, at)
   SELECT spent.line_id, spent.id, 'usage', to_char(quarter AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),

@@ -11,7 +11,7 @@ const dollars = (description: string) => z.string().meta({ description: `${descr
 /** What can change of it by hand: its entity tag and its audit rows are made of it. */
 const settings = {
   enabled: z.boolean(),
-  threshold: dollars('Usage that takes the balance below it orders a top-up'),
+  threshold: dollars('A balance at or below it orders a top-up'),
   amount: dollars('What each one credits'),
   monthlyCap: dollars('What all of a calendar month may credit, in the time zone of the workspace'),
 };
