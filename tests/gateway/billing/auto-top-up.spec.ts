@@ -111,7 +111,8 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
   const resume = (workspace: string) =>
     ask(shop.host, resumeAutoTopUp, { actor: operator, workspace, input: {} });
   const firstPayment = async (workspaceId: string) =>
-    (await shop.db.prisma.topUp.findFirstOrThrow({ where: { workspaceId, auto: false } })).paymentIntent ?? '';
+    (await shop.db.prisma.topUp.findFirstOrThrow({ where: { workspaceId, auto: false } })).paymentIntent ??
+    '';
   const saveCard = async (customer: string) => {
     const card = shop.server.account.addCard(customer, 'pays');
     const owner = shop.server.account.customers.get(customer);
