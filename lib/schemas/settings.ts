@@ -96,6 +96,7 @@ export const settingsSchema = z.object({
   STRIPE_API_BASE: url(['https', 'http']),
   TOP_UP_FEE_PERCENT: percent,
   SANDBOX: toggle.optional(),
+  PLAY_MONEY: toggle.optional(),
   METRICS_TOKEN: text,
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MAX_BODY_BYTES: bytes(32 * mebibyte),
