@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { familyIds } from '#lib/families/ids';
 import { filePriceShape } from '#lib/schemas/price';
+import { simulatedAddress, simulatedProvider } from '#lib/simulated';
 
 const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
 const MOST = 2_147_483_647;
@@ -42,23 +43,32 @@ const families = z
   .partialRecord(family, familyAddress)
   .refine((map) => Object.keys(map).length > 0, 'names no family: give at least one with its address');
 
-const provider = z.strictObject({
-  id: providerId,
-  name: z.string().min(1).max(100),
-  families,
-  credential: z
-    .union([envReference, z.strictObject({ value: z.string().min(1) })], {
-      error: 'is neither { env: NAME } nor { value: … }',
-    })
-    .optional(),
-  onDisconnect: z.enum(['abort', 'drain']).default('drain'),
-  /** The page where it publishes its prices, for people. */
-  pricesFrom: z
-    .string()
-    .max(500)
-    .refine(isAddress, 'is no address of a web page: write an http or https URL without query or fragment')
-    .optional(),
-});
+const provider = z
+  .strictObject({
+    id: providerId,
+    name: z.string().min(1).max(100),
+    families,
+    credential: z
+      .union([envReference, z.strictObject({ value: z.string().min(1) })], {
+        error: 'is neither { env: NAME } nor { value: … }',
+      })
+      .optional(),
+    onDisconnect: z.enum(['abort', 'drain']).default('drain'),
+    /** The page where it publishes its prices, for people. */
+    pricesFrom: z
+      .string()
+      .max(500)
+      .refine(isAddress, 'is no address of a web page: write an http or https URL without query or fragment')
+      .optional(),
+  })
+  .refine(({ id, families }) => id !== simulatedProvider || Object.values(families).every(isSimulated), {
+    path: ['families'],
+    error: `the provider "${simulatedProvider}" is the simulated one, which simulated money pays: its address is { env: ${simulatedAddress} }; give a real provider another id`,
+  });
+
+function isSimulated(address: z.output<typeof familyAddress>): boolean {
+  return typeof address === 'object' && address.env === simulatedAddress;
+}
 
 const offer = z.strictObject({
   provider: providerId,

@@ -18,10 +18,14 @@ interface Due {
   readonly paymentMethod: string | null;
 }
 
-/** Settings `a` of workspace `w` that want a top-up now (contract: money/auto-top-up). */
+/**
+ * Settings `a` of workspace `w` that want a top-up now (contract: money/auto-top-up). $1: payments are of real money,
+ * which simulated money stands in for nowhere.
+ */
 const isDue = `
   a.enabled AND a.paused_at IS NULL AND a.order_id IS NULL AND (a.waits_until IS NULL OR a.waits_until <= now())
-    AND NOT w.demo AND w.suspended_at IS NULL AND w.balance_nano <= a.threshold_nano`;
+    AND NOT w.demo AND w.suspended_at IS NULL
+    AND w.balance_nano - CASE WHEN $1::boolean THEN w.simulated_nano ELSE 0 END <= a.threshold_nano`;
 
 /** Its settings are locked until the transaction ends: a process that comes meanwhile takes those of another one. */
 const takeDue = `
@@ -37,8 +41,8 @@ const readDue = `
   FROM auto_top_up a JOIN workspace w ON w.id = a.workspace_id
     CROSS JOIN LATERAL (SELECT date_trunc('month', now() AT TIME ZONE w.time_zone) AT TIME ZONE w.time_zone AS begins,
       (date_trunc('month', now() AT TIME ZONE w.time_zone) + interval '1 month') AT TIME ZONE w.time_zone AS ends) AS month
-    LEFT JOIN payer p ON p.workspace_id = a.workspace_id AND p.livemode = $2::boolean
-  WHERE a.workspace_id = $1::uuid AND ${isDue}`;
+    LEFT JOIN payer p ON p.workspace_id = a.workspace_id AND p.livemode = $1::boolean
+  WHERE a.workspace_id = $2::uuid AND ${isDue}`;
 
 /**
  * Makes the order of one workspace whose balance is at or below its threshold; what may be charged by it follows later,
@@ -48,9 +52,9 @@ const readDue = `
 export async function orderNext(pool: Pool, payments: Payments): Promise<boolean> {
   return transact(pool, limits, async (client) => {
     const tx = storeIn(client);
-    const [taken] = await tx.rows<{ workspace_id: string }>(takeDue, []);
+    const [taken] = await tx.rows<{ workspace_id: string }>(takeDue, [payments.livemode]);
     if (!taken) return false;
-    const [due] = await tx.rows<Due>(readDue, [taken.workspace_id, payments.livemode]);
+    const [due] = await tx.rows<Due>(readDue, [payments.livemode, taken.workspace_id]);
     if (due) await orderFor(tx, due, payments);
     return true;
   });

@@ -78,7 +78,7 @@ export async function readAutoTopUp(
     orderBy: { id: 'desc' },
   });
   const [month] = await store.query<{ cents: string }>(monthOf, [workspaceId]);
-  const { balanceNano } = await store.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } });
+  const funds = await store.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } });
   const waits = row?.waitsUntil && row.waitsUntil.getTime() > Date.now() ? row.waitsUntil : null;
   const reason = pauseReasons.find((one) => one === row?.pausedReason);
   return {
@@ -88,7 +88,7 @@ export async function readAutoTopUp(
       : null,
     paused:
       row?.pausedAt && reason ? { reason, detail: row.pausedDetail, at: row.pausedAt.toISOString() } : null,
-    balance: formatUsd(balanceNano),
+    balance: formatUsd(funds.balanceNano - (livemode ? funds.simulatedNano : 0n)),
     ordered: row?.orderId != null,
     waitsUntil: waits?.toISOString() ?? null,
     thisMonth: formatUsd(nanoOf(Number(month?.cents ?? 0))),
