@@ -58,6 +58,8 @@ export interface Env {
   readonly sandbox: boolean;
   /** null: providers are reached directly. */
   readonly proxies: Proxies | null;
+  /** Whether a stand-in for Stripe may take payments, where nothing else does. */
+  readonly playMoney: boolean;
   readonly metricsToken: string | null;
   readonly logLevel: Settings['LOG_LEVEL'];
   readonly maxBodyBytes: number;
@@ -67,7 +69,7 @@ export interface Env {
   readonly callRetentionDays: number;
   /** Whether this process serves the console's pages. */
   readonly console: boolean;
-  /** On the embedded database without other word. */
+  /** On the embedded database without other word, where this machine alone can connect. */
   readonly allowSignUp: boolean;
   /** Whether everybody may read the status page. */
   readonly statusPage: boolean;
@@ -104,8 +106,10 @@ export function readEnv(source: Source): Env {
   if (problems.length > 0) throw new EnvError(problems);
   const made = missing.length > 0 ? readOrMakeSecrets(dataDir) : null;
   const secret = (name: keyof Secrets): string => settings[name] ?? made?.[name] ?? '';
+  const host = settings.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0');
+  const alone = embedded && isLoopback(host);
   return {
-    host: settings.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
+    host,
     port: settings.PORT,
     dataDir,
     databaseUrl: settings.DATABASE_URL ?? null,
@@ -141,6 +145,7 @@ export function readEnv(source: Source): Env {
       : null,
     sandbox: settings.SANDBOX ?? embedded,
     proxies: proxiesOf(settings),
+    playMoney: settings.PLAY_MONEY ?? alone,
     metricsToken: settings.METRICS_TOKEN ?? null,
     logLevel: settings.LOG_LEVEL,
     maxBodyBytes: settings.MAX_BODY_BYTES,
@@ -148,7 +153,7 @@ export function readEnv(source: Source): Env {
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
     callRetentionDays: settings.CALL_RETENTION_DAYS,
     console: settings.CONSOLE ?? true,
-    allowSignUp: settings.ALLOW_SIGN_UP ?? embedded,
+    allowSignUp: settings.ALLOW_SIGN_UP ?? alone,
     statusPage: settings.STATUS_PAGE ?? true,
     corsOrigins: settings.CORS_ORIGINS,
     signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
@@ -255,6 +260,12 @@ function problemsOf(settings: Settings): string[] {
       'STRIPE_API_BASE: a stand-in never gets a live key. Unset it, or use a test key (sk_test_…).',
     );
   }
+  const { DATABASE_URL, STRIPE_SECRET_KEY, SANDBOX } = settings;
+  if (settings.PLAY_MONEY && (DATABASE_URL || STRIPE_SECRET_KEY || SANDBOX === false)) {
+    problems.push(
+      'PLAY_MONEY: needs the embedded database and the simulated provider, and no STRIPE_SECRET_KEY. Unset it, or those.',
+    );
+  }
   if (settings.SETTLEMENT === 'database' && settings.DATABASE_URL === undefined) {
     problems.push(
       'SETTLEMENT: "database" needs PostgreSQL. Set DATABASE_URL, or unset it: the embedded database settles by journal.',
@@ -264,6 +275,11 @@ function problemsOf(settings: Settings): string[] {
     problems.push('CONSOLE: LANE=web is served by the same part. Unset one of them.');
   }
   return problems;
+}
+
+/** Whether what listens there is reached from this machine alone. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function redisOf(settings: Settings): Env['redis'] {

@@ -9,6 +9,8 @@ import { Button } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
 import { Field } from '#components/ui/field';
 import { toast } from '#components/ui/toaster';
+import { chargesNow } from '#lib/console/billing/charges-now';
+import { showMoney } from '#lib/console/show/money';
 import type { ShownAutoTopUp } from '#lib/control/auto-top-up/find';
 
 interface AutoTopUpFormProps {
@@ -19,7 +21,7 @@ interface AutoTopUpFormProps {
 }
 
 const boxes = [
-  { name: 'threshold', label: 'Below' },
+  { name: 'threshold', label: 'At or below' },
   { name: 'amount', label: 'Add' },
   { name: 'monthlyCap', label: 'At most a month' },
 ] as const;
@@ -28,6 +30,11 @@ const boxes = [
 export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormProps) {
   const router = useRouter();
   const [enabled, setEnabled] = useState(shown.enabled);
+  const [typed, setTyped] = useState({
+    threshold: shown.threshold,
+    amount: shown.amount,
+    monthlyCap: shown.monthlyCap,
+  });
   const [fault, setFault] = useState<{ field: string | null; message: string; signedOut: boolean } | null>(
     null,
   );
@@ -48,6 +55,9 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
     send(set, { ...Object.fromEntries(texts), enabled: data.has('enabled') }, 'Automatic top-ups saved');
   }
 
+  const now = chargesNow(shown, { ...typed, enabled });
+  // Resuming goes by the limits that are saved.
+  const nowResumed = shown.paused ? chargesNow(shown, shown, true) : null;
   const elsewhere = fault && !boxes.some(({ name }) => name === fault.field);
   return (
     <Form onSend={submit} noValidate className="grid gap-3">
@@ -61,15 +71,22 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
             inputMode="decimal"
             autoComplete="off"
             defaultValue={shown[name]}
+            onValueChange={(value) => setTyped((before) => ({ ...before, [name]: value }))}
             error={fault?.field === name ? fault.message : undefined}
           />
         ))}
       </div>
       <div className="-ml-2">
         <Checkbox name="enabled" checked={enabled} onChange={setEnabled}>
-          Charge the saved card by itself when usage takes the balance below the threshold
+          Charge the saved card by itself whenever the balance is at or below the threshold
         </Checkbox>
       </div>
+      {now || nowResumed ? (
+        <p role="note" className="rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
+          {now ?? `Resuming: ${nowResumed}`} The balance of {showMoney(shown.balance)} is at or below the
+          threshold.
+        </p>
+      ) : null}
       {elsewhere ? (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
           {fault.message}
@@ -84,7 +101,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
           <Button
             tone="primary"
             disabled={pending}
-            onClick={() => send(resume, {}, 'Automatic top-ups go on with the next usage')}
+            onClick={() => send(resume, {}, 'Automatic top-ups go on')}
           >
             Resume
           </Button>

@@ -17,6 +17,8 @@ export interface ClaimRequest {
   readonly tokens: number;
   /** Its hold must outlive this process (a job's): a row in PostgreSQL, whatever a lease could cover. */
   readonly durable?: boolean;
+  /** All its targets are simulated: simulated money pays for it too (contract: money/simulated-money). */
+  readonly simulated?: boolean;
   /** The call has a place (`Coordinator.place`), which the claim takes over: of the limits only TPM is checked. */
   readonly placed?: boolean;
   /** What the limits shared with other processes answered; set by the coordinator alone. */
@@ -37,6 +39,8 @@ export interface Claim {
   readonly holdNano: bigint;
   readonly tokens: number;
   readonly funding: Funding;
+  /** Simulated money pays for it too. */
+  readonly simulated: boolean;
   readonly numbers: LimitNumbers;
 }
 

@@ -13,7 +13,7 @@ import { OpenCalls } from '#lib/admission/open-calls';
 import type { Clock } from '#lib/clock';
 import { type Refusal, refusal } from '#lib/errors';
 import type { SharedLimits } from '#lib/limits/shared-limits';
-import type { Caps, KeySnapshot } from '#lib/snapshot/snapshot';
+import type { Caps } from '#lib/snapshot/snapshot';
 
 export interface CoordinatorParts {
   readonly clock: Clock;
@@ -96,9 +96,10 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   }
 
   /** The leases that cover a hold here and now; null: PostgreSQL must be asked. */
-  function meansFor({ key, workspace }: KeySnapshot, holdNano: bigint): Means | null {
+  function meansFor({ snapshot, holdNano, simulated }: ClaimRequest): Means | null {
+    const { key, workspace } = snapshot;
     const lease = leases.find('workspace', workspace.id);
-    if (!lease?.covers(holdNano)) return null;
+    if (!lease?.covers(holdNano) || (lease.simulated && !simulated)) return null;
     if (!hasCaps(key.caps)) return { funding: 'lease', lease, keyLease: null };
     const keyLease = leases.find('key', key.id);
     return keyLease?.covers(holdNano) ? { funding: 'lease', lease, keyLease } : null;
@@ -120,13 +121,15 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     from: 'lease' | 'row',
   ): Claim | Refusal | Promise<Refusal> | null {
     const { snapshot, callId, holdNano } = request;
-    const means = from === 'row' ? byRow : meansFor(snapshot, holdNano);
+    const means = from === 'row' ? byRow : meansFor(request);
     if (!means) return null;
     const admitted = admit(request, means);
     if (from === 'lease') return admitted;
     // A refused request leaves nothing behind: its row goes before it is answered.
     if ('code' in admitted) return unwanted.remove([callId]).then(() => admitted);
-    leases.find('workspace', snapshot.workspace.id)?.note(holdNano, clock.mono());
+    const lease = leases.find('workspace', snapshot.workspace.id);
+    // A lease that this call could not use counts as idle, so that one of real money can take its place.
+    if (lease && (!lease.simulated || request.simulated)) lease.note(holdNano, clock.mono());
     leases.find('key', snapshot.key.id)?.note(holdNano, clock.mono());
     return admitted;
   }
@@ -141,6 +144,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       mustFit: workspace.strict,
       mode: request.durable || parts.byRows ? 'claim-row' : 'claim',
       atMs: request.atMs,
+      simulated: request.simulated === true,
       ...(parts.byRows && request.open && { open: request.open() }),
     } as const;
     return new Promise((resolve) => {
@@ -158,6 +162,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       mustFit: true,
       mode: claim.funding === 'lease' ? 'grow-lease' : 'grow-row',
       atMs: claim.admittedAtMs,
+      simulated: claim.simulated,
     } as const;
     return new Promise((resolve) => {
       const answer = (grown: unknown) => resolve(grown === true);
@@ -172,7 +177,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   function decideClaim(request: ClaimRequest): ReturnType<Coordinator['claim']> {
     if (request.need !== 'generate') return admit(request, free);
     const leased = !request.durable && !parts.byRows && owner.lives(clock.mono());
-    const means = leased ? meansFor(request.snapshot, request.holdNano) : null;
+    const means = leased ? meansFor(request) : null;
     return means ? admit(request, means) : waitForMoney(request);
   }
 

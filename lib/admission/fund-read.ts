@@ -1,5 +1,5 @@
 import type { QueryResult } from 'pg';
-import type { CapRoom, LockedFunds } from '#lib/admission/funds/apportion';
+import { type CapRoom, type LockedFunds, noneSimulated } from '#lib/admission/funds/apportion';
 import { moment, text, uuid } from '#lib/admission/funds/literals';
 import { endingSeconds, type FundRequest } from '#lib/admission/money-store';
 
@@ -15,12 +15,16 @@ export function lockAndRead(request: FundRequest, ownerId: string, epoch: number
     ${lockKeys}
     SELECT 1 FROM owner WHERE id = ${me} FOR KEY SHARE;
     SELECT 'workspace' AS funds, w.balance_nano + w.credit_nano - ${expiring(0)} AS settled,
-      ${expiring(endingSeconds)} - ${expiring(0)} AS ending,
-      (SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id) AS rows_all,
-      ${leased('workspace', 'w.id', me)},
+      ${expiring(endingSeconds)} - ${expiring(0)} AS ending, w.simulated_nano, open.*, leases.*,
       (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
       EXISTS (SELECT 1 FROM owner WHERE id = ${me} AND epoch = ${epoch} AND expires_at > now()) AS alive
-    FROM workspace w WHERE w.id = ${workspace};
+    FROM workspace w ${leased('workspace', 'w.id', me)}
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount_nano), 0) AS rows_all,
+        coalesce(sum(amount_nano) FILTER (WHERE simulated), 0) AS rows_simulated
+      FROM hold WHERE workspace_id = w.id
+    ) AS open
+    WHERE w.id = ${workspace};
     ${keys ? readKeys(keys, request, me) : ''}`;
 }
 
@@ -30,10 +34,15 @@ function expiring(seconds: number): string {
   return `(CASE WHEN w.promo_ends_at <= ${until} THEN promo_left(w.id, ${until}) ELSE 0 END)`;
 }
 
+/** Joined: what is leased to this owner and to all others, and what of it was granted out of simulated money too. */
 function leased(kind: string, subject: string, me: string): string {
-  const of = `FROM lease WHERE kind = '${kind}' AND subject_id = ${subject} AND owner_id`;
-  return `(SELECT coalesce(sum(granted_nano), 0) ${of} = ${me}) AS own,
-      (SELECT coalesce(sum(granted_nano), 0) ${of} <> ${me}) AS others`;
+  const sum = (which: string) => `coalesce(sum(granted_nano) FILTER (WHERE ${which}), 0)`;
+  return `CROSS JOIN LATERAL (
+      SELECT ${sum(`owner_id = ${me}`)} AS own, ${sum(`owner_id <> ${me}`)} AS others,
+        ${sum(`owner_id = ${me} AND simulated`)} AS own_simulated,
+        ${sum(`owner_id <> ${me} AND simulated`)} AS others_simulated
+      FROM lease WHERE kind = '${kind}' AND subject_id = ${subject}
+    ) AS leases`;
 }
 
 /**
@@ -53,8 +62,8 @@ function readKeys(keys: string, request: FundRequest, me: string): string {
       FROM midnight
     )
     SELECT 'key' AS funds, k.id, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.spent_nano,
-      extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*, ${leased('key', 'k.id', me)}
-    FROM api_key k CROSS JOIN today
+      extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*, leases.*
+    FROM api_key k CROSS JOIN today ${leased('key', 'k.id', me)}
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(spent_nano) FILTER (WHERE minute >= today.start), 0) AS spent_day,
         coalesce(sum(spent_nano) FILTER (WHERE minute > ${since(168)}), 0) AS spent_d7,
@@ -101,6 +110,12 @@ export function readFunds(answer: unknown, request: FundRequest): Read {
       settledNano: amount(row?.settled),
       endingNano: amount(row?.ending),
       rowsNano: amount(row?.rows_all),
+      simulated: {
+        settledNano: amount(row?.simulated_nano),
+        rowsNano: amount(row?.rows_simulated),
+        ownNano: amount(row?.own_simulated),
+        othersNano: amount(row?.others_simulated),
+      },
       caps: [],
     },
     keys: new Map(keys.map((funds) => [funds.subjectId, funds])),
@@ -127,6 +142,7 @@ function keyFunds(row: Row): LockedFunds {
     settledNano: 0n,
     endingNano: 0n,
     rowsNano: 0n,
+    simulated: noneSimulated,
     caps: [
       ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, today),
       ...cap('d7_limit_reached', row.d7_cap_nano, row.spent_d7, all),

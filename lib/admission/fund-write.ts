@@ -1,22 +1,19 @@
 import { moment, nano, text, uuid } from '#lib/admission/funds/literals';
 import { insertOpenCall } from '#lib/admission/funds/open-call';
-import type { LeaseRef, Want } from '#lib/admission/money-store';
+import type { Grant, LeaseRef, Want } from '#lib/admission/money-store';
 
 /** @returns statements that keep `keepNano` of a lease (null: all of it) and add a grant. */
-export function writeLease(
-  ref: LeaseRef,
-  ownerId: string,
-  keepNano: bigint | null,
-  grantNano: bigint,
-): string {
+export function writeLease(ref: LeaseRef, ownerId: string, keepNano: bigint | null, grant?: Grant): string {
   const kept = keepNano === null ? 'l.granted_nano' : `least(l.granted_nano, ${nano(keepNano)})`;
   const where = `l.owner_id = ${uuid(ownerId)} AND l.kind = ${text(ref.kind)} AND l.subject_id = ${uuid(ref.subjectId)}`;
-  if (grantNano === 0n) {
+  if (!grant) {
     return `UPDATE lease l SET granted_nano = ${kept}, recalled_at = NULL WHERE ${where};`;
   }
-  return `INSERT INTO lease AS l (owner_id, kind, subject_id, granted_nano)
-    VALUES (${uuid(ownerId)}, ${text(ref.kind)}, ${uuid(ref.subjectId)}, ${nano(grantNano)})
-    ON CONFLICT (owner_id, kind, subject_id) DO UPDATE SET granted_nano = ${kept} + ${nano(grantNano)};`;
+  const { grantedNano, simulated } = grant;
+  return `INSERT INTO lease AS l (owner_id, kind, subject_id, granted_nano, simulated)
+    VALUES (${uuid(ownerId)}, ${text(ref.kind)}, ${uuid(ref.subjectId)}, ${nano(grantedNano)}, ${simulated})
+    ON CONFLICT (owner_id, kind, subject_id) DO UPDATE
+      SET granted_nano = ${kept} + ${nano(grantedNano)}, simulated = excluded.simulated;`;
 }
 
 /** Hold rows of new calls, and more for running ones whose row still stands. */
@@ -25,7 +22,7 @@ export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId:
     .filter((want) => want.mode === 'claim' || want.mode === 'claim-row')
     .map(
       (want) =>
-        `(${uuid(want.callId)}, ${uuid(ownerId)}, ${uuid(workspaceId)}, ${uuid(want.keyId)}, ${nano(want.amountNano)}, ${moment(want.atMs)})`,
+        `(${uuid(want.callId)}, ${uuid(ownerId)}, ${uuid(workspaceId)}, ${uuid(want.keyId)}, ${nano(want.amountNano)}, ${moment(want.atMs)}, ${want.simulated === true})`,
     );
   const growths = wants
     .filter((want) => want.mode === 'grow-row')
@@ -37,7 +34,7 @@ export function writeHolds(wants: readonly Want[], workspaceId: string, ownerId:
   const claims =
     rows.length === 0
       ? ''
-      : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
+      : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at, simulated)
          VALUES ${rows.join(', ')} ON CONFLICT (call_id) DO NOTHING;`;
   const opens = wants.flatMap(({ callId, open }) => (open ? [insertOpenCall(callId, open)] : []));
   return claims + growths.join('') + opens.join('');

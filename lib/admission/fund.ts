@@ -1,7 +1,7 @@
 import { lockAndRead, readFunds } from '#lib/admission/fund-read';
 import { writeHolds, writeLease, writeRecalls } from '#lib/admission/fund-write';
 import { apportion } from '#lib/admission/funds/apportion';
-import type { FundAnswer, FundRequest, LeaseRef } from '#lib/admission/money-store';
+import type { FundAnswer, FundRequest, Grant, LeaseRef } from '#lib/admission/money-store';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 
@@ -31,9 +31,9 @@ export async function fundOnce(
     for (const state of [request.workspace, ...request.keys]) {
       const funds = state === request.workspace ? read.workspace : read.keys.get(state.subjectId);
       if (!funds) continue;
-      const grant = parts.grants.get(funds) ?? 0n;
+      const grant = parts.grants.get(funds);
       const keep = state.reclaim ? state.keepNano : null;
-      if (grant > 0n || keep !== null) writes.push(writeLease(funds, ownerId, keep, grant));
+      if (grant || keep !== null) writes.push(writeLease(funds, ownerId, keep, grant));
     }
     const rows = request.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
     writes.push(writeHolds(rows, request.workspaceId, ownerId));
@@ -61,6 +61,6 @@ function timed(text: string): { text: string; query_timeout: number } {
   return { text, query_timeout: QUERY_MS };
 }
 
-function grantsOf(grants: ReadonlyMap<LeaseRef, bigint>): FundAnswer['grants'] {
-  return [...grants].map(([ref, grantedNano]) => ({ kind: ref.kind, subjectId: ref.subjectId, grantedNano }));
+function grantsOf(grants: ReadonlyMap<LeaseRef, Grant>): FundAnswer['grants'] {
+  return [...grants].map(([{ kind, subjectId }, grant]) => ({ kind, subjectId, ...grant }));
 }

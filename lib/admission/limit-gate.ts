@@ -133,6 +133,7 @@ export class LimitGate {
       holdNano,
       tokens,
       funding: means.funding,
+      simulated: request.simulated === true,
       numbers: pass && this.#shared ? this.#shared.numbers(pass) : numbersOf(key, workspace, nowMono),
     };
     const lease = means.funding === 'lease' ? means.lease : null;

@@ -53,6 +53,8 @@ export interface LeaseState {
   readonly grantable: boolean;
   /** Second look: what is unspent of it is given back first. */
   readonly reclaim: boolean;
+  /** It was granted out of simulated money too. */
+  readonly simulated: boolean;
 }
 
 /** The money that one call asks for. */
@@ -67,6 +69,8 @@ export interface Want {
   /** A new hold, or one that must be a row; or more for a running one, which stands in a lease or as a row. */
   readonly mode: 'claim' | 'claim-row' | 'grow-lease' | 'grow-row';
   readonly atMs: number;
+  /** All targets of the call are simulated: simulated money pays for it too (contract: money/simulated-money). */
+  readonly simulated?: boolean;
   /** What recovery needs of the call, to be written with its hold; absent: the journal has it. */
   readonly open?: Uint8Array;
 }
@@ -97,6 +101,8 @@ export interface Shortage {
   readonly leases: readonly LeaseRef[];
   /** The cap, or the settled funds of the workspace, nano-dollars. */
   readonly boundNano: bigint;
+  /** Simulated money, which the bound leaves out: the call goes to a real provider, and there is some. */
+  readonly besideSimulated: boolean;
   /** End of the day in the workspace's zone; null unless the daily cap is short. */
   readonly freesAtMs: number | null;
 }
@@ -107,11 +113,16 @@ export type Verdict =
   | { readonly kind: 'row' }
   | { readonly kind: 'short'; readonly shortage: Shortage };
 
+export interface Grant {
+  readonly grantedNano: bigint;
+  readonly simulated: boolean;
+}
+
 export interface FundAnswer {
   /** False: this owner was closed meanwhile; nothing was done. */
   readonly alive: boolean;
   /** By position of the want. */
   readonly verdicts: readonly Verdict[];
-  /** Newly leased, nano-dollars. */
-  readonly grants: readonly (LeaseRef & { readonly grantedNano: bigint })[];
+  /** Newly leased, nano-dollars; `simulated`: for calls alone whose targets are all simulated. */
+  readonly grants: readonly (LeaseRef & Grant)[];
 }

@@ -4,6 +4,7 @@ import { kept, timeOf } from '#lib/billing/kept';
 import { paymentChecks } from '#lib/billing/payment-checks';
 import { promoChecks } from '#lib/billing/promo-checks';
 import { quarterChecks } from '#lib/billing/quarter-checks';
+import { simulatedChecks } from '#lib/billing/simulated-checks';
 import { usageChecks } from '#lib/billing/usage-checks';
 
 /** Everything about money and logs that the database alone can show. */
@@ -14,6 +15,7 @@ export const checks: readonly Check[] = [
   ...quarterChecks,
   ...paymentChecks,
   ...promoChecks,
+  ...simulatedChecks,
   {
     name: 'the balance of each workspace is the sum of its ledger',
     sql: `SELECT w.id AS workspace, w.balance_nano::text AS balance, coalesce(sum(l.amount_nano), 0)::text AS ledger

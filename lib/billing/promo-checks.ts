@@ -1,7 +1,7 @@
 import type { Check } from '#lib/billing/job-checks';
 
 const usageOf = (range: string) =>
-  `coalesce((SELECT -sum(l.amount_nano) FROM ledger_line l
+  `coalesce((SELECT -sum(l.amount_nano - l.simulated_nano) FROM ledger_line l
     WHERE l.workspace_id = m.workspace_id AND l.kind = 'usage' AND ${range}), 0)`;
 
 /** Promo credits against the ledger (contract: money/promo). */

@@ -1,5 +1,6 @@
 import type { ListedModel, ListedOffer } from '#lib/catalogue/list';
 import { parseUsd } from '#lib/money';
+import { simulatedProvider } from '#lib/simulated';
 
 /** What the catalogue knows of a model beyond its sizes and modalities. */
 export const capabilities = ['reasoning', 'caching', 'web-search', 'service-tiers', 'free'] as const;
@@ -100,7 +101,7 @@ export function isCallable(model: ListedModel): boolean {
 
 /** Whether only the simulated provider answers for it: for trying out, with invented prices. */
 function isSimulated({ offers }: ListedModel): boolean {
-  return offers.length > 0 && offers.every(({ provider }) => provider === 'sandbox');
+  return offers.length > 0 && offers.every(({ provider }) => provider === simulatedProvider);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { repeatable } from '#lib/data/transaction/repeatable';
 import type { NewJob } from '#lib/jobs/job';
 import { jsonText } from '#lib/jobs/json-text';
+import { simulatedProvider } from '#lib/simulated';
 
 /**
  * A provider that takes a request for a repeated one (`idempotency-key`) shows the job that it began for
@@ -23,8 +24,8 @@ const insertJob = `
   ON CONFLICT (call_id) DO NOTHING`;
 
 const insertHold = `
-  INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at)
-  VALUES ($1, NULL, $2, $3, $4, $5)`;
+  INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at, simulated)
+  VALUES ($1, NULL, $2, $3, $4, $5, $6)`;
 
 /**
  * Writes a job, its resource and its hold in one transaction (contract: jobs/jobs): from now on the hold
@@ -85,6 +86,7 @@ async function takeHold(client: PoolClient, job: NewJob): Promise<{ amountNano: 
   await client.query('SELECT 1 FROM workspace WHERE id = $1 FOR NO KEY UPDATE', [job.workspaceId]);
   const made = { amountNano: `${job.holdNano}`, admittedAt: new Date(job.createdAtMs) };
   const { callId, workspaceId, keyId } = job;
-  await client.query(insertHold, [callId, workspaceId, keyId, made.amountNano, made.admittedAt]);
+  const simulated = job.providerId === simulatedProvider;
+  await client.query(insertHold, [callId, workspaceId, keyId, made.amountNano, made.admittedAt, simulated]);
   return made;
 }

@@ -16,6 +16,7 @@ import { minuteMs } from '#lib/settlement/apply';
 import { linesJson } from '#lib/settlement/call-row';
 import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
 import { countedUsage, laterQuarter, quarterMs, startOf } from '#lib/settlement/usage/quarter';
+import { simulatedProvider } from '#lib/simulated';
 
 interface LockedJob {
   readonly workspace_id: string;
@@ -116,9 +117,12 @@ async function charge(
   const { costNano: spentNano } = end;
   const tx = runnerOf(client);
   // Its usage was given up once, and others may have reckoned with that: the charge stands by itself.
-  if (!job.lost_at) await postUsage(tx, [{ id: workspaceId, spentNano, calls: 1 }]);
-  else {
-    const line = { ...lateLine, workspaceId, keyId, ref: callId, amountNano: -spentNano };
+  const simulated = job.provider_id === simulatedProvider;
+  if (!job.lost_at) {
+    const simulatedNano = simulated ? spentNano : 0n;
+    await postUsage(tx, [{ id: workspaceId, spentNano, simulatedNano, calls: 1 }]);
+  } else {
+    const line = { ...lateLine, workspaceId, keyId, ref: callId, amountNano: -spentNano, simulated };
     if (!(await insertLine(tx, line))) return null;
   }
   const lastUsedMs = job.created_at.getTime();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { familyIds } from '#lib/families/ids';
 import { filePriceShape } from '#lib/schemas/price';
+import { simulatedAddress, simulatedProvider } from '#lib/simulated';
 
 const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
 const MOST = 2_147_483_647;
@@ -72,7 +73,15 @@ const provider = z
   .refine((one) => Object.keys(one.credentialHeaders).every((name) => name in one.families), {
     path: ['credentialHeaders'],
     error: 'names a family without an address: add it under families, or leave it out here',
+  })
+  .refine(({ id, families }) => id !== simulatedProvider || Object.values(families).every(isSimulated), {
+    path: ['families'],
+    error: `the provider "${simulatedProvider}" is the simulated one, which simulated money pays: its address is { env: ${simulatedAddress} }; give a real provider another id`,
   });
+
+function isSimulated(address: z.output<typeof familyAddress>): boolean {
+  return typeof address === 'object' && address.env === simulatedAddress;
+}
 
 const offer = z.strictObject({
   provider: providerId,

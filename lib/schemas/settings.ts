@@ -123,6 +123,7 @@ export const settingsSchema = z.object({
   HTTPS_PROXY: proxy,
   HTTP_PROXY: proxy,
   NO_PROXY: text,
+  PLAY_MONEY: toggle.optional(),
   METRICS_TOKEN: text,
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MAX_BODY_BYTES: bytes(32 * mebibyte),

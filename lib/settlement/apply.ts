@@ -1,11 +1,17 @@
 import { countedModel } from '#lib/settlement/call-row';
 import { type CountedCall, countedOf, type SettledEntry } from '#lib/settlement/entry';
 import { addCall, newQuarter, quarterMs, startOf, type UsageQuarter } from '#lib/settlement/usage/quarter';
+import { simulatedProvider } from '#lib/simulated';
 
 /** What newly logged calls change, summed by row and in the order in which rows are locked. */
 export interface Effects {
-  /** Those with a charge, and how many calls have one. */
-  readonly workspaces: readonly { readonly id: string; readonly spentNano: bigint; readonly calls: number }[];
+  /** Those with a charge, how many calls have one, and what of it the simulated provider answered. */
+  readonly workspaces: readonly {
+    readonly id: string;
+    readonly spentNano: bigint;
+    readonly simulatedNano: bigint;
+    readonly calls: number;
+  }[];
   /** Those admitted; `lastUsedMs`: ms since the epoch. */
   readonly keys: readonly { readonly id: string; readonly spentNano: bigint; readonly lastUsedMs: number }[];
   /** What leases of the owner no longer need to cover. */
@@ -33,6 +39,12 @@ interface LeaseSum extends Sum {
   readonly subjectId: string;
 }
 
+interface WorkspaceSum extends Sum {
+  readonly id: string;
+  simulatedNano: bigint;
+  calls: number;
+}
+
 /** Where the last call of a key was counted: its next one mostly counts in the same rows. */
 interface Place {
   readonly workspaceId: string;
@@ -41,7 +53,7 @@ interface Place {
   readonly provider: string | null;
   readonly quarter: UsageQuarter;
   key: (Sum & { readonly id: string; lastUsedMs: number }) | null;
-  workspace: (Sum & { readonly id: string; calls: number }) | null;
+  workspace: WorkspaceSum | null;
   minute: (Sum & { readonly keyId: string; readonly minuteMs: number }) | null;
   keyLease: LeaseSum | null;
   workspaceLease: LeaseSum | null;
@@ -52,7 +64,7 @@ interface Place {
  * admission (contract: money/caps). Each call must stand in `entries` once, and only when its row is new.
  */
 export function apply(entries: readonly SettledEntry[]): Effects {
-  const workspaces = new Map<string, Sum & { readonly id: string; calls: number }>();
+  const workspaces = new Map<string, WorkspaceSum>();
   const keys = new Map<string, Sum & { readonly id: string; lastUsedMs: number }>();
   const leases = new Map<string, LeaseSum>();
   const minutes = new Map<string, Sum & { readonly keyId: string; readonly minuteMs: number }>();
@@ -71,8 +83,9 @@ export function apply(entries: readonly SettledEntry[]): Effects {
       place.key.spentNano += costNano;
     }
     if (costNano > 0n) {
-      place.workspace ??= row(workspaces, workspaceId, () => ({ id: workspaceId, spentNano: 0n, calls: 0 }));
+      place.workspace ??= row(workspaces, workspaceId, () => noUsageOf(workspaceId));
       place.workspace.spentNano += costNano;
+      if (place.provider === simulatedProvider) place.workspace.simulatedNano += costNano;
       place.workspace.calls += 1;
       const { minuteMs: minute } = place;
       place.minute ??= row(minutes, `${keyId} ${minute}`, () => ({ keyId, minuteMs: minute, spentNano: 0n }));
@@ -93,6 +106,10 @@ export function apply(entries: readonly SettledEntry[]): Effects {
     minutes: inOrder(minutes),
     quarters: inOrder(quarters),
   };
+}
+
+function noUsageOf(id: string): WorkspaceSum {
+  return { id, spentNano: 0n, simulatedNano: 0n, calls: 0 };
 }
 
 function placeOf(places: Map<string, Place>, quarters: Map<string, UsageQuarter>, call: CountedCall): Place {

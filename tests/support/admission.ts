@@ -49,18 +49,24 @@ export function snapshotOf(parts: {
 /** A workspace of its own with one key, as rows. @returns the snapshot that stands for both. */
 export async function makeWorkspace(
   db: Db,
-  parts: Parameters<typeof snapshotOf>[0] & { balanceNano?: bigint; creditNano?: bigint },
+  parts: Parameters<typeof snapshotOf>[0] & {
+    balanceNano?: bigint;
+    creditNano?: bigint;
+    simulatedNano?: bigint;
+  },
 ): Promise<KeySnapshot> {
   const snapshot = snapshotOf(parts);
   const { workspace } = snapshot;
   await db.pool.query(
-    `INSERT INTO workspace (id, slug, name, time_zone, balance_nano, credit_nano) VALUES ($1, $2, 'test', $3, $4, $5)`,
+    `INSERT INTO workspace (id, slug, name, time_zone, balance_nano, credit_nano, simulated_nano)
+     VALUES ($1, $2, 'test', $3, $4, $5, $6)`,
     [
       workspace.id,
       `w-${workspace.id}`,
       workspace.timeZone,
       `${parts.balanceNano ?? 0n}`,
       `${parts.creditNano ?? 0n}`,
+      `${parts.simulatedNano ?? 0n}`,
     ],
   );
   await makeKey(db, snapshot);
@@ -109,6 +115,9 @@ export function stillClock(): Clock {
   return { now: () => nowMs, mono: () => nowMono };
 }
 
+/** A charge, and whether the simulated provider answered the call. */
+export type Charged = Posted & { readonly simulated?: boolean };
+
 /** A process as far as admission goes: an owner, its coordinator, and a drain that the test runs. */
 export interface Node {
   readonly coordinator: RunningCoordinator;
@@ -119,7 +128,7 @@ export interface Node {
   /** Errors that were reported. */
   readonly errors: unknown[];
   /** Posts charges as the drain does: one transaction, then tells the coordinator. */
-  post(calls: readonly Posted[]): Promise<void>;
+  post(calls: readonly Charged[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -171,16 +180,17 @@ export async function maintain({ coordinator }: Pick<Node, 'coordinator'>): Prom
   await coordinator.maintain();
 }
 
-async function postCharges(db: Db, ownerId: string, calls: readonly Posted[]): Promise<void> {
+async function postCharges(db: Db, ownerId: string, calls: readonly Charged[]): Promise<void> {
   const client = await db.pool.connect();
   try {
     await client.query('BEGIN');
     for (const call of calls) {
       const charge = `${call.chargeNano}`;
-      await client.query('UPDATE workspace SET balance_nano = balance_nano - $2 WHERE id = $1', [
-        call.workspaceId,
-        charge,
-      ]);
+      await client.query(
+        `UPDATE workspace SET balance_nano = balance_nano - $2,
+           simulated_nano = simulated_nano - CASE WHEN $3 THEN least(simulated_nano, $2) ELSE 0 END WHERE id = $1`,
+        [call.workspaceId, charge, call.simulated === true],
+      );
       await client.query('UPDATE api_key SET spent_nano = spent_nano + $2 WHERE id = $1', [
         call.keyId,
         charge,

@@ -53,6 +53,20 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
     expect(faultsOf(good)).toEqual([]);
   });
 
+  it('gives the provider that simulated money pays no other address than its own (contract: money/simulated-money)', () => {
+    const named = (families: string) =>
+      faultsOf(
+        good
+          .replaceAll('acme\n', 'sandbox\n')
+          .replace('{ chat: https://api.acme.test/v1, images: { env: ACME_IMAGES } }', families),
+      );
+    expect(named('{ chat: { env: SANDBOX_URL }, images: { env: SANDBOX_URL } }')).toEqual([]);
+    expect(named('{ chat: { env: SANDBOX_URL }, images: { env: ACME_IMAGES } }')[0]).toContain(
+      'give a real provider another id',
+    );
+    expect(named('{ chat: https://api.acme.test/v1 }')[0]).toContain('give a real provider another id');
+  });
+
   it('names each model by its own names alone', () => {
     const named = (alias: string) =>
       good.replace('    name: Large\n', `    name: Large\n    aliases: [${alias}]\n`);

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { standInFor } from '#lib/billing/payments/stand-in';
 import { EnvError, envSecret, findHostEnv, publicUrl, readEnv } from '#lib/env';
 
 const secrets = { NEXTAUTH_SECRET: 'a', ENCRYPTION_KEY: 'b', KEY_PEPPER: 'c' };
@@ -38,6 +39,7 @@ describe('settings (contract: operations/settings)', () => {
       bodyBudgetBytes: 268_435_456,
       callRetentionDays: 90,
       allowSignUp: true,
+      playMoney: true,
     });
     expect(publicUrl(env, env.port)).toBe('http://localhost:3000');
   });
@@ -45,6 +47,30 @@ describe('settings (contract: operations/settings)', () => {
   it('listen everywhere and leave the sandbox off beside a PostgreSQL server', () => {
     const env = { host: '0.0.0.0', sandbox: false, keyPepper: 'c', allowSignUp: false, signUpCreditNano: 0n };
     expect(readEnv(server)).toMatchObject(env);
+  });
+
+  it.each([
+    ['127.0.0.1', true],
+    ['127.3.2.1', true],
+    ['localhost', true],
+    ['::1', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['192.168.1.7', false],
+    ['127.0.0.1.example.com', false],
+    ['gateway.example.com', false],
+  ])('let strangers sign up and pay with play money on HOST=%s: %s, unless they say so', (HOST, alone) => {
+    const source = { DATA_DIR: temporary(), HOST };
+    expect(readEnv(source)).toMatchObject({
+      host: HOST,
+      sandbox: true,
+      allowSignUp: alone,
+      playMoney: alone,
+    });
+    const said = { ...source, ALLOW_SIGN_UP: 'on', PLAY_MONEY: 'on' };
+    expect(readEnv(said)).toMatchObject({ allowSignUp: true, playMoney: true });
+    expect(standInFor({ ...readEnv(source), dataDir: temporary() }) !== null).toBe(alone);
+    expect(standInFor({ ...readEnv(said), dataDir: temporary() })).not.toBeNull();
   });
 
   it('keep the data in .data when no directory is set', () => {
@@ -185,6 +211,7 @@ describe('a wrong setting stops the start', () => {
     [{ SMTP_URL: 'mail.example' }, /^SMTP_URL: .*smtp:\/\//],
     [{ GITHUB_ID: 'x' }, /^GITHUB_SECRET: required beside GITHUB_ID/],
     [{ UPSTASH_REDIS_REST_TOKEN: 'x' }, /^UPSTASH_REDIS_REST_URL: required/],
+    [{ PLAY_MONEY: 'on' }, /^PLAY_MONEY: .*embedded database/],
     [{ STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_API_BASE: 'http://localhost:1' }, /^STRIPE_API_BASE: /],
   ])('and says what to set: %o', (change, line) => {
     expect(problems({ ...server, ...change })).toEqual([expect.stringMatching(line)]);

@@ -1,4 +1,12 @@
-import type { FundRequest, LeaseRef, LeaseState, Shortage, Verdict, Want } from '#lib/admission/money-store';
+import type {
+  FundRequest,
+  Grant,
+  LeaseRef,
+  LeaseState,
+  Shortage,
+  Verdict,
+  Want,
+} from '#lib/admission/money-store';
 
 /** What a lease may leave free at least: this many of the largest holds (contract: money/lease-floor). */
 const FLOOR_HOLDS = 20n;
@@ -26,12 +34,26 @@ export interface LockedFunds extends LeaseRef {
   readonly rowsNano: bigint;
   /** Of what is settled: promo credit that expires soon. Calls may spend it, and no lease may have it. */
   readonly endingNano: bigint;
+  readonly simulated: Simulated;
   readonly caps: readonly CapRoom[];
 }
 
+/**
+ * Of the figures of the same names: simulated money, and what only calls hold or may hold whose targets are all
+ * simulated. Such calls spend it first and then everything else; no other call may touch it.
+ */
+export interface Simulated {
+  readonly settledNano: bigint;
+  readonly rowsNano: bigint;
+  readonly ownNano: bigint;
+  readonly othersNano: bigint;
+}
+
+export const noneSimulated: Simulated = { settledNano: 0n, rowsNano: 0n, ownNano: 0n, othersNano: 0n };
+
 export interface Apportioned {
   readonly verdicts: readonly Verdict[];
-  readonly grants: ReadonlyMap<LockedFunds, bigint>;
+  readonly grants: ReadonlyMap<LockedFunds, Grant>;
   /** Leases of other owners that stand in the way. */
   readonly recalls: readonly LeaseRef[];
 }
@@ -42,6 +64,10 @@ interface Bound {
   readonly settledFreeNano: bigint;
   freeNano: bigint;
   readonly freesAtMs: number | null;
+  /** Leased to other owners out of it. */
+  readonly othersNano: bigint;
+  /** Leaves simulated money out, and binds calls alone that may go to a real provider. */
+  readonly real: boolean;
 }
 
 /** Funds while they are being shared out. */
@@ -50,6 +76,8 @@ interface Open {
   readonly bounds: readonly Bound[];
   usableNano: bigint;
   grantNano: bigint;
+  /** Whether the lease is one of simulated money too. */
+  simulated: boolean;
 }
 
 /**
@@ -80,48 +108,87 @@ export function apportion(
     }
     return verdict;
   });
-  const grants = new Map<LockedFunds, bigint>();
-  for (const part of [funds, ...caps.values()]) {
-    if (part.grantNano > 0n) grants.set(part.funds, part.grantNano);
+  const grants = new Map<LockedFunds, Grant>();
+  for (const { funds: of, grantNano: grantedNano, simulated } of [funds, ...caps.values()]) {
+    if (grantedNano > 0n) grants.set(of, { grantedNano, simulated });
   }
   return { verdicts, grants, recalls: [...recalls.values()] };
 }
 
 function open(funds: LockedFunds, state: LeaseState, owners: number, wants: readonly Want[]): Open {
-  const own = state.reclaim && funds.ownNano > state.keepNano ? state.keepNano : funds.ownNano;
-  const leased = own + funds.othersNano;
-  const bounds: Bound[] =
-    funds.kind === 'workspace'
-      ? [
-          {
-            code: 'insufficient_balance',
-            boundNano: funds.settledNano,
-            settledFreeNano: funds.settledNano,
-            freeNano: funds.settledNano - funds.rowsNano - leased,
-            freesAtMs: null,
-          },
-        ]
-      : funds.caps.map((cap) => ({
-          code: cap.code,
-          boundNano: cap.capNano,
-          settledFreeNano: cap.capNano - cap.settledNano,
-          freeNano: cap.capNano - cap.settledNano - cap.rowsNano - leased,
-          freesAtMs: cap.freesAtMs,
-        }));
+  const kept = state.reclaim && funds.ownNano > state.keepNano ? state.keepNano : funds.ownNano;
   const part: Open = {
     funds,
-    bounds,
+    bounds: funds.kind === 'workspace' ? boundsOf(funds, kept) : capsOf(funds, kept),
     usableNano: state.reclaim ? 0n : state.usableNano,
     grantNano: 0n,
+    simulated: funds.ownNano > 0n ? funds.simulated.ownNano > 0n : state.simulated,
   };
-  if (!state.reclaim && state.grantable) extend(part, grantOf(part, state, owners, wants));
+  if (state.reclaim || !state.grantable) return part;
+  // A lease is of one kind, which it keeps while calls are booked in it: of real money where there is enough for one.
+  const empty = funds.ownNano <= 0n && state.keepNano === 0n;
+  if (empty) part.simulated = false;
+  extend(part, grantOf(part, state, owners, wants));
+  if (empty && part.grantNano === 0n && wants.some(({ simulated }) => simulated)) {
+    part.simulated = true;
+    extend(part, grantOf(part, state, owners, wants));
+  }
   return part;
+}
+
+/**
+ * All funds, and where some are simulated money, the rest for calls that may go to a real provider. What simulated
+ * calls hold beyond the simulated money is taken from the rest, which the bound of all funds takes care of.
+ */
+function boundsOf(funds: LockedFunds, kept: bigint): Bound[] {
+  const { settledNano, rowsNano, ownNano, othersNano, simulated } = funds;
+  const all: Bound = {
+    code: 'insufficient_balance',
+    boundNano: settledNano,
+    settledFreeNano: settledNano,
+    freeNano: settledNano - rowsNano - kept - othersNano,
+    freesAtMs: null,
+    othersNano,
+    real: false,
+  };
+  if (simulated.settledNano <= 0n) return [all];
+  const restNano = settledNano - simulated.settledNano;
+  const othersRealNano = othersNano - simulated.othersNano;
+  // The lease of a process is one row, of one kind.
+  const keptRealNano = ownNano > 0n && simulated.ownNano > 0n ? 0n : kept;
+  const rest: Bound = {
+    ...all,
+    boundNano: restNano,
+    settledFreeNano: restNano,
+    freeNano: restNano - (rowsNano - simulated.rowsNano) - keptRealNano - othersRealNano,
+    othersNano: othersRealNano,
+    real: true,
+  };
+  return [rest, all];
+}
+
+function capsOf({ caps, othersNano }: LockedFunds, kept: bigint): Bound[] {
+  return caps.map((cap) => ({
+    code: cap.code,
+    boundNano: cap.capNano,
+    settledFreeNano: cap.capNano - cap.settledNano,
+    freeNano: cap.capNano - cap.settledNano - cap.rowsNano - kept - othersNano,
+    freesAtMs: cap.freesAtMs,
+    othersNano,
+    real: false,
+  }));
+}
+
+/** What binds a call or a lease. @param simulated it may spend simulated money. */
+function binding({ bounds }: Open, simulated: boolean | undefined): readonly Bound[] {
+  return simulated ? bounds.filter(({ real }) => !real) : bounds;
 }
 
 /** At most half of what is free ÷ live owners, and nothing below the floor. */
 function grantOf(part: Open, state: LeaseState, owners: number, wants: readonly Want[]): bigint {
   let free: bigint | null = null;
-  for (const bound of part.bounds) if (free === null || bound.freeNano < free) free = bound.freeNano;
+  for (const { freeNano } of binding(part, part.simulated))
+    if (free === null || freeNano < free) free = freeNano;
   if (free !== null) free -= part.funds.endingNano;
   let peak = state.peakNano;
   for (const want of wants) if (want.amountNano > peak) peak = want.amountNano;
@@ -139,24 +206,27 @@ function grantOf(part: Open, state: LeaseState, owners: number, wants: readonly 
 function extend(part: Open, amountNano: bigint): void {
   part.grantNano += amountNano;
   part.usableNano += amountNano;
-  for (const bound of part.bounds) bound.freeNano -= amountNano;
+  for (const bound of binding(part, part.simulated)) bound.freeNano -= amountNano;
 }
 
 function admit(want: Want, funds: readonly Open[]): Verdict {
-  if (want.mode === 'claim' && funds.every((part) => covers(part, want.amountNano))) {
+  const leased = want.mode === 'claim' && funds.every((part) => !part.simulated || want.simulated);
+  if (leased && funds.every((part) => covers(part, want.amountNano))) {
     for (const part of funds) part.usableNano -= want.amountNano;
     return { kind: 'lease' };
   }
-  const short = firstShort(want, funds);
+  const short = firstShort(want, funds, (part) => binding(part, want.simulated));
   if (short) return { kind: 'short', shortage: short };
-  for (const part of funds) for (const bound of part.bounds) bound.freeNano -= want.amountNano;
+  for (const part of funds) {
+    for (const bound of binding(part, want.simulated)) bound.freeNano -= want.amountNano;
+  }
   return { kind: 'row' };
 }
 
 /** A hold in a lease grows inside leases alone: they take exactly what it needs more. */
 function enlarge(want: Want, funds: readonly Open[]): Verdict {
   const lacking = funds.filter((part) => !covers(part, want.amountNano));
-  const short = firstShort(want, lacking);
+  const short = firstShort(want, lacking, (part) => binding(part, part.simulated));
   if (short) return { kind: 'short', shortage: short };
   for (const part of lacking) extend(part, want.amountNano);
   for (const part of funds) part.usableNano -= want.amountNano;
@@ -168,13 +238,17 @@ function covers(part: Open, amountNano: bigint): boolean {
 }
 
 /** Funds before caps, caps in the order day, 7-day, 30-day, quota (contract: admission/order). */
-function firstShort(want: Want, funds: readonly Open[]): Shortage | null {
+function firstShort(
+  want: Want,
+  funds: readonly Open[],
+  boundsOf: (part: Open) => readonly Bound[],
+): Shortage | null {
   for (const part of funds) {
-    for (const bound of part.bounds) {
+    for (const bound of boundsOf(part)) {
       if (enough(bound.freeNano, want)) continue;
       const { funds } = part;
       const inTheWay =
-        funds.othersNano > 0n && enough(bound.freeNano + funds.othersNano, want)
+        bound.othersNano > 0n && enough(bound.freeNano + bound.othersNano, want)
           ? [{ kind: funds.kind, subjectId: funds.subjectId }]
           : [];
       return {
@@ -182,6 +256,7 @@ function firstShort(want: Want, funds: readonly Open[]): Shortage | null {
         runningOnly: enough(bound.settledFreeNano, want),
         leases: inTheWay,
         boundNano: bound.boundNano,
+        besideSimulated: bound.real,
         freesAtMs: bound.freesAtMs,
       };
     }

@@ -27,6 +27,8 @@ export class Lease {
   rowKept = false;
   /** Memory was lowered, the database not yet. */
   owesReturn = false;
+  /** It was granted out of simulated money too, for calls whose targets are all simulated (contract: money/simulated-money). */
+  simulated = false;
   /** Someone asks for more of it now. */
   asking = false;
   usedMono: number;
@@ -79,11 +81,12 @@ export class Lease {
   }
 
   /** The database granted more (0n: it did not). */
-  grant(amountNano: bigint, nowMono: number): void {
+  grant(amountNano: bigint, nowMono: number, simulated = false): void {
     if (amountNano === 0n) {
       this.#askAgainMono = nowMono + REFUSED_PAUSE_MS;
       return;
     }
+    this.simulated = simulated;
     this.grantedNano += amountNano;
     this.rowKept = true;
     const usable = this.usableNano;
@@ -118,7 +121,7 @@ export class Lease {
   /** @param reclaim what is unspent goes back with this question: call `shrink` first. */
   state(nowMono: number, reclaim: boolean): LeaseState {
     this.#turnPeaks(nowMono);
-    const { subjectId, usableNano } = this;
+    const { subjectId, usableNano, simulated } = this;
     let peakNano = this.#peakNano;
     if (this.#earlierPeakNano > peakNano) peakNano = this.#earlierPeakNano;
     return {
@@ -128,6 +131,7 @@ export class Lease {
       peakNano,
       grantable: nowMono >= this.#pausedUntilMono,
       reclaim,
+      simulated,
     };
   }
 

@@ -73,7 +73,7 @@ export class LeaseLine {
         const grant = answer.grants.find(
           (one) => one.kind === lease.kind && one.subjectId === lease.subjectId,
         );
-        lease.grant(grant?.grantedNano ?? 0n, clock.mono());
+        lease.grant(grant?.grantedNano ?? 0n, clock.mono(), grant?.simulated);
       }
       return answer;
     } catch (error) {

@@ -33,14 +33,23 @@ export function refuseShort(shortage: Shortage, want: Want, freesAtMs: number | 
       shouldRetry: true,
     });
   }
-  return refusal(code, `${what}; ${remedy(code, freesAtMs)}.`);
+  return refusal(code, `${what}; ${shortage.besideSimulated ? ofSimulated : remedy(code, freesAtMs)}.`);
 }
 
-function funds(shortage: Shortage, want: Want): string {
-  if (shortage.boundNano <= 0n) return 'This workspace has no funds left';
-  return want.mustFit && shortage.boundNano < want.amountNano
-    ? `This workspace has $${formatUsd(shortage.boundNano)} left and this request may cost $${formatUsd(want.amountNano)}`
-    : "All of this workspace's funds are in use";
+/** Test payments would only add more of it. */
+const ofSimulated =
+  'call one of those (provider sandbox), or ask the people who run this gateway for other credit, then retry';
+
+function funds({ boundNano, besideSimulated }: Shortage, want: Want): string {
+  if (boundNano <= 0n) {
+    return besideSimulated
+      ? 'This balance is simulated money and pays only simulated models'
+      : 'This workspace has no funds left';
+  }
+  const rest = besideSimulated ? ', without simulated money, which pays only simulated models,' : '';
+  return want.mustFit && boundNano < want.amountNano
+    ? `This workspace has $${formatUsd(boundNano)} left${rest} and this request may cost $${formatUsd(want.amountNano)}`
+    : `All of this workspace's funds${rest} are in use`;
 }
 
 function remedy(code: Shortage['code'], freesAtMs: number | null): string {

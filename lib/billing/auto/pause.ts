@@ -15,8 +15,7 @@ export type PauseReason = (typeof pauseReasons)[number];
 const WEEK_SECONDS = 7 * 86_400;
 
 const pause = `
-  UPDATE auto_top_up a SET paused_at = now(), paused_reason = $2, paused_detail = $3, armed = false,
-    due_at = CASE WHEN a.order_id IS NULL THEN NULL ELSE a.due_at END
+  UPDATE auto_top_up a SET paused_at = now(), paused_reason = $2, paused_detail = $3
   FROM workspace w
   WHERE a.workspace_id = $1::uuid AND w.id = a.workspace_id AND a.enabled AND a.paused_at IS NULL
   RETURNING w.id`;

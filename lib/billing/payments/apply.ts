@@ -71,12 +71,13 @@ async function changeOrder(
 
 async function postLines(
   tx: PaymentStore,
-  { workspaceId }: Order,
+  { workspaceId, livemode }: Order,
   lines: Extract<Decision, { outcome: 'applied' }>['lines'],
 ): Promise<Change[]> {
   const changes: Change[] = [];
   for (const line of lines) {
-    if (line.amountNano !== 0n) changes.push(...((await postLine(tx, { workspaceId, ...line })) ?? []));
+    if (line.amountNano !== 0n)
+      changes.push(...((await postLine(tx, { workspaceId, ...line, simulated: !livemode })) ?? []));
   }
   return changes;
 }

@@ -24,7 +24,9 @@ const limits = { lockMs: 5_000, statementMs: 10_000 };
  * @throws Error of Stripe's client or the database; nothing was kept.
  */
 export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Event): Promise<Handled> {
-  const fact = await asked(stripe, factOf(event));
+  const said = factOf(event);
+  if (event.account) return once(pool, event, said?.kind === 'paid' ? [said] : []);
+  const fact = await asked(stripe, said);
   if (fact?.kind === 'card') await refreshCard(pool, stripe, fact);
   const handled = await once(pool, event, fact === null ? [] : [fact]);
   if (handled.outcome !== 'later' || fact === null) return handled;
@@ -80,7 +82,9 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
     [event.id, event.type, event.created],
   );
   if (rowCount === 0) return { outcome: 'known', why: null, moved: false };
-  const { last, changes } = await applyAll(client, facts, event.livemode);
+  const { last, changes } = event.account
+    ? { last: ofOtherAccount(event.account, facts), changes: [] }
+    : await applyAll(client, facts, event.livemode);
   const why = last.outcome === 'applied' ? null : last.why;
   await client.query(
     'UPDATE stripe_event SET outcome = $2, why = $3, top_up_id = $4::uuid, payment_intent = $5 WHERE id = $1',
@@ -88,6 +92,15 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
   );
   await publish(storeIn(client), changes);
   return { outcome: last.outcome, why, moved: changes.length > 0 };
+}
+
+/**
+ * An account that is connected to ours sends what it likes under our signing secret, the names of our orders included,
+ * and its money is not ours: an event of it moves nothing.
+ */
+function ofOtherAccount(account: string, claims: readonly Fact[]): Applied {
+  const why = `it is of the connected account ${account}, whose money is not this gateway's`;
+  return { outcome: claims.length > 0 ? 'quarantined' : 'ignored', why, topUpId: null };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { PaymentSettings } from '#lib/billing/payments/client';
 import type { Env } from '#lib/env';
 
 type Given = Pick<Env, 'stripe' | 'databaseUrl' | 'dataDir'>;
-type Starting = Given & Pick<Env, 'sandbox' | 'port' | 'host'>;
+type Starting = Given & Pick<Env, 'sandbox' | 'playMoney' | 'port' | 'host'>;
 
 const secretKey = 'sk_test_stand_in';
 
@@ -21,12 +21,13 @@ interface StandIn {
 
 /**
  * Payments with play money where somebody tries the gateway out: on the embedded database, without settings of Stripe,
- * beside the simulated provider (contract: money/play-money).
+ * beside the simulated provider, unless other machines can connect (contract: money/play-money).
  * @returns null everywhere else, and where the port is not known before the start.
  */
-export function standInFor({ stripe, databaseUrl, sandbox, port, host, dataDir }: Starting): StandIn | null {
+export function standInFor(env: Starting): StandIn | null {
+  const { stripe, databaseUrl, sandbox, playMoney, port, host, dataDir } = env;
   const file = fileOf(dataDir);
-  if (stripe !== null || databaseUrl !== null || !sandbox || port === 0) {
+  if (stripe !== null || databaseUrl !== null || !sandbox || !playMoney || port === 0) {
     rmSync(file, { force: true });
     return null;
   }

@@ -24,12 +24,19 @@ const dueNow = `
   WHERE workspace_id = $1::uuid AND ended_at IS NULL AND expires_at <= now() - interval '${settleSeconds} seconds'
   ORDER BY expires_at, id`;
 
-/** `held`: rows of open calls and jobs, and all that is leased, which covers the calls in memory. */
+/**
+ * `held`: rows of open calls and jobs, and all that is leased, which covers the calls in memory. `real`: the funds
+ * without simulated money, and what calls hold that cannot spend it.
+ */
 const money = `
   SELECT (w.balance_nano + w.credit_nano)::text AS funds,
-    ((SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
-      + (SELECT coalesce(sum(granted_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id))::text AS held
-  FROM workspace w WHERE w.id = $1::uuid`;
+    (w.balance_nano + w.credit_nano - w.simulated_nano)::text AS "realFunds",
+    coalesce(sum(h.nano), 0)::text AS held, coalesce(sum(h.nano) FILTER (WHERE NOT h.simulated), 0)::text AS "realHeld"
+  FROM workspace w LEFT JOIN LATERAL (
+    SELECT amount_nano AS nano, simulated FROM hold WHERE workspace_id = w.id
+    UNION ALL SELECT granted_nano, simulated FROM lease WHERE kind = 'workspace' AND subject_id = w.id
+  ) AS h ON true
+  WHERE w.id = $1::uuid GROUP BY w.id`;
 
 const end = `
   UPDATE promo SET ended_at = now(), expired_nano = left_nano, left_nano = 0 WHERE id = $1::uuid`;
@@ -77,8 +84,12 @@ async function coversRunning(
   workspaceId: string,
   due: readonly { readonly left: string }[],
 ): Promise<boolean> {
-  const [row] = (await client.query<{ funds: string; held: string }>(money, [workspaceId])).rows;
-  const heldNano = BigInt(row?.held ?? 0);
+  const { rows } = await client.query<Record<'funds' | 'realFunds' | 'held' | 'realHeld', string>>(money, [
+    workspaceId,
+  ]);
   const leftNano = due.reduce((sum, { left }) => sum + BigInt(left), 0n);
-  return heldNano === 0n || BigInt(row?.funds ?? 0) - leftNano >= heldNano;
+  const covers = (funds: string, held: string) =>
+    BigInt(held) === 0n || BigInt(funds) - leftNano >= BigInt(held);
+  const [row] = rows;
+  return !row || (covers(row.funds, row.held) && covers(row.realFunds, row.realHeld));
 }

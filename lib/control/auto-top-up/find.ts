@@ -11,7 +11,7 @@ const dollars = (description: string) => z.string().meta({ description: `${descr
 /** What can change of it by hand: its entity tag and its audit rows are made of it. */
 const settings = {
   enabled: z.boolean(),
-  threshold: dollars('Usage that takes the balance below it orders a top-up'),
+  threshold: dollars('A balance at or below it orders a top-up'),
   amount: dollars('What each one credits'),
   monthlyCap: dollars('What all of a calendar month may credit, in the time zone of the workspace'),
 };
@@ -26,6 +26,10 @@ export const autoTopUp = z.object({
     .object({ reason: z.enum(pauseReasons), detail: z.string().nullable(), at: z.iso.datetime() })
     .nullable()
     .meta({ description: 'Why none is made until it is resumed; null: it is not paused.' }),
+  balance: dollars('What the threshold is compared with'),
+  ordered: z
+    .boolean()
+    .meta({ description: 'Whether one is ordered and not paid yet: no other one is made.' }),
   waitsUntil: z.iso
     .datetime()
     .nullable()
@@ -74,6 +78,7 @@ export async function readAutoTopUp(
     orderBy: { id: 'desc' },
   });
   const [month] = await store.query<{ cents: string }>(monthOf, [workspaceId]);
+  const funds = await store.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } });
   const waits = row?.waitsUntil && row.waitsUntil.getTime() > Date.now() ? row.waitsUntil : null;
   const reason = pauseReasons.find((one) => one === row?.pausedReason);
   return {
@@ -83,6 +88,8 @@ export async function readAutoTopUp(
       : null,
     paused:
       row?.pausedAt && reason ? { reason, detail: row.pausedDetail, at: row.pausedAt.toISOString() } : null,
+    balance: formatUsd(funds.balanceNano - (livemode ? funds.simulatedNano : 0n)),
+    ordered: row?.orderId != null,
     waitsUntil: waits?.toISOString() ?? null,
     thisMonth: formatUsd(nanoOf(Number(month?.cents ?? 0))),
     last: last ? shownTopUp(last) : null,

@@ -21,7 +21,7 @@ const fields = {
   }),
   threshold: allowance({
     label: 'Threshold',
-    help: 'Usage that takes the balance below it orders a top-up.',
+    help: 'A balance at or below it orders a top-up, at once where it is there already.',
     example: '5',
   }),
   amount: amount({
@@ -97,20 +97,16 @@ export const setAutoTopUp = change({
   },
 });
 
-/**
- * A balance that is below the threshold already never crosses it: the next usage counts instead. Nothing is charged by
- * switching on. New limits let an order wait no longer for the next month; what was not ordered yet is decided anew.
- */
+/** New limits let a top-up wait no longer for the next month. */
 const write = `
-  INSERT INTO auto_top_up AS a (workspace_id, enabled, threshold_nano, cents, month_cents, armed)
-  SELECT $1::uuid, $2::boolean, $3::bigint, $4::int, $5::int, w.balance_nano < $3::bigint FROM workspace w WHERE w.id = $1::uuid
+  INSERT INTO auto_top_up (workspace_id, enabled, threshold_nano, cents, month_cents)
+  VALUES ($1::uuid, $2::boolean, $3::bigint, $4::int, $5::int)
   ON CONFLICT (workspace_id) DO UPDATE SET enabled = excluded.enabled, threshold_nano = excluded.threshold_nano,
-    cents = excluded.cents, month_cents = excluded.month_cents, armed = excluded.armed AND a.due_at IS NULL, waits_until = NULL,
-    due_at = CASE WHEN excluded.enabled OR a.order_id IS NOT NULL THEN a.due_at END`;
+    cents = excluded.cents, month_cents = excluded.month_cents, waits_until = NULL`;
 
 export const resumeAutoTopUp = change({
   name: 'auto-top-up.resume',
-  summary: 'Lets paused automatic top-ups go on; the next usage below the threshold orders one.',
+  summary: 'Lets paused automatic top-ups go on: a balance at or below the threshold orders one at once.',
   reach: 'workspace',
   permission: 'billing:write',
   fields: {},
@@ -124,9 +120,8 @@ export const resumeAutoTopUp = change({
     if (paused !== null) {
       await mustHaveCard(store, scope, livemode);
       await store.execute(
-        `UPDATE auto_top_up a SET paused_at = NULL, paused_reason = NULL, paused_detail = NULL,
-           armed = a.due_at IS NULL AND w.balance_nano < a.threshold_nano
-         FROM workspace w WHERE w.id = a.workspace_id AND a.workspace_id = $1::uuid`,
+        `UPDATE auto_top_up SET paused_at = NULL, paused_reason = NULL, paused_detail = NULL
+         WHERE workspace_id = $1::uuid`,
         [scope.workspaceId],
       );
     }

@@ -77,10 +77,7 @@ export const deleteWorkspace = change({
       data: { cancelledAt: now },
     });
     // Calls that still run must not have a card charged for a workspace that is gone.
-    await prisma.autoTopUp.updateMany({
-      where: { workspaceId },
-      data: { enabled: false, armed: false, dueAt: null },
-    });
+    await prisma.autoTopUp.updateMany({ where: { workspaceId }, data: { enabled: false } });
     await prisma.member.deleteMany({ where: { workspaceId } });
     return {
       ...{ result: lost, subject: workspaceId, workspaceId, before: lost, after: null },

@@ -11,7 +11,9 @@ import { recordOf } from '#lib/gateway/call/record';
 import type { HeaderList } from '#lib/gateway/lane';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { LimitNumbers } from '#lib/limits/numbers';
+import type { Target } from '#lib/routing/target';
 import { bytesOf } from '#lib/settlement/record/bytes';
+import { simulatedProvider } from '#lib/simulated';
 
 /**
  * Steps 11 to 15 of admission: one all-or-nothing claim (contract: admission/claim); a plan that failed is answered
@@ -23,8 +25,27 @@ export function claimCall(runtime: Runtime, call: PlannedCall): ClaimedCall | Pr
     runtime,
     call.operation.steps === 'generate' ? fundsFor(call) : rateFor(call, 'rate'),
   );
-  if (claimed instanceof Promise) return claimed.then((late) => admit(call, late));
-  return admit(call, claimed);
+  // Without a promise the answer came out of a lease, or is none about funds.
+  if (!(claimed instanceof Promise)) return admit(call, claimed);
+  return claimed.then(async (late) => {
+    const narrowed = isRefusal(late) && late.code === 'insufficient_balance' && leaveReal(call);
+    return admit(call, narrowed ? await claim(runtime, fundsFor(call)) : late);
+  });
+}
+
+/**
+ * Takes the real targets out of a plan that has simulated ones too: those may be paid with simulated money
+ * (contract: money/simulated-money). @returns whether there were both.
+ */
+function leaveReal(call: PlannedCall): boolean {
+  const targets = call.plan.targets.filter(isSimulated);
+  if (targets.length === 0 || targets.length === call.plan.targets.length) return false;
+  extendCall(call, { plan: { ...call.plan, targets } });
+  return true;
+}
+
+function isSimulated({ offer }: Target): boolean {
+  return offer.provider.id === simulatedProvider;
 }
 
 /** Claims what a call takes that the gateway answers by itself: no plan, and nothing to pay. */
@@ -67,12 +88,24 @@ function fundsFor(call: PlannedCall): ClaimRequest {
   const terms = { keyMaximum: key.maxOutputTokens, strict: workspace.strict, previousTokens };
   const { holdNano, tokens } = estimate(ask, plan.targets, terms);
   const durable = ask.job !== undefined;
+  const simulated = plan.targets.every(isSimulated);
   const open = () =>
     bytesOf({
       ...{ kind: 'open', callId: id, atMs: startMs, holdNano, tokens, funding: 'row' },
       call: { ...recordOf(call, call.startMono), holdNano },
     });
-  return { callId: id, atMs: startMs, snapshot, need: 'generate', holdNano, tokens, durable, placed, open };
+  return {
+    callId: id,
+    atMs: startMs,
+    snapshot,
+    need: 'generate',
+    holdNano,
+    tokens,
+    durable,
+    simulated,
+    placed,
+    open,
+  };
 }
 
 /**

@@ -12,6 +12,7 @@ import { linesJson } from '#lib/settlement/call-row';
 import { storedCostLines } from '#lib/settlement/record/stored-lines';
 import { addSums, auditExhausted, chargeKeys } from '#lib/settlement/settle';
 import { countedUsage, laterQuarter, quarterMs, startOf } from '#lib/settlement/usage/quarter';
+import { simulatedProvider } from '#lib/simulated';
 
 /** Prices of what a provider offers, by the provider's names: reports may name nested models. */
 export type PricesOf = (providerId: string) => readonly NamedPrice[];
@@ -145,6 +146,7 @@ function post(client: PoolClient, callId: string, charged: Charged, amountNano: 
     ref: charged.late ? `${callId}:retrieved` : callId,
     amountNano: -amountNano,
     reason: 'usage of a stored response, retrieved later',
+    simulated: charged.provider === simulatedProvider,
   });
 }
 

@@ -84,12 +84,12 @@ export async function balanceOf({ db }: Shop, workspaceId: string): Promise<bigi
   return (await db.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })).balanceNano;
 }
 
-/** Usage of a workspace, settled now. */
-export function spend({ db }: Shop, id: string, dollars: number): Promise<void> {
+/** Usage of a workspace, settled now. @param simulated the simulated provider answered. */
+export function spend({ db }: Shop, id: string, dollars: number, simulated = false): Promise<void> {
+  const spentNano = BigInt(Math.round(dollars * 100)) * 10_000_000n;
+  const usage = { id, spentNano, simulatedNano: simulated ? spentNano : 0n, calls: 1 };
   return transact(db.pool, { lockMs: 60_000, statementMs: 60_000 }, (client) =>
-    postUsage({ query: (text, values) => client.query(text, values) }, [
-      { id, spentNano: BigInt(Math.round(dollars * 100)) * 10_000_000n, calls: 1 },
-    ]),
+    postUsage({ query: (text, values) => client.query(text, values) }, [usage]),
   );
 }
 

@@ -65,9 +65,9 @@ async function prepared(mood: CardMood = 'pays', limits: object = {}) {
 }
 
 describe('an automatic top-up (contract: money/auto-top-up)', () => {
-  it('is charged once when usage takes the balance below the threshold, and not before', async () => {
+  it('is charged once when usage takes the balance to the threshold, and not before', async () => {
     const { id, slug } = await prepared();
-    await spend(id, 15);
+    await spend(id, 14.99);
     await run();
     expect(charges(id)).toEqual([]);
     await spend(id, 0.01);
@@ -75,7 +75,7 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
     await deliverAll();
     await run();
     expect(charges(id)).toMatchObject([{ amount: 1_000, status: 'succeeded' }]);
-    expect(await balanceOf(shop, id)).toBe(15n * usd - usd / 100n);
+    expect(await balanceOf(shop, id)).toBe(15n * usd);
     expect(await shown(slug)).toMatchObject({
       enabled: true,
       paused: null,
@@ -104,42 +104,110 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
     expect(await balanceOf(shop, id)).toBe(10n * usd);
   });
 
-  it('follows from usage alone: corrections, refunds and switching on charge nothing', async () => {
+  const correct = (workspace: string, amount: string) =>
+    ask(shop.host, addCredit, { actor: operator, workspace, input: { amount, reason: 'test' } });
+  const set = (workspace: string, input: object) =>
+    ask(shop.host, setAutoTopUp, { actor: operator, workspace, input });
+  const resume = (workspace: string) =>
+    ask(shop.host, resumeAutoTopUp, { actor: operator, workspace, input: {} });
+  const firstPayment = async (workspaceId: string) =>
+    (await shop.db.prisma.topUp.findFirstOrThrow({ where: { workspaceId, auto: false } })).paymentIntent ??
+    '';
+  const saveCard = async (customer: string) => {
+    const card = shop.server.account.addCard(customer, 'pays');
+    const owner = shop.server.account.customers.get(customer);
+    if (owner) owner.default_payment_method = card.id;
+    await deliverAll();
+  };
+
+  type Prepared = Awaited<ReturnType<typeof prepared>>;
+  const ways: [string, (workspace: Prepared) => Promise<unknown>][] = [
+    ['a correction', ({ slug }) => correct(slug, '-18')],
+    [
+      'a refund',
+      async ({ id }) => {
+        shop.server.account.refund(await firstPayment(id), 1_800);
+        await deliverAll();
+      },
+    ],
+    ['a threshold that is raised', ({ slug }) => set(slug, { threshold: '20' })],
+    [
+      'usage while they are off, and switching them on',
+      async ({ id, slug }) => {
+        await set(slug, { enabled: false });
+        await spend(id, 18);
+        await set(slug, { enabled: true });
+      },
+    ],
+    [
+      'a dispute, and resuming',
+      async ({ id, slug }) => {
+        shop.server.account.dispute(await firstPayment(id), null);
+        await deliverAll();
+        await resume(slug);
+      },
+    ],
+    [
+      'usage without a card, and resuming with another one',
+      async ({ id, slug, customer }) => {
+        for (const card of shop.server.account.cardsOf(customer)) shop.server.account.removeCard(card);
+        await deliverAll();
+        await spend(id, 20.5);
+        await saveCard(customer);
+        await resume(slug);
+      },
+    ],
+  ];
+  it.each(ways)('is charged once, without further usage, after %s', async (_, get) => {
+    const workspace = await prepared();
+    await get(workspace);
+    const other = openDb(shop.url);
+    const pools = [shop.db.pool, other.pool, shop.db.pool];
+    await Promise.all(pools.map((pool) => orderNext(pool, shop.payments)));
+    await Promise.all(pools.map((pool) => chargeNext(pool, shop.payments, () => {})));
+    await other.close();
+    await deliverAll();
+    expect(charges(workspace.id)).toMatchObject([{ amount: 1_000, status: 'succeeded' }]);
+  });
+
+  it('is not made above the threshold, or while it is off', async () => {
     const { id, slug } = await prepared();
-    const credit = (amount: string) =>
-      ask(shop.host, addCredit, { actor: operator, workspace: slug, input: { amount, reason: 'test' } });
-    await credit('-18');
+    await correct(slug, '-14.99');
     await run();
-    await spend(id, 1);
-    await run();
-    expect(charges(id)).toEqual([]);
-    // Switched on below the threshold: the next usage counts.
-    for (const enabled of [false, true, true]) {
-      await ask(shop.host, setAutoTopUp, { actor: operator, workspace: slug, input: { enabled } });
-    }
+    await set(slug, { enabled: false });
+    await spend(id, 18);
     await run();
     expect(charges(id)).toEqual([]);
-    await spend(id, 0.5);
+  });
+
+  it('is one charge however many look, order and charge by turns', async () => {
+    const { id } = await prepared();
+    await spend(id, 18);
+    await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        await orderNext(shop.db.pool, shop.payments);
+        await chargeNext(shop.db.pool, shop.payments, () => {});
+      }),
+    );
     await run();
     expect(charges(id)).toHaveLength(1);
+    expect(await balanceOf(shop, id)).toBe(12n * usd);
   });
 
   it('goes on while one is not enough, up to the cap of the month', async () => {
     const { id, slug } = await prepared();
-    for (const dollars of [30, 1, 30, 1, 30, 1]) {
-      await spend(id, dollars);
+    await spend(id, 60);
+    // The three charges that the cap allows, without further usage; the fourth look finds the cap used up.
+    for (const count of [1, 2, 3, 3]) {
       await run();
+      expect(charges(id)).toHaveLength(count);
     }
-    expect(charges(id)).toHaveLength(3);
     expect(await shown(slug)).toMatchObject({
       paused: null,
       thisMonth: '30',
       waitsUntil: expect.any(String),
     });
-    await ask(shop.host, setAutoTopUp, { actor: operator, workspace: slug, input: { monthlyCap: '40' } });
-    await run();
-    expect(charges(id)).toHaveLength(3);
-    await spend(id, 1);
+    await set(slug, { monthlyCap: '40' });
     await run();
     expect(charges(id)).toHaveLength(4);
   });
@@ -168,19 +236,11 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
       await run();
       expect(charges(id)).toHaveLength(1);
       // Another card in the portal, then twice by two tabs.
-      const card = shop.server.account.addCard(customer, 'pays');
-      const owner = shop.server.account.customers.get(customer);
-      if (owner) owner.default_payment_method = card.id;
-      await deliverAll();
-      await Promise.all(
-        [1, 2].map(() => ask(shop.host, resumeAutoTopUp, { actor: operator, workspace: slug, input: {} })),
-      );
-      await run();
-      expect(charges(id)).toHaveLength(1);
-      await spend(id, 1);
+      await saveCard(customer);
+      await Promise.all([resume(slug), resume(slug)]);
       await run();
       expect(charges(id).map(({ status }) => status)).toEqual(['requires_payment_method', 'succeeded']);
-      expect(await balanceOf(shop, id)).toBe(10n * usd);
+      expect(await balanceOf(shop, id)).toBe(11n * usd);
     },
   );
 
@@ -283,10 +343,8 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
     expect(await balanceOf(shop, id)).toBe(12n * usd);
   });
 
-  const setAuto = (workspace: string, input: object) =>
-    ask(shop.host, setAutoTopUp, { actor: operator, workspace, input });
   const stops: [string, (workspace: string) => Promise<unknown>][] = [
-    ['were switched off', (workspace) => setAuto(workspace, { enabled: false })],
+    ['were switched off', (workspace) => set(workspace, { enabled: false })],
     [
       'belong to a workspace that was suspended',
       (workspace) => ask(shop.host, setWorkspace, { actor: operator, workspace, input: { suspended: true } }),
@@ -328,12 +386,12 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
       payment_method: order.paymentMethod,
       metadata: { order: order.id, workspace: id, cents: '1000', auto: 'true' },
     });
-    await setAuto(slug, { enabled: false });
+    await set(slug, { enabled: false });
     await run();
     await run();
     expect(charges(id)).toHaveLength(1);
     expect(await balanceOf(shop, id)).toBe(12n * usd);
-    await setAuto(slug, { enabled: true });
+    await set(slug, { enabled: true });
     await spend(id, 8);
     await run();
     expect(charges(id)).toHaveLength(2);

@@ -42,7 +42,8 @@ async function newWorkspace(balance: string): Promise<Place> {
 
 const set = ({ slug }: Place, threshold: string | null) =>
   operate(db, setLowBalance, { workspace: slug, threshold });
-const use = ({ id }: Place, spentNano: bigint) => postUsage(db.pool, [{ id, spentNano, calls: 1 }]);
+const use = ({ id }: Place, spentNano: bigint) =>
+  postUsage(db.pool, [{ id, spentNano, simulatedNano: 0n, calls: 1 }]);
 const lookAtOnce = () => Promise.all(Array.from({ length: 8 }, () => tellLowBalances(db.pool)));
 const mailsTo = async ({ slug }: Place) =>
   (

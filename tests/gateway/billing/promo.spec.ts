@@ -50,7 +50,8 @@ async function newWorkspace(): Promise<Place> {
 
 const grant = ({ slug }: Place, amount: string, expiresAt = far) =>
   operate(db, grantCredit, { workspace: slug, amount, reason: 'test', expiresAt });
-const use = ({ id }: Place, spentNano: bigint) => postUsage(db.pool, [{ id, spentNano, calls: 1 }]);
+const use = ({ id }: Place, spentNano: bigint) =>
+  postUsage(db.pool, [{ id, spentNano, simulatedNano: 0n, calls: 1 }]);
 const show = ({ slug }: Place) => operate(db, showWorkspace, { workspace: slug });
 const promosOf = async ({ slug }: Place) => (await operate(db, listPromos, { workspace: slug })).data;
 const linesOf = async ({ slug }: Place, kind: string) =>

@@ -35,7 +35,7 @@ const ledgerOf = (workspace: string, page: Record<string, unknown> = {}) =>
 
 /** What calls cost that are settled now. */
 const settle = (id: string, spentNano: bigint, calls: number) =>
-  postUsage(db.pool, [{ id, spentNano, calls }]);
+  postUsage(db.pool, [{ id, spentNano, simulatedNano: 0n, calls }]);
 
 describe('the ledger of a workspace (contract: operations/ledger-list)', () => {
   it('is listed from its oldest line on, with the balance after each, page by page', async () => {

@@ -155,7 +155,7 @@ describe('a usage line (contract: money/postings)', () => {
     const client = await pool.connect();
     try {
       await client.query('BEGIN');
-      await postUsage(client, [{ id: customer.workspaceId, spentNano: 5n, calls: 2 }]);
+      await postUsage(client, [{ id: customer.workspaceId, spentNano: 5n, simulatedNano: 0n, calls: 2 }]);
       const where = `${change} WHERE workspace_id = '${customer.workspaceId}' AND kind = 'usage'`;
       await expect(client.query(where)).rejects.toThrow('append-only');
     } finally {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apportion, type LockedFunds } from '#lib/admission/funds/apportion';
+import { apportion, type LockedFunds, noneSimulated } from '#lib/admission/funds/apportion';
 import type { FundRequest, LeaseState, Want } from '#lib/admission/money-store';
 
 const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds => ({
@@ -11,6 +11,7 @@ const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds =
   settledNano: freeNano,
   rowsNano: 0n,
   endingNano: 0n,
+  simulated: noneSimulated,
   caps: [],
   ...part,
 });
@@ -21,6 +22,7 @@ const state = (part: Partial<LeaseState> = {}): LeaseState => ({
   peakNano: 0n,
   grantable: true,
   reclaim: false,
+  simulated: false,
   ...part,
 });
 const want = (amountNano: bigint, part: Partial<Want> = {}): Want => ({
@@ -57,7 +59,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
           const wants = list.map(({ amount, strict }) => want(amount, { mustFit: strict }));
           const workspace = funds(freeNano);
           const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), owners);
-          const granted = grants.get(workspace) ?? 0n;
+          const granted = grants.get(workspace)?.grantedNano ?? 0n;
           const amounts = (kind: string) =>
             list.flatMap(({ amount }, position) => (verdicts[position]?.kind === kind ? [amount] : []));
           const rows = amounts('row');
@@ -130,6 +132,90 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
     const asked = ask([grow], { workspace: state({ peakNano: 40n }) });
     const { verdicts, grants } = apportion(asked, workspace, new Map(), 1);
     expect(verdicts[0]?.kind).toBe('lease');
-    expect(grants.get(workspace)).toBe(40n);
+    expect(grants.get(workspace)).toEqual({ grantedNano: 40n, simulated: false });
+  });
+});
+
+describe('simulated money (contract: money/simulated-money)', () => {
+  const purse = (settledNano: bigint, simulatedNano: bigint, part: Partial<LockedFunds> = {}) =>
+    funds(settledNano, { simulated: { ...noneSimulated, settledNano: simulatedNano }, ...part });
+  const simulated = { simulated: true };
+
+  it('admits calls at the simulated provider alone, and the refusal of others says so', () => {
+    const wants = [want(1n), want(1n, simulated), want(0n)];
+    const { verdicts } = apportion(ask(wants), purse(10n, 10n), new Map(), 1);
+    const short = { kind: 'short', shortage: { besideSimulated: true, boundNano: 0n, runningOnly: false } };
+    expect(verdicts).toMatchObject([short, { kind: 'row' }, short]);
+  });
+
+  it('leaves other calls what is not simulated, down to the crossing one', () => {
+    const wants = [want(6n), want(6n), want(6n), want(40n, simulated), want(1n, simulated)];
+    const { verdicts } = apportion(ask(wants), purse(60n, 50n), new Map(), 1);
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['row', 'row', 'short', 'row', 'row']);
+  });
+
+  it('is leased to calls at the simulated provider, and no other call is booked in such a lease', () => {
+    const workspace = purse(100_000n, 100_000n);
+    const wants = [want(10n, simulated), want(10n), want(10n, simulated)];
+    const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), 1);
+    expect(grants.get(workspace)).toEqual({ grantedNano: 50_000n, simulated: true });
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['lease', 'short', 'lease']);
+  });
+
+  it('is not leased where other funds suffice for a lease, which calls at the simulated provider use too', () => {
+    const workspace = purse(200_000n, 100_000n);
+    const { verdicts, grants } = apportion(ask([want(10n, simulated), want(10n)]), workspace, new Map(), 1);
+    expect(grants.get(workspace)).toEqual({ grantedNano: 50_000n, simulated: false });
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['lease', 'lease']);
+  });
+
+  it('stays the kind of a lease while anything stands in it', () => {
+    const own = { ownNano: 50n, simulated: { ...noneSimulated, settledNano: 100_000n, ownNano: 50n } };
+    const workspace = purse(300_000n, 100_000n, own);
+    const held = state({ simulated: true, keepNano: 50n });
+    const { verdicts, grants } = apportion(
+      ask([want(10n), want(10n, simulated)], { workspace: held }),
+      workspace,
+      new Map(),
+      1,
+    );
+    expect(grants.get(workspace)?.simulated).toBe(true);
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['row', 'lease']);
+  });
+
+  it('of other owners is not asked back for a call that could not spend it', () => {
+    const others = { othersNano: 60n, simulated: { ...noneSimulated, settledNano: 60n, othersNano: 60n } };
+    const workspace = purse(60n, 60n, others);
+    expect(apportion(ask([want(1n)]), workspace, new Map(), 2).recalls).toEqual([]);
+    expect(apportion(ask([want(1n, simulated)]), workspace, new Map(), 2).recalls).toHaveLength(1);
+  });
+
+  it('never pays for a call that may go elsewhere, whatever is asked in whichever order', () => {
+    const amounts = fc.bigInt(0n, 5_000n);
+    fc.assert(
+      fc.property(
+        fc.bigInt(-100n, 50_000n),
+        fc.bigInt(1n, 50_000n),
+        fc.array(fc.record({ amount: amounts, simulated: fc.boolean(), mustFit: fc.boolean() }), {
+          maxLength: 60,
+        }),
+        (realNano, simulatedNano, list) => {
+          const wants = list.map(({ amount, ...part }) => want(amount, part));
+          const workspace = purse(realNano + simulatedNano, simulatedNano);
+          const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), 1);
+          const grant = grants.get(workspace);
+          const rows = list.filter((_, at) => verdicts[at]?.kind === 'row');
+          const leased = list.filter((_, at) => verdicts[at]?.kind === 'lease');
+          if (grant?.simulated) expect(leased.every((one) => one.simulated)).toBe(true);
+          // Before the last of them was admitted, something was left.
+          const real = rows.filter((one) => !one.simulated).map(({ amount }) => amount);
+          const leasedReal = grant && !grant.simulated ? grant.grantedNano : 0n;
+          if (real.length > 0) expect(realNano - leasedReal - sum(real.slice(0, -1))).toBeGreaterThan(0n);
+          const all = rows.map(({ amount }) => amount);
+          const left = realNano + simulatedNano - (grant?.grantedNano ?? 0n) - sum(all.slice(0, -1));
+          if (all.length > 0) expect(left).toBeGreaterThan(0n);
+        },
+      ),
+    );
   });
 });

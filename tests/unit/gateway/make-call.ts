@@ -59,6 +59,7 @@ export function answeredCall(family: Family, ask: Ask, target: Target): Answered
     holdNano: 0n,
     tokens: 0,
     funding: 'none',
+    simulated: false,
     numbers: { requests: null, tokens: null },
   } as const;
   return extendCall(call, { claim, target });

@@ -11,6 +11,15 @@ const noonMs = Date.UTC(2026, 5, 1, 12);
 const call = (given: Partial<CallRecord> = {}) => callOf(one, { atMs: noonMs, ...given });
 
 describe('what newly logged calls change', () => {
+  it('tells what of it the simulated provider answered (contract: money/simulated-money)', () => {
+    const { workspaces } = apply([
+      closeOf(call({ costNano: 20n, provider: 'sandbox' })),
+      closeOf(call({ costNano: 5n })),
+      closeOf(call({ costNano: 3n, provider: 'sandbox' }), 'row'),
+    ]);
+    expect(workspaces).toEqual([{ id: 'w1', spentNano: 28n, simulatedNano: 23n, calls: 3 }]);
+  });
+
   it('is summed by workspace, key, lease, minute and quarter', () => {
     const later = { atMs: noonMs + 61_000, costNano: 5n, usage: usageOf({ input: 5, output: 3 }) };
     const effects = apply([
@@ -19,8 +28,8 @@ describe('what newly logged calls change', () => {
       closeOf(callOf({ workspaceId: 'w2', keyId: 'k2' }, { atMs: noonMs, costNano: 1n }), 'row'),
     ]);
     expect(effects.workspaces).toEqual([
-      { id: 'w1', spentNano: 25n, calls: 2 },
-      { id: 'w2', spentNano: 1n, calls: 1 },
+      { id: 'w1', spentNano: 25n, simulatedNano: 0n, calls: 2 },
+      { id: 'w2', spentNano: 1n, simulatedNano: 0n, calls: 1 },
     ]);
     expect(effects.keys).toEqual([
       { id: 'k1', spentNano: 25n, lastUsedMs: noonMs + 61_000 },

@@ -1,0 +1,36 @@
+import { showMoney } from '#lib/console/show/money';
+import type { ShownAutoTopUp } from '#lib/control/auto-top-up/find';
+import { formatUsd, parseUsd } from '#lib/money';
+
+/** Limits as they stand in the boxes of the form, whatever was typed. */
+export interface TypedLimits {
+  readonly enabled: boolean;
+  readonly threshold: string;
+  readonly amount: string;
+  readonly monthlyCap: string;
+}
+
+/**
+ * What saving these limits would charge at once, as "Charges $25 now."; null: nothing, or they cannot be saved
+ * (contract: money/auto-top-up). Pure.
+ * @param resumed whether they are resumed with it; paused ones charge nothing.
+ */
+export function chargesNow(
+  { balance, card, ordered, paused, thisMonth }: ShownAutoTopUp,
+  typed: TypedLimits,
+  resumed = false,
+): string | null {
+  if (!typed.enabled || card === null || ordered || (paused !== null && !resumed)) return null;
+  const [threshold, amount, cap] = [typed.threshold, typed.amount, typed.monthlyCap].map(nanoOf);
+  if (threshold == null || amount == null || cap == null || amount <= 0n) return null;
+  if (parseUsd(balance) > threshold || parseUsd(thisMonth) + amount > cap) return null;
+  return `Charges ${showMoney(formatUsd(amount)).replace(/\.00$/, '')} now.`;
+}
+
+function nanoOf(text: string): bigint | null {
+  try {
+    return parseUsd(text);
+  } catch {
+    return null;
+  }
+}
