@@ -25,9 +25,15 @@ export function BalanceFacts({ funds, promos, ledger }: BalanceFactsProps) {
         </p>
         <dl className="grid grid-cols-2 gap-3 border-t pt-3 sm:grid-cols-3">
           <Fact name="Balance" usd={funds.balance} />
+          {funds.simulated === '0' ? null : <Fact name="Of it simulated money" usd={funds.simulated} />}
           {funds.credit === '0' ? null : <Fact name="Credit beyond it" usd={funds.credit} />}
           <Fact name="Held by running calls" usd={funds.held} />
         </dl>
+        {funds.simulated === '0' ? null : (
+          <p className="text-muted leading-5">
+            Simulated money pays only models of the simulated provider; calls to others need other funds.
+          </p>
+        )}
         <PromoList promos={promos} />
         {word ? <Word {...word} ledger={ledger} /> : null}
       </div>

@@ -171,7 +171,12 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
       '--workspace',
       'demo',
     );
-    const line = { kind: 'top_up', amount: '20', reason: 'Test payment: no real money moved' };
+    const line = {
+      kind: 'top_up',
+      amount: '20',
+      simulated: '20',
+      reason: 'Test payment: no real money moved',
+    };
     expect(data.filter(({ kind }) => kind === 'top_up')).toMatchObject([line]);
     expect(await command.json('billing', 'reconcile')).toMatchObject({ drift: '0', credited: 0 });
   });

@@ -80,6 +80,17 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
                   : `${showDaysLeft(found.daysLeft)} at ${showMoney(found.perDay)} a day`,
               href: usageAddress(usage, { range: '7d' }),
             },
+            ...(found.simulated === '0'
+              ? []
+              : [
+                  {
+                    name: 'Simulated money',
+                    value: showMoney(found.simulated),
+                    exact: `$${found.simulated}`,
+                    note: 'pays only simulated models',
+                    href: `/${slug}/billing`,
+                  },
+                ]),
             ...spent(today, 'Spend today', 'today'),
             ...spent(month, 'Spend this month', 'month'),
           ]}

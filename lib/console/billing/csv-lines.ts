@@ -14,6 +14,7 @@ const columns: readonly (readonly [name: string, cell: (line: LedgerLine) => Csv
   ['call_id', (line) => line.call],
   ['top_up_id', (line) => line.topUp],
   ['receipt_url', (line) => line.receiptUrl],
+  ['simulated_usd', (line) => line.simulated],
 ];
 
 export const ledgerCsvHead = csvLine(['time', 'time_utc', ...columns.map(([name]) => name)]);

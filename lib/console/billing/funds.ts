@@ -4,6 +4,8 @@ import { formatUsd, parseUsd } from '#lib/money';
 /** Dollars as decimal strings, as `workspace.show` has them. */
 export interface FundsShown {
   readonly balance: string;
+  /** Of the balance: simulated money. */
+  readonly simulated: string;
   readonly credit: string;
   readonly held: string;
   readonly available: string;
@@ -18,7 +20,7 @@ export interface FundsWord {
 const leastTopUpNano = 5_000_000_000n;
 
 /** Why a balance is below zero and what it takes to call again; null: it is not below zero. */
-export function wordOnFunds({ balance, available, credit }: FundsShown): FundsWord | null {
+export function wordOnFunds({ balance, available, credit }: Omit<FundsShown, 'simulated'>): FundsWord | null {
   if (!balance.startsWith('-')) return null;
   const below = showMoney(balance.slice(1));
   const availableNano = parseUsd(available);

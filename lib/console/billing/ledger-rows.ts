@@ -38,7 +38,7 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
   return {
     ...{ id: line.id, at: line.at, kind: line.kind, name: kindNames[line.kind] },
     when: showMoment(Date.parse(line.at), place.zone),
-    why: (line.reason === kindNames[line.kind] ? null : line.reason) ?? whys[line.kind] ?? null,
+    why: whyOf(line),
     link: linkOf(line, place.workspace),
     amount: showSigned(line.amount),
     exactAmount: `$${line.amount}`,
@@ -53,6 +53,14 @@ const whys: Partial<Record<LedgerLine['kind'], string>> = {
   refund: 'Returned to the card',
   expiry: 'What was left of a promo credit on its last day',
 };
+
+function whyOf(line: LedgerLine): string | null {
+  const why = (line.reason === kindNames[line.kind] ? null : line.reason) ?? whys[line.kind] ?? null;
+  if (line.simulated === '0') return why;
+  const part =
+    line.simulated === line.amount ? 'Simulated money' : `${showSigned(line.simulated)} of simulated money`;
+  return why === null ? part : `${why} · ${part}`;
+}
 
 /** "+$10.00", "−$0.31". */
 function showSigned(usd: string): string {

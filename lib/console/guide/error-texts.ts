@@ -37,7 +37,8 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Raise its quota, restore it, or use another key.',
   },
   insufficient_balance: {
-    meaning: 'The workspace has nothing available: balance and credit are spent, or held by calls that run.',
+    meaning:
+      'The workspace has nothing available that pays for this call: balance and credit are spent, held by calls that run, or simulated money, which pays only simulated models.',
     remedy:
       'Add funds. If the answer says x-should-retry: true, only running calls stand in the way: retry later.',
   },

@@ -18,6 +18,7 @@ export const ledgerLine = z.object({
     .meta({ description: 'When it was posted; of usage, the start of its quarter of an hour.' }),
   kind: z.enum(lineKinds),
   amount: dollars('Dollars as a signed decimal string: a charge is negative.'),
+  simulated: dollars('Of the amount: simulated money, which pays the simulated provider alone.'),
   balance: dollars('The balance after this line.'),
   calls: z.int().nullable().meta({ description: 'Of usage: how many calls and jobs cost it.' }),
   reason: z.string().nullable(),
@@ -95,7 +96,8 @@ export async function pageOfLedger(
        FROM touched t JOIN ledger_line l
          ON l.${workspace} AND l.at >= t.day AND l.at < t.day + interval '24 hours'
      )
-     SELECT p.id::text AS id, p.at, p.kind, ${shownRef} AS ref, p.amount_nano::text AS amount, p.calls, p.reason,
+     SELECT p.id::text AS id, p.at, p.kind, ${shownRef} AS ref, p.amount_nano::text AS amount,
+       p.simulated_nano::text AS simulated, p.calls, p.reason,
        (before.nano + within_day.nano)::text AS balance,
        CASE WHEN p.kind = 'adjustment' AND p.key_id IS NOT NULL THEN split_part(p.ref, ':', 1) END AS call,
        t.id::text AS "topUp", t.receipt_url AS "receiptUrl"
@@ -116,6 +118,7 @@ function shown(line: StoredLine, receipts: boolean): LedgerLine {
     ...line,
     at: line.at.toISOString(),
     amount: formatUsd(BigInt(line.amount)),
+    simulated: formatUsd(BigInt(line.simulated)),
     balance: formatUsd(BigInt(line.balance)),
     receiptUrl: receipts ? line.receiptUrl : null,
   };

@@ -17,6 +17,9 @@ const mostShown = 5;
 const shownOverview = z.object({
   called: z.boolean().meta({ description: 'Whether any call of the workspace is known.' }),
   available: dollars.meta({ description: 'Balance and credit minus what is held.' }),
+  simulated: dollars.meta({
+    description: 'Of the balance: simulated money, which pays the simulated provider alone.',
+  }),
   lowBalance: dollars
     .nullable()
     .meta({ description: 'The threshold that the funds are below; null: they are not.' }),
@@ -56,8 +59,8 @@ export const showOverview = read({
     const { store, scope, nowMs } = context;
     const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;
     const [[money], parts, caps, catalogue, health] = await Promise.all([
-      store.query<{ available: string; low: string | null; called: boolean }>(
-        `SELECT (${availableNano})::text AS available,
+      store.query<{ available: string; simulated: string; low: string | null; called: boolean }>(
+        `SELECT (${availableNano})::text AS available, w.simulated_nano::text AS simulated,
            CASE WHEN ${fundsNano} < w.low_balance_nano THEN w.low_balance_nano END::text AS low,
            EXISTS (SELECT FROM call c WHERE c.workspace_id = w.id)
              OR EXISTS (SELECT FROM usage_day d WHERE d.workspace_id = w.id) AS called
@@ -83,6 +86,7 @@ export const showOverview = read({
     return {
       called: money?.called ?? false,
       available: formatUsd(freeNano),
+      simulated: formatUsd(BigInt(money?.simulated ?? 0)),
       lowBalance: money?.low == null ? null : formatUsd(BigInt(money.low)),
       perDay: formatUsd(perDayNano),
       daysLeft: perDayNano > 0n ? Number(freeNano) / Number(perDayNano) : null,

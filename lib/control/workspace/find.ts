@@ -82,6 +82,7 @@ function listed(row: Workspace, { held, available }: Funds): ListedWorkspace {
     id: row.id,
     ...stateOfRow(row),
     balance: formatUsd(row.balanceNano),
+    simulated: formatUsd(row.simulatedNano),
     held: formatUsd(BigInt(held)),
     available: formatUsd(BigInt(available)),
     createdAt: row.createdAt.toISOString(),

@@ -72,6 +72,9 @@ export const changedWorkspace = z.object({ id: z.uuid(), ...stateShape });
 export const listedWorkspace = z.object({
   ...changedWorkspace.shape,
   balance: dollars.meta({ description: "The ledger's sum, in dollars as a decimal string." }),
+  simulated: dollars.meta({
+    description: 'Of the balance: simulated money, which pays the simulated provider alone.',
+  }),
   held: dollars.meta({ description: 'What running calls and jobs hold.' }),
   available: dollars.meta({ description: 'balance + credit − held.' }),
   createdAt: z.iso.datetime(),

@@ -126,8 +126,8 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
 function PlayMoney() {
   return (
     <p role="note" className="mb-4 rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
-      Test payments: this gateway pays at a stand-in for Stripe. No card is charged, and what is added is play
-      money.
+      Test payments: this gateway pays at a stand-in for Stripe. No card is charged, and what is added is
+      simulated money (play money), which pays only simulated models.
     </p>
   );
 }

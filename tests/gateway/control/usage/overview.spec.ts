@@ -16,6 +16,7 @@ describe('the overview of a workspace', () => {
     expect(await overview(slug)).toEqual({
       called: false,
       available: '5',
+      simulated: '0',
       lowBalance: null,
       perDay: '0',
       daysLeft: null,

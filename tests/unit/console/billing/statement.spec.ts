@@ -26,7 +26,14 @@ const statement: Statement = {
 };
 const line: LedgerLine = {
   ...{ id: '0198b1a2-0000-7000-8000-000000000000', at: '2026-11-22T18:20:00.000Z', kind: 'usage' },
-  ...{ amount: '-0.25', balance: '9.75', calls: 3, reason: null, ref: '2026-11-22T18:15:00Z' },
+  ...{
+    amount: '-0.25',
+    simulated: '0',
+    balance: '9.75',
+    calls: 3,
+    reason: null,
+    ref: '2026-11-22T18:15:00Z',
+  },
   ...{ call: null, topUp: null, receiptUrl: null },
 };
 const read = (shown: string) => parseUsd(shown.replace('$', '').replace('−', '-').replaceAll(',', ''));

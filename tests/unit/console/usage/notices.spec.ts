@@ -3,7 +3,7 @@ import { noticesOf } from '#lib/console/show/notices';
 import type { Overview } from '#lib/control/overview/operations';
 
 const well: Overview = {
-  ...{ called: true, available: '100', lowBalance: null, perDay: '1', daysLeft: 100 },
+  ...{ called: true, available: '100', simulated: '0', lowBalance: null, perDay: '1', daysLeft: 100 },
   ...{ caps: [], offers: [] },
 };
 const notices = (found: Partial<Overview>, limited = 0) =>
