@@ -58,8 +58,8 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
       {isOperator(actor) && payments && !payments.livemode && !payments.standIn ? (
         <p role="note" className="rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5">
           Payments run with a test key of Stripe: no card is charged, and what is credited is simulated money,
-          which pays only simulated models. Set a live <code>STRIPE_SECRET_KEY</code> before customers pay. Only
-          operators see this.
+          which pays only simulated models. Set a live <code>STRIPE_SECRET_KEY</code> before customers pay.
+          Only operators see this.
         </p>
       ) : null}
       {workspace.demo ? (

@@ -135,6 +135,7 @@ function sceneOf(exchange: Exchange): Scene | null {
           holdNano: call.holdNano,
           tokens: 0,
           funding: 'none',
+          simulated: false,
           numbers: { requests: null, tokens: null },
         },
       });
@@ -213,6 +214,8 @@ async function play(scene: Scene, cut: Cut, providers: readonly string[]): Promi
         asked.push(new URL(origin).hostname);
         return origin === 'https://bad.test' ? bad : good;
       },
+      fresh: () => bad,
+      stranger: () => bad,
       close: async () => {},
     },
     resources: { find: () => null, keep: async () => {}, unclaimed: async () => [], forget: async () => {} },
@@ -350,6 +353,7 @@ function judge({ exchange, family, streamed, good }: Scene, cut: Cut, outcome: O
   // Never another provider after something was said.
   if (said) expect([from, asked], `${where}: it had said something`).toEqual(['bad', ['bad.test']]);
 
+  const own = streamed ? hasOwnEnd(family.id, sent.toString()) : isJson(sent);
   // And always another one before that.
   if (from === 'bad' && call.plan.targets.length > 1 && !said) {
     const complete = exchange.file in brokeOff || eventsOf(`${sent.toString()}\n\n`).some(says);
@@ -357,7 +361,6 @@ function judge({ exchange, family, streamed, good }: Scene, cut: Cut, outcome: O
   }
 
   // Never half an answer that is called whole.
-  const own = streamed ? hasOwnEnd(family.id, sent.toString()) : isJson(sent);
   if (from === 'bad' && call.endReason === 'completed') {
     expect([own, cut.ends === 'properly' || streamed], `${where}: its own end was there`).toEqual([
       true,

@@ -9,6 +9,7 @@ import { messages } from '#lib/families/messages';
 import { responses } from '#lib/families/responses';
 import { tryTargets } from '#lib/gateway/attempt/try-targets';
 import { extendCall } from '#lib/gateway/call/call';
+import { OfferFaults } from '#lib/metrics/offer-faults';
 import { createHealth } from '#lib/routing/breaker';
 import type { Health } from '#lib/routing/health';
 import type { Target } from '#lib/routing/target';
@@ -28,6 +29,7 @@ const sse = { 'content-type': 'text/event-stream' };
 const json = { 'content-type': 'application/json' };
 const minute = 60_000;
 const pools = createPools();
+const offerFaults = new OfferFaults(() => {});
 let server: Server;
 let origin = '';
 let tests = 0;
@@ -101,7 +103,9 @@ async function run(
   const planned = plannedCall(family, ask, targets);
   const timeLimits = { ...planned.plan.timeLimits, ...limits };
   const call = extendCall(planned, { plan: { ...planned.plan, timeLimits } });
-  const { answer } = await tryTargets({ clock: systemClock, pools, health }, call, { underway: () => {} });
+  const { answer } = await tryTargets({ clock: systemClock, pools, health, offerFaults }, call, {
+    underway: () => {},
+  });
   const attempts = call.attempts.map(({ provider, status, error }) => [provider, status, error]);
   return { answer, attempts, place: answer?.target.offer.provider.id ?? null };
 }
