@@ -53,7 +53,6 @@ const text = 'A first word';
 const torn = /^connection_(closed|reset)$/;
 const inAnswer = /^error_in_answer$/;
 const cut = /^cut_answer$/;
-const unread = /^unreadable_answer$/;
 const empty = /^empty_answer$/;
 
 const choiceError = { code: 502, message: 'Provider returned error' };
@@ -127,7 +126,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'begins with an error under another name',
-    when: all(asEvents, ofFamily('chat', 'responses', 'messages')),
+    when: all(asEvents, ofFamily('chat', 'messages')),
     sent: (_, { troubleBody }) => `data: ${JSON.stringify(troubleBody)}\n\n`,
     ends: 'properly',
     says: null,
@@ -136,7 +135,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'begins with an error event of another type',
-    when: all(asEvents, ofFamily('chat', 'responses', 'messages')),
+    when: all(asEvents, ofFamily('chat', 'messages')),
     sent: () => 'event: error\ndata: {"type":"server_error","message":"The server is overloaded."}\n\n',
     ends: 'properly',
     says: null,
@@ -209,15 +208,6 @@ export const kinds: readonly Kind[] = [
     error: cut,
   },
   {
-    name: 'sends an empty array',
-    when: asArray,
-    sent: () => '[]',
-    ends: 'properly',
-    says: null,
-    alone: 'broken',
-    error: cut,
-  },
-  {
     name: 'only says that it is done',
     when: all(asEvents, ofFamily('chat', 'responses')),
     sent: () => 'data: [DONE]\n\n',
@@ -225,15 +215,6 @@ export const kinds: readonly Kind[] = [
     says: null,
     alone: 'as it came',
     error: empty,
-  },
-  {
-    name: 'sends no event at all',
-    when: streamed,
-    sent: () => '',
-    ends: 'properly',
-    says: null,
-    alone: 'refused',
-    error: unread,
   },
   {
     name: 'sends an error in JSON',
@@ -246,7 +227,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'sends an error in a list',
-    when: ofFamily('generate-content'),
+    when: all(streamed, ofFamily('generate-content')),
     sent: (_, { troubleBody }) => JSON.stringify([troubleBody]),
     type: 'application/json',
     ends: 'properly',

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { dialectOf, wellAnswered } from '#tests/gateway/after-headers/dialects';
 import type { Kind } from '#tests/gateway/after-headers/kinds';
 import type { Speaker } from '#tests/gateway/contract/speaker';
@@ -13,7 +14,7 @@ export interface Pair {
   readonly bad: string;
   readonly good: string;
   /** What the bad one does with requests that name it. */
-  misbehave(name: string, speaker: Speaker, kind: Pick<Kind, 'sent' | 'type' | 'ends'>): void;
+  misbehave(name: string, speaker: Speaker, kind: Behaviour): void;
   /** How many requests that name it each of both got. */
   asked(name: string): { readonly bad: number; readonly good: number };
   close(): Promise<void>;
@@ -25,28 +26,69 @@ export async function startPair(): Promise<Pair> {
   return {
     bad: `${provider.url}/bad`,
     good: `${provider.url}/good`,
-    misbehave: (name, speaker, { sent, type, ends }) => {
+    misbehave: (name, speaker, kind) => {
       const counts = { bad: 0, good: 0 };
       asked.set(name, counts);
-      const usual = speaker.framing === 'events' ? 'text/event-stream' : 'application/json';
-      const head = (content: string) =>
-        `HTTP/1.1 200 OK\r\ncontent-type: ${content}\r\ntransfer-encoding: chunked\r\n\r\n`;
       provider.on(name, (socket, request) => {
         const good = request.startsWith('POST /v1/good/');
         counts[good ? 'good' : 'bad'] += 1;
-        const body = good ? wellAnswered(speaker, markIn(request)) : sent(speaker, dialectOf(speaker));
-        socket.write(head(good ? usual : (type ?? usual)));
-        const last = good || ends === 'properly' ? lastChunk : '';
-        const bytes = Buffer.concat([body === '' ? Buffer.of() : chunkOf(body), Buffer.from(last)]);
-        // Once they have left: a provider that hangs up has sent what it sent.
-        socket.write(bytes, () => {
-          if (last === '') socket.destroy();
-        });
+        give(socket, speaker, good ? null : kind, request);
       });
     },
     asked: (name) => asked.get(name) ?? { bad: 0, good: 0 },
     close: () => provider.close(),
   };
+}
+
+/** Providers of one agent, which asks one thing after the other. */
+export interface Servants {
+  /** By their names. */
+  readonly addresses: Readonly<Record<string, string>>;
+  /** Which of them were asked since the last time, in order. */
+  takeOrder(): readonly number[];
+  close(): Promise<void>;
+}
+
+/** @param does what the one at this place does now, of what was asked; its `kind` null: its work. */
+export async function startServants(
+  names: readonly string[],
+  does: (place: number) => { readonly speaker: Speaker; readonly kind: Behaviour | null },
+): Promise<Servants> {
+  const provider = await startRawProvider();
+  let order: number[] = [];
+  for (const [place, name] of names.entries()) {
+    provider.on(`POST /v1/${name}/`, (socket, request) => {
+      order.push(place);
+      const { speaker, kind } = does(place);
+      give(socket, speaker, kind, request);
+    });
+  }
+  return {
+    addresses: Object.fromEntries(names.map((name) => [name, `${provider.url}/${name}`])),
+    takeOrder: () => {
+      const taken = order;
+      order = [];
+      return taken;
+    },
+    close: () => provider.close(),
+  };
+}
+
+/** What a provider sends, and how its connection goes on. */
+type Behaviour = Pick<Kind, 'sent' | 'type' | 'ends'>;
+
+/** Answers one request: well, or as a kind says. */
+function give(socket: Socket, speaker: Speaker, kind: Behaviour | null, request: string): void {
+  const usual = speaker.framing === 'events' ? 'text/event-stream' : 'application/json';
+  const body = kind ? kind.sent(speaker, dialectOf(speaker)) : wellAnswered(speaker, markIn(request));
+  const type = kind?.type ?? usual;
+  socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`);
+  const last = kind?.ends === 'torn' ? '' : lastChunk;
+  const bytes = Buffer.concat([body === '' ? Buffer.of() : chunkOf(body), Buffer.from(last)]);
+  // Once they have left: a provider that hangs up has sent what it sent.
+  socket.write(bytes, () => {
+    if (last === '') socket.destroy();
+  });
 }
 
 /** The mark of a prompt. */
