@@ -27,7 +27,6 @@ export class ElementSplitter {
   #skipping = false;
   #overflowed = false;
   #bytes = 0;
-  #elements = 0;
   /** The answer begins like no JSON: compressed bytes hold brackets by chance. */
   #alien = false;
 
@@ -45,9 +44,9 @@ export class ElementSplitter {
     return this.#depth > 0;
   }
 
-  /** Bytes of an answer in which no element was found: all of them, else none. */
+  /** Bytes of an answer that is no JSON: all of them, else none. */
   get unreadBytes(): number {
-    return this.#elements === 0 ? this.#bytes : 0;
+    return this.#alien ? this.#bytes : 0;
   }
 
   /** @returns the elements that this chunk completes. The chunk must not change afterwards. */
@@ -102,7 +101,6 @@ export class ElementSplitter {
     this.#parts = [];
     this.#size = 0;
     this.#skipping = false;
-    this.#elements++;
     return text;
   }
 }

@@ -259,7 +259,7 @@ function passesOn({ opening }: Exchange, reading: Reading | null, error: string)
 /** How soon a provider closes that had ended a kept connection before our request reached it, ms. */
 const DROPPED_MS = 1_000;
 
-/** contract: routing/pooled-connections */
+/** Whether a kept connection was dropped before our request reached it (contract: routing/pooled-connections). */
 function isDropped(exchange: Exchange, error: string): boolean {
   return (error === 'connection_closed' || error === 'connection_reset') && exchange.wasDropped(DROPPED_MS);
 }

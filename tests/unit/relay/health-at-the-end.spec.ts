@@ -87,7 +87,7 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
     },
   };
   const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
-  const answer = { target, exchange, reading, running, place: 0, beganMono: 0, failedMs: 0 };
+  const answer = { target, exchange, reading, running, place: 0, beganMono: 0, failedMs: 0, fault: null };
   const tap = createTap({ removeUsage: false, mask: null });
   const { meter } = reading;
   const parts = {

@@ -243,7 +243,12 @@ async function play(scene: Scene, cut: Cut, providers: readonly string[]): Promi
   };
   let from: Outcome['from'] = null;
   try {
-    const given = await attemptTargets(runtime, call, { underway: () => {}, done: () => {} });
+    const given = await attemptTargets(runtime, call, {
+      underway: () => {},
+      done: () => {},
+      await: () => {},
+      opened: false,
+    });
     const sendLastByte = await relayAnswer(runtime, call, given, reply);
     sendLastByte(reply);
     from = given.target.offer.provider.id === 'bad' ? 'bad' : 'good';
@@ -356,7 +361,6 @@ function judge({ exchange, family, streamed, good }: Scene, cut: Cut, outcome: O
   // Never another provider after something was said.
   if (said) expect([from, asked], `${where}: it had said something`).toEqual(['bad', ['bad.test']]);
 
-  const own = streamed ? hasOwnEnd(family.id, sent.toString()) : isJson(sent);
   // And always another one before that.
   const came = eventsOf(`${sent.toString()}\n\n`);
   if (streamed && from === 'bad' && call.plan.targets.length > 1 && !own && !(exchange.file in brokeOff)) {

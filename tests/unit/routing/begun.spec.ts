@@ -330,7 +330,7 @@ describe('what is held of a stream (contract: routing/begun)', () => {
       { a: open(one.silent), b: stream(one.word + one.end) },
       { firstWordMs: 50 },
     );
-    expect([place, attempts[0]]).toEqual(['b', ['a', null, 'first_word_timeout']]);
+    expect([place, attempts[0]]).toEqual(['b', ['a', 200, 'first_word_timeout']]);
     expect(health.of('m@a').failures).toBe(1);
   });
 
@@ -447,7 +447,7 @@ describe('an error in a 200', () => {
     }
   });
 
-  it('keeps its status in the record of its attempt, where a torn answer has none', async () => {
+  it('keeps its status in the record of its attempt, as a torn answer does', async () => {
     const { attempts } = await run(one, {
       a: whole(JSON.stringify({ error })),
       b: whole('{'),
@@ -455,7 +455,7 @@ describe('an error in a 200', () => {
     });
     expect(attempts).toEqual([
       ['a', 200, 'error_in_answer'],
-      ['b', null, 'cut_answer'],
+      ['b', 200, 'cut_answer'],
       ['c', 200, null],
     ]);
   });
