@@ -40,6 +40,8 @@ class StreamMeter implements Meter {
   #told = false;
   #over = false;
   #terminal = false;
+  /** An error came before anything was said. */
+  #failedFirst = false;
   /** Its last event stopped inside a JSON value. */
   #torn = false;
 
@@ -54,6 +56,7 @@ class StreamMeter implements Meter {
     for (const event of events) {
       this.#events++;
       this.#reader.event(event.name, event.data);
+      this.#failedFirst ||= this.#reader.failed() && this.#reader.said() === 0;
     }
     const told = this.#told || isTold(this.#reader.report());
     const over = this.#reader.finished() || this.#reader.failed();
@@ -85,8 +88,9 @@ class StreamMeter implements Meter {
     return this.#reader.finished();
   }
 
+  /** What comes behind an error says nothing any more, however the chunks are cut. */
   said(): number {
-    return this.#reader.said();
+    return this.#failedFirst ? 0 : this.#reader.said();
   }
 
   state(): AnswerState {

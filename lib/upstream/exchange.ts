@@ -198,8 +198,8 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
    */
   async keep({ mostBytes, mostMs, until }: Keeping): Promise<void> {
     const enough = () => this.#ended || this.#keptBytes > mostBytes || until();
-    if (this.#failure) throw this.#failure;
     if (enough()) return;
+    if (this.#failure) throw this.#failure;
     let timer: NodeJS.Timeout | null = null;
     try {
       await new Promise<void>((resolve, reject) => {

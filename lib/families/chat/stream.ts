@@ -118,6 +118,8 @@ class ChatStream implements StreamReader {
 
   #fail(error: unknown): void {
     this.#failed = true;
-    this.#error = error;
+    // A choice may only say that there was an error, beside the chunk that tells which.
+    const telling = Object.keys(objectIn(error) ?? {}).length > 0 || typeof error === 'string';
+    if (telling || this.#error === undefined) this.#error = error;
   }
 }

@@ -2,7 +2,7 @@ import type { Ask, StreamReader } from '#lib/families/family';
 import { containerIn } from '#lib/families/messages/container';
 import { blockBytes, blockSays, deltaBytes, deltaSays } from '#lib/families/messages/output';
 import { foldUsage, reportOf } from '#lib/families/messages/usage';
-import { type JsonObject, objectIn, parseJson, textIn } from '#lib/families/reading/json';
+import { isError, type JsonObject, objectIn, parseJson, textIn } from '#lib/families/reading/json';
 import type { UsageReport } from '#lib/metering/usage';
 import type { ShownResource } from '#lib/resources/resource';
 
@@ -35,6 +35,10 @@ class MessagesStream implements StreamReader {
   event(name: string | null, data: string): void {
     if (name === 'error') this.#failed = true;
     const event = objectIn(parseJson(data));
+    if (event !== null && isError(name, event)) {
+      this.#failed = true;
+      this.#error = event.error ?? event;
+    }
     switch (event?.type) {
       case 'message_start':
         this.#show(event.message);
@@ -56,9 +60,6 @@ class MessagesStream implements StreamReader {
       case 'message_stop':
         this.#done = true;
         break;
-      case 'error':
-        this.#failed = true;
-        this.#error = event.error;
     }
   }
 

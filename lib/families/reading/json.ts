@@ -30,3 +30,9 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Whether an event is an error: by its name, by its type, or because it is nothing but an `error` member. */
+export function isError(name: string | null, event: JsonObject): boolean {
+  if (name === 'error' || event.type === 'error') return true;
+  return event.type === undefined && (event.error ?? null) !== null;
+}

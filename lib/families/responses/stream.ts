@@ -1,5 +1,5 @@
 import type { Ask, StreamReader } from '#lib/families/family';
-import { type JsonObject, objectIn, parseJson } from '#lib/families/reading/json';
+import { isError, type JsonObject, objectIn, parseJson } from '#lib/families/reading/json';
 import { imageModelIn } from '#lib/families/responses/image-model';
 import { deltaBytes, eventSays, itemBytes } from '#lib/families/responses/output';
 import { headOf, itemsOf } from '#lib/families/responses/shown';
@@ -26,6 +26,7 @@ class ResponsesStream implements StreamReader {
   #shownList: readonly ShownResource[] = [];
   #said = 0;
   #next = 0;
+  #concluded = false;
   #done = false;
   #failed = false;
   #error: unknown;
@@ -45,7 +46,7 @@ class ResponsesStream implements StreamReader {
     this.#deltaBytes += deltaBytes(event);
     const { type, sequence_number: number } = event;
     if (typeof number === 'number') this.#next = number + 1;
-    if (type === 'error') {
+    if (isError(name, event)) {
       this.#failed = true;
       this.#error = event.error ?? event;
     }
@@ -61,7 +62,10 @@ class ResponsesStream implements StreamReader {
     this.#report = usageOfResponse(response, this.#imageModel);
     this.#show(headOf(response));
     this.#show(itemsOf(response.output));
-    if (typeof type === 'string' && ends.has(type)) this.#done = true;
+    if (typeof type === 'string' && ends.has(type)) {
+      this.#done = true;
+      this.#concluded = true;
+    }
     if (type === 'response.failed') {
       this.#failed = true;
       this.#error ??= response.error;
@@ -89,7 +93,7 @@ class ResponsesStream implements StreamReader {
   }
 
   gaveReason(): boolean {
-    return this.#done && this.#response !== null;
+    return this.#concluded;
   }
 
   failed(): boolean {

@@ -67,11 +67,12 @@ function isTheirFault({ fault }: Answer): boolean {
 }
 
 /** Why an answer failed, as the attempts in the call log name it; null: it did not. */
-function failureOf({ call, meter }: RelayParts, error: Error | null): string | null {
+function failureOf({ call, answer: { reading } }: RelayParts, error: Error | null): string | null {
   if (error !== null) return failureName(error);
-  const state = call.operation.steps === 'generate' ? meter?.state() : undefined;
-  if (state === 'empty') return failureName(new UnusableAnswer('empty'));
-  return state === 'error' || meter?.failed() ? failureName(new UnusableAnswer('error')) : null;
+  // What a provider keeps may be a job or a response that failed: to read that is no failure.
+  const judged = call.operation.steps === 'generate' || reading?.framing === 'events';
+  const state = judged ? reading?.meter.state() : undefined;
+  return state === 'empty' || state === 'error' ? failureName(new UnusableAnswer(state)) : null;
 }
 
 /**
@@ -85,14 +86,14 @@ function tellEnd(
 ): void {
   const { running, reading, place, beganMono } = answer;
   const attempt = call.attempts[place];
-  if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone') {
+  const ours = error instanceof HoldExhausted || error instanceof NotKept;
+  if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone' && !ours) {
     call.attempts[place] = { ...attempt, error: failure };
   }
   if (running === null) return;
   const nowMs = runtime.clock.now();
   const { offerFaults } = runtime;
   const offer = { provider: call.target.offer.provider.id, model: call.target.model.id };
-  const ours = error instanceof HoldExhausted || error instanceof NotKept;
   if (ours || (call.gone && !call.delivered)) running.abandoned(nowMs);
   else if (failure === null || failure === 'client_gone') {
     const firstByteMs = (exchange.readyMono ?? beganMono) - beganMono;
