@@ -142,7 +142,7 @@ async function read(
 /** How soon a provider closes that had ended a kept connection before our request reached it, ms. */
 const DROPPED_MS = 1_000;
 
-/** contract: routing/pooled-connections */
+/** Whether a kept connection was dropped (contract: routing/pooled-connections). */
 function isDropped(exchange: Exchange, error: string): boolean {
   return (error === 'connection_closed' || error === 'connection_reset') && exchange.wasDropped(DROPPED_MS);
 }

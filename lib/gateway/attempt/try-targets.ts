@@ -96,7 +96,7 @@ export async function tryTargets(
   return { answer, last };
 }
 
-/** contract: routing/faults-shown */
+/** Faults of the operator are shown (contract: routing/faults-shown). */
 function tellOperator(
   { offerFaults }: TryDeps,
   callId: string,
