@@ -122,7 +122,8 @@ class WholeMeter implements Meter {
   }
 }
 
-function errorMember(answer: unknown): unknown {
+function errorMember(body: unknown): unknown {
+  const answer: unknown = Array.isArray(body) ? body[0] : body;
   if (typeof answer !== 'object' || answer === null) return undefined;
   if ('error' in answer && answer.error !== null) return answer.error;
   return 'type' in answer && answer.type === 'error' ? answer : undefined;

@@ -12,8 +12,9 @@ import { askAs, type Speaker } from '#tests/gateway/contract/speaker';
 import { speakers } from '#tests/gateway/contract/speakers/index';
 import { addedHeaders, droppedHeaders, knownDifferences } from '#tests/gateway/known-differences';
 import { brokenBodies, plain, type RawRequest, unversioned } from '#tests/gateway/raw-requests';
+import { unrepeated } from '#tests/support/attempts';
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
-import { ask, bearer, seenOf } from '#tests/support/chat-call';
+import { ask, bearer } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
 import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
@@ -126,7 +127,9 @@ describe("behind this project's own server both lanes give the same answers", ()
         ? { leaveWhen: (raw: string) => raw.includes(speaker.piece) }
         : { leaveAfter: stack.sandbox.begun };
       const asked = await askAs(speaker, stack.url, key, wish, leave ? leaving : {});
-      const end = await stack.sandbox.ended((await seenOf(stack, asked)).id);
+      // The newest: it was repeated if its connection had been kept and was dropped.
+      const seen = (await stack.sandbox.seen(asked.mark)).at(-1);
+      const end = await stack.sandbox.ended(seen?.id ?? '');
       // A client that left before the headers does not know the id of its call.
       const find = async () => {
         const text = 'SELECT id FROM call WHERE key_id = $1';
@@ -144,7 +147,7 @@ describe("behind this project's own server both lanes give the same answers", ()
   /** What the log says of a call, but for ids and times. */
   const logged = ({ call }: { call: CallDetail }) => {
     const { family, operation, status, errorCode, endReason, streamed, usageSource, flags } = call;
-    const attempts = call.attempts.map((one) => [one.provider, one.model, one.status, one.error]);
+    const attempts = unrepeated(call).map((one) => [one.provider, one.model, one.status, one.error]);
     return { family, operation, status, errorCode, endReason, streamed, usageSource, flags, attempts };
   };
 

@@ -44,6 +44,26 @@ describe('settings (contract: operations/settings)', () => {
     expect(publicUrl(env, env.port)).toBe('http://localhost:3000');
   });
 
+  it('name proxies in capitals or, which is preferred, in lower case', () => {
+    const proxies = (source: Record<string, string>) => readEnv({ ...server, ...source }).proxies;
+    expect(proxies({ NO_PROXY: '*' })).toBeNull();
+    expect(proxies({ HTTPS_PROXY: 'http://p:1', NO_PROXY: 'a,b' })).toEqual({
+      https: 'http://p:1',
+      http: null,
+      none: 'a,b',
+    });
+    expect(
+      proxies({ HTTPS_PROXY: 'http://p:1', https_proxy: 'proxy:3128', http_proxy: 'https://q' }),
+    ).toEqual({
+      https: 'http://proxy:3128',
+      http: 'https://q',
+      none: '',
+    });
+    expect(problems({ ...server, HTTPS_PROXY: 'socks5://p:1' })).toEqual([
+      'HTTPS_PROXY: not the address of a proxy. Set one like http://proxy.internal:3128',
+    ]);
+  });
+
   it('listen everywhere and leave the sandbox off beside a PostgreSQL server', () => {
     const env = { host: '0.0.0.0', sandbox: false, keyPepper: 'c', allowSignUp: false, signUpCreditNano: 0n };
     expect(readEnv(server)).toMatchObject(env);

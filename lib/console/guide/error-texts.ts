@@ -16,7 +16,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   model_not_allowed: {
     meaning:
-      'The model is unknown, retired, not in the scope of the key, or not offered for this protocol, service tier or kept state.',
+      'The model is unknown, retired, not in the scope of the key, has no price, or is not offered for this protocol, service tier or kept state.',
     remedy:
       'The message tells which, and names the path or the tiers that work. GET /v1/models lists what the key may call.',
   },

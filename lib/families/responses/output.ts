@@ -34,14 +34,16 @@ const silent =
 
 /**
  * Whether an event says something (contract: routing/begun). An item of the output does when it is no message or
- * reasoning, which begin empty; a delta does when it is not empty; of the rest, all that the family does not list as
+ * reasoning, which begin empty and may end so; a delta does when it is not empty; of the rest, all that the family does not list as
  * announcements do, so that a kind of event that comes later extends the idle limit too.
  */
 export function eventSays(event: JsonObject): boolean {
   const { type } = event;
   if (typeof type !== 'string' || silent.test(type)) return false;
   if (type.endsWith('.delta')) return event.delta !== '' && event.delta !== undefined;
-  if (type !== 'response.output_item.added') return true;
+  if (type.endsWith('_text.done')) return event.text !== '';
+  if (!type.startsWith('response.output_item.')) return true;
   const item = objectIn(event.item);
-  return (item?.type !== 'message' && item?.type !== 'reasoning') || itemBytes(item) > 0;
+  const empty = (item?.type === 'message' || item?.type === 'reasoning') && itemBytes(item) === 0;
+  return !empty || bytesOf(item?.encrypted_content) > 0;
 }

@@ -49,8 +49,7 @@ class ResponsesStream implements StreamReader {
     if (isError(name, event)) {
       this.#failed = true;
       this.#error = event.error ?? event;
-    }
-    if (eventSays(event)) this.#said += 1;
+    } else if (eventSays(event)) this.#said += 1;
     const item = objectIn(event.item);
     if (item) {
       this.#show(itemsOf([item]));

@@ -40,8 +40,10 @@ function noAnswer(runtime: Runtime, call: ClaimedCall, last: Tries['last']): Ref
     const closed = failure === 'client_gone';
     chargeCall(answered, null, closed ? closedEarly(runtime, answered, last.exchange) : { end: 'broken' });
   }
-  const causes = call.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`).join(', ');
+  // One that was repeated, and failed the same way again, is named once.
+  const causes = new Set(call.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`));
+  const told = [...causes].join(', ');
   return new Refused(
-    refusal('upstream_request_failed', `No provider answered (${causes}); retry with backoff.`),
+    refusal('upstream_request_failed', `No provider answered (${told}); retry with backoff.`),
   );
 }

@@ -181,8 +181,8 @@ describe('a job (contract: jobs/jobs)', () => {
 
   describe.concurrent.each(makers)('that is read: $name', (maker) => {
     /** A job whose first read meets a fault, and no other one does. */
-    const meeting = (owner: Owner, fault: string) =>
-      begunUnpolled(maker, owner, `job_ms=0&tokens=5&get=${fault}?times=1%26one=${randomUUID()}`);
+    const meeting = (owner: Owner, fault: string, times = 1) =>
+      begunUnpolled(maker, owner, `job_ms=0&tokens=5&get=${fault}?times=${times}%26one=${randomUUID()}`);
 
     it.each([401, 404, 429, 500])('gives the provider’s own error: %i', async (status) => {
       const owner = await own();
@@ -199,7 +199,8 @@ describe('a job (contract: jobs/jobs)', () => {
       'gives none that is not whole, and can be asked again: %s',
       async (fault) => {
         const owner = await own();
-        const { jobId } = await meeting(owner, fault);
+        // A kept connection that is dropped makes two attempts of one read.
+        const { jobId } = await meeting(owner, fault, fault === 'fault/cut' ? 1 : 2);
         const answer = await read(maker, owner, jobId);
         expectRefusal(answer, 'upstream_request_failed', owner.key);
         expect(await stack.call(id(answer))).toMatchObject({ status: 502, cost: '0', usageSource: 'none' });
