@@ -53,6 +53,7 @@ const text = 'A first word';
 const torn = /^connection_(closed|reset)$/;
 const inAnswer = /^error_in_answer$/;
 const cut = /^cut_answer$/;
+const unread = /^unreadable_answer$/;
 const empty = /^empty_answer$/;
 
 const choiceError = { code: 502, message: 'Provider returned error' };
@@ -126,7 +127,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'begins with an error under another name',
-    when: all(asEvents, ofFamily('chat', 'messages')),
+    when: all(asEvents, ofFamily('chat', 'responses', 'messages')),
     sent: (_, { troubleBody }) => `data: ${JSON.stringify(troubleBody)}\n\n`,
     ends: 'properly',
     says: null,
@@ -135,7 +136,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'begins with an error event of another type',
-    when: all(asEvents, ofFamily('chat', 'messages')),
+    when: all(asEvents, ofFamily('chat', 'responses', 'messages')),
     sent: () => 'event: error\ndata: {"type":"server_error","message":"The server is overloaded."}\n\n',
     ends: 'properly',
     says: null,
@@ -181,6 +182,22 @@ export const kinds: readonly Kind[] = [
     clientsFault: true,
   },
   {
+    name: 'ends a thought of which it tells nothing, and then an error',
+    when: all(streamed, ofFamily('responses')),
+    sent: (speaker, { opening, trouble }) => {
+      const item = { id: 'rs_1', type: 'reasoning', summary: [] };
+      const thought = ['added', 'done'].map((step) => {
+        const type = `response.output_item.${step}`;
+        return { name: type, data: { type, output_index: 0, item } };
+      });
+      return closed(speaker, [...opening, ...thought, trouble]);
+    },
+    ends: 'properly',
+    says: null,
+    alone: 'as it came',
+    error: inAnswer,
+  },
+  {
     name: 'announces an answer and ends properly',
     when: streamed,
     sent: (speaker, { opening }) => closed(speaker, opening),
@@ -208,6 +225,15 @@ export const kinds: readonly Kind[] = [
     error: cut,
   },
   {
+    name: 'sends an empty array',
+    when: asArray,
+    sent: () => '[]',
+    ends: 'properly',
+    says: null,
+    alone: 'broken',
+    error: cut,
+  },
+  {
     name: 'only says that it is done',
     when: all(asEvents, ofFamily('chat', 'responses')),
     sent: () => 'data: [DONE]\n\n',
@@ -215,6 +241,15 @@ export const kinds: readonly Kind[] = [
     says: null,
     alone: 'as it came',
     error: empty,
+  },
+  {
+    name: 'sends no event at all',
+    when: streamed,
+    sent: () => '',
+    ends: 'properly',
+    says: null,
+    alone: 'refused',
+    error: unread,
   },
   {
     name: 'sends an error in JSON',
@@ -227,7 +262,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'sends an error in a list',
-    when: all(streamed, ofFamily('generate-content')),
+    when: ofFamily('generate-content'),
     sent: (_, { troubleBody }) => JSON.stringify([troubleBody]),
     type: 'application/json',
     ends: 'properly',

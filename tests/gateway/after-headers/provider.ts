@@ -78,17 +78,23 @@ export async function startServants(
 type Behaviour = Pick<Kind, 'sent' | 'type' | 'ends'>;
 
 /** Answers one request: well, or as a kind says. */
-function give(socket: Socket, speaker: Speaker, kind: Behaviour | null, request: string): void {
-  const usual = speaker.framing === 'events' ? 'text/event-stream' : 'application/json';
+export function give(socket: Socket, speaker: Speaker, kind: Behaviour | null, request: string): void {
   const body = kind ? kind.sent(speaker, dialectOf(speaker)) : wellAnswered(speaker, markIn(request));
-  const type = kind?.type ?? usual;
-  socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`);
+  socket.write(headOf(speaker, kind?.type));
   const last = kind?.ends === 'torn' ? '' : lastChunk;
   const bytes = Buffer.concat([body === '' ? Buffer.of() : chunkOf(body), Buffer.from(last)]);
   // Once they have left: a provider that hangs up has sent what it sent.
   socket.write(bytes, () => {
     if (last === '') socket.destroy();
   });
+}
+
+/** The head of a 200 in chunks. @param type absent: of what was asked for. */
+export function headOf(
+  { framing }: Speaker,
+  type = framing === 'events' ? 'text/event-stream' : 'application/json',
+): string {
+  return `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`;
 }
 
 /** The mark of a prompt. */
