@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
 import type { Context } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
@@ -66,6 +67,17 @@ export async function getKey({ store, scope }: Context<'subject'>, id: string): 
   const [found] = isUuid(id) ? await readKeys(store, scope, [id]) : [];
   if (found === undefined) throw noKey(id);
   return found;
+}
+
+const ofKey = z.object({ id: z.uuid() });
+
+/** The time zone of the workspace of the key that an input names; null: it names none. */
+export async function zoneOfKey(store: Store, input: unknown): Promise<string | null> {
+  const named = ofKey.safeParse(input);
+  if (!named.success) return null;
+  const where = { id: named.data.id };
+  const select = { workspace: { select: { timeZone: true } } };
+  return (await store.prisma.apiKey.findUnique({ where, select }))?.workspace.timeZone ?? null;
 }
 
 export function noKey(id: string) {

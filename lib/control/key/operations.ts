@@ -7,7 +7,7 @@ import { isUuid, line } from '#lib/control/field/kinds';
 import { conditionsOf, fieldsOf, limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
 import { columnsOf } from '#lib/control/field/settings';
 import { changeKey, recallKeyLeases } from '#lib/control/key/change';
-import { getKey, pageOfKeys } from '#lib/control/key/find';
+import { getKey, pageOfKeys, zoneOfKey } from '#lib/control/key/find';
 import { endOverlap, rotateKey } from '#lib/control/key/rotate';
 import { demoKey, madeKey, newSecret } from '#lib/control/key/secret';
 import {
@@ -74,6 +74,7 @@ export const setKey = change({
   http: [{ method: 'PATCH', path: `${keys}/{id}` }],
   line: { arguments: ['id'] },
   text: ({ id }) => `key ${id} changed`,
+  zone: zoneOfKey,
   run: async (context, { id, ...input }) => {
     await refuseUnknownModels(context, input.models);
     return changeKey(context, id, async (key) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
-import { cap, id, limit, models, moment, name } from '#lib/control/field/kinds';
+import { cap, expiry, id, limit, models, name } from '#lib/control/field/kinds';
 import { shapeOf, shownSettings } from '#lib/control/field/settings';
 
 const caps = {
@@ -45,9 +45,9 @@ export const keySettings = {
     group: limits,
     example: 4096,
   }),
-  expiresAt: moment({
+  expiresAt: expiry({
     label: 'Expires',
-    help: 'From then on its calls are refused.',
+    help: 'From then on its calls are refused. A date includes that day, in the workspace’s zone.',
     flag: 'expires',
     example: '2027-01-31T12:00:00Z',
   }),

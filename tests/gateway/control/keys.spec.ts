@@ -19,6 +19,7 @@ import {
   revokeKey,
   rotateKey,
   setKey,
+  setWorkspace,
 } from '#tests/support/control/operate';
 import { spendAgo } from '#tests/support/control/spend';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
@@ -121,10 +122,10 @@ describe('creating a key (contract: operations/key-create)', () => {
       rpm: 60,
       tpm: 1000,
       concurrency: 2,
-      expiresAt: '2027-01-31T12:00:00Z',
+      expiresAt: '2199-01-31T12:00:00Z',
     });
     const shown = { models: ['a/b', 'c'], dailyCap: '1.5', d30Cap: '0.000000001', quota: '10', rpm: 60 };
-    expect(await findKey(db, id)).toMatchObject({ ...shown, expiresAt: '2027-01-31T12:00:00.000Z' });
+    expect(await findKey(db, id)).toMatchObject({ ...shown, expiresAt: '2199-01-31T12:00:00.000Z' });
     expect(await load(key)).toEqual({
       key: {
         id,
@@ -135,7 +136,7 @@ describe('creating a key (contract: operations/key-create)', () => {
         maxOutputTokens: 100,
         caps: { dayNano: 1_500_000_000n, d7Nano: 2_000_000_000n, d30Nano: 1n, quotaNano: 10_000_000_000n },
         limits: { rpm: 60, tpm: 1000, concurrency: 2 },
-        expiresAtMs: Date.UTC(2027, 0, 31, 12),
+        expiresAtMs: Date.UTC(2199, 0, 31, 12),
         ownerRemoved: false,
         sessionEnded: false,
       },
@@ -162,7 +163,12 @@ describe('creating a key (contract: operations/key-create)', () => {
     ['a negative quota', { quota: '-5' }, /^quota: .*more than 0/],
     ['a cap that is no amount', { d7Cap: 'much' }, /^d7Cap: .*dollars/],
     ['an empty scope', { models: [] }, /^models: name at least one model/],
-    ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: write a time like/],
+    ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: write a day like/],
+    [
+      'an expiry that is over',
+      { expiresAt: '2020-01-01T00:00:00Z' },
+      /^expiresAt: .* is over; choose a later/,
+    ],
     ['a nameless key', { name: ' ' }, /^name: a name is needed/],
     ['a name of two lines', { name: 'a\nb' }, /^name: a name has no line breaks or control characters/],
     ['a name that turns text round', { name: 'a\u202Eb' }, /^name: a name has no line breaks/],
@@ -191,7 +197,7 @@ describe('creating a key (contract: operations/key-create)', () => {
 
 describe('setting a key', () => {
   it('changes what is given, removes with null, and leaves the rest', async () => {
-    const { id } = await newKey({ models: ['a'], rpm: 5, tpm: 7, dailyCap: '1', expiresAt: '2027-01-31' });
+    const { id } = await newKey({ models: ['a'], rpm: 5, tpm: 7, dailyCap: '1', expiresAt: '2199-01-31' });
     await setKey(db, { id, rpm: null, models: null, dailyCap: null, name: 'renamed' });
     expect(await findKey(db, id)).toMatchObject({
       name: 'renamed',
@@ -199,9 +205,24 @@ describe('setting a key', () => {
       tpm: 7,
       models: null,
       dailyCap: null,
-      expiresAt: '2027-01-31T00:00:00.000Z',
+      expiresAt: '2199-01-31T23:59:59.000Z',
     });
     expect(await trailOf(id)).toEqual(['key.create', 'key.set']);
+  });
+
+  it('reads a date in the zone of the key’s workspace, named or not, and refuses one that is over', async () => {
+    const { id, workspace } = await newKey();
+    await setWorkspace(db, { workspace: workspace.slug, timeZone: 'Asia/Kathmandu' });
+    const end = { expiresAt: '2199-01-31T18:14:59.000Z' };
+    expect(await setKey(db, { id, expiresAt: '2199-01-31' })).toMatchObject(end);
+    expect(
+      await setKey(db, { id, workspace: workspace.slug, expiresAt: '2199-01-31T18:14:59Z' }),
+    ).toMatchObject(end);
+    const past = setKey(db, { id, expiresAt: '2020-01-01T00:00:00Z', rpm: 5 });
+    expect(await refusalOf(past)).toMatch(
+      /^expiresAt: 2020-01-01T00:00:00.000Z is over; choose a later time/,
+    );
+    expect(await findKey(db, id)).toMatchObject({ ...end, rpm: null });
   });
 
   it('clears the quota flag when the quota is raised, and sets it when spend has reached the new one', async () => {
