@@ -124,12 +124,12 @@ export const listKeys = read({
   output: pageOf(shownKey),
   http: [{ method: 'GET', path: keys }],
   line: { unset: allModels },
-  run: ({ store, scope }, input) => {
+  run: ({ store, scope, nowMs }, input) => {
     const [, revoked, place = ''] = /^([01])\.(.*)$/.exec(input.after ?? '') ?? [];
     const after =
       input.after === undefined ? null : { revoked: revoked === '1', ...placeOf(place, 'a page of keys') };
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
-    return pageOfKeys(store, scope, { conditions, after, limit: limitOf(input) });
+    return pageOfKeys(store, scope, { conditions, after, limit: limitOf(input) }, nowMs);
   },
 });
 
