@@ -24,7 +24,7 @@ interface FirstRunPanelProps {
   read(workspace: string): Promise<Answer<FirstRunState>>;
   facts: SnippetFacts;
   /** How to come by money, where there is none. */
-  funds: string;
+  funds: ReactNode;
   createKey: ReactNode;
 }
 
@@ -78,18 +78,16 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
   );
 }
 
-/** What became of the latest call. */
+/** What became of the first answered call, or of the latest one before it. */
 function Outcome({ workspace, state }: { workspace: string; state: FirstRunState }) {
-  const { answered, latest } = state;
-  const link = latest ? (
-    <TextLink href={`/${workspace}/logs/${latest.id}`}>Open it in the log</TextLink>
-  ) : null;
+  const { answered, call } = state;
+  const link = call ? <TextLink href={`/${workspace}/logs/${call.id}`}>Open it in the log</TextLink> : null;
   if (answered) {
     return (
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 rounded-md bg-good-soft px-3 py-2 text-good leading-5">
         <Check aria-hidden className="size-4 shrink-0" />
         <span className="font-medium">Your first call was answered</span>
-        {latest ? <span className="[overflow-wrap:anywhere]">{latest.facts}</span> : null}
+        {call ? <span className="[overflow-wrap:anywhere]">{call.facts}</span> : null}
         {link}
       </p>
     );
@@ -103,11 +101,11 @@ function Outcome({ workspace, state }: { workspace: string; state: FirstRunState
         </span>
         Waiting for your first call…
       </p>
-      {latest ? (
+      {call ? (
         <p className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
           <CircleAlert aria-hidden className="mt-0.5 size-4" />
           <span className="[overflow-wrap:anywhere]">
-            The latest one was refused: <strong className="font-medium">{latest.facts}</strong>. {latest.help}{' '}
+            The latest one was refused: <strong className="font-medium">{call.facts}</strong>. {call.help}{' '}
             {link}
           </span>
         </p>

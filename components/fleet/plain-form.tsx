@@ -47,7 +47,8 @@ export function PlainForm(props: PlainFormProps) {
   function submit(data: FormData, form: HTMLFormElement) {
     const given = fields.flatMap(({ name, kind }) => {
       const text = String(data.get(name) ?? '').trim();
-      if (kind !== 'moment' || text === '') return [[name, text]];
+      // A day of a workspace is read in the workspace's zone, which this browser need not be in.
+      if (kind !== 'moment' || text === '' || workspace !== '') return [[name, text]];
       const at = new Date(text);
       return [[name, Number.isNaN(at.getTime()) ? text : at.toISOString()]];
     });
@@ -81,6 +82,7 @@ export function PlainForm(props: PlainFormProps) {
             key={field.name}
             field={field}
             long={long.includes(field.name)}
+            momentType={workspace === '' ? 'datetime-local' : 'date'}
             initial={initial[field.name] ?? ''}
             error={faulty === field ? (fault?.message ?? null) : null}
           />
@@ -102,11 +104,12 @@ export function PlainForm(props: PlainFormProps) {
 interface PlainFieldProps {
   field: FormField;
   long: boolean;
+  momentType: 'date' | 'datetime-local';
   initial: string;
   error: string | null;
 }
 
-function PlainField({ field, long, initial, error }: PlainFieldProps) {
+function PlainField({ field, long, momentType, initial, error }: PlainFieldProps) {
   const id = useId();
   const { name, kind, label, help, choices, required, example, empty } = field;
   const note = error ?? help;
@@ -139,7 +142,7 @@ function PlainField({ field, long, initial, error }: PlainFieldProps) {
         <textarea rows={3} placeholder={placeholder} {...control} />
       ) : (
         <input
-          type={kind === 'moment' ? 'datetime-local' : 'text'}
+          type={kind === 'moment' ? momentType : 'text'}
           autoComplete="off"
           {...(kind === 'money' || kind === 'count' ? { inputMode: 'decimal' as const } : {})}
           placeholder={placeholder}

@@ -18,7 +18,10 @@ interface OperationFormProps<Value> {
   fields: readonly FormField[];
   /** Every model of the catalogue, for fields that choose among them. */
   models: readonly string[];
-  /** What the thing has now, by field: texts of boxes, lists of models, the day of a moment. */
+  /**
+   * What the thing has now, by field: texts of boxes, lists of models, the day of a moment. Then only what was changed
+   * is sent, so that a form opened before another change does not undo it.
+   */
   initial?: Values;
   send(values: Values): Promise<Answer<Value>>;
   /** What the button says. */
@@ -35,7 +38,9 @@ interface Fault {
 
 /** A form of the fields that an operation declares; each error stands beside the box that it is about. */
 export function OperationForm<Value>(props: OperationFormProps<Value>) {
-  const { fields, models, initial = {}, send, verb, onCancel, onDone } = props;
+  const { fields, models, send, verb, onCancel, onDone } = props;
+  // As it was when the form was opened, whatever the page behind it learns meanwhile.
+  const [initial] = useState(props.initial ?? {});
   const [chosen, setChosen] = useState<Values>({});
   const [fault, setFault] = useState<Fault | null>(null);
   const [more, setMore] = useState(() => fields.some(({ name, group }) => group && initial[name]));
@@ -64,8 +69,9 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
       return typeof text === 'string' ? [[name, text.trim()]] : [];
     });
     const values = { ...Object.fromEntries(texts), ...chosen };
+    const sent = props.initial === undefined ? values : changedOf(values, initial);
     startTransition(async () => {
-      const answer = await orNoAnswer(send(values));
+      const answer = await orNoAnswer(send(sent));
       if (answer.ok) onDone(answer.value, values);
       else if (form.current) refuse(answer);
       // Whoever has closed it meanwhile must not take it for done.
@@ -122,6 +128,14 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
         </Button>
       </DialogFooter>
     </form>
+  );
+}
+
+/** The values that differ from those at the beginning, where an empty box is the same as none. */
+function changedOf(values: Values, initial: Values): Values {
+  const asText = (value: unknown) => JSON.stringify(value === '' ? null : (value ?? null));
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => asText(value) !== asText(initial[name])),
   );
 }
 

@@ -1,6 +1,6 @@
 import Link from 'next/link';
 import { KeyMenu } from '#components/keys/key-menu';
-import { type KeyRow, keyStates } from '#components/keys/key-row';
+import type { KeyRow } from '#components/keys/key-row';
 import { Badge } from '#components/ui/badge';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 
@@ -32,9 +32,14 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
               <code className="block font-mono text-muted text-xs">{key.masked}</code>
             </Cell>
             <Cell>
-              <Badge tone={keyStates[key.state].tone} dot title={keyStates[key.state].why}>
-                {keyStates[key.state].text}
+              <Badge tone={key.status.tone} dot title={key.status.why}>
+                {key.status.text}
               </Badge>
+              {key.status.note ? (
+                <span className="mt-1 block max-w-44 text-muted text-xs leading-4 [overflow-wrap:anywhere]">
+                  {key.status.note}
+                </span>
+              ) : null}
               {key.earlier ? (
                 <span
                   className="mt-1 block whitespace-nowrap text-warn text-xs"
@@ -44,18 +49,20 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
                 </span>
               ) : null}
               {key.expires ? (
-                <span className="mt-1 block whitespace-nowrap text-muted text-xs">{key.expires}</span>
+                <span className="mt-1 block whitespace-nowrap text-muted text-xs">expires {key.expires}</span>
               ) : null}
             </Cell>
             <Cell className="min-w-44">
               <Scope models={key.models} />
-              <span className="block text-muted text-xs">
-                {key.limits.join(' · ') || 'No limits of its own'}
-              </span>
+              {key.cap ? <CapMeter {...key.cap} /> : null}
+              {key.limits.length > 0 || !key.cap ? (
+                <span className="block text-muted text-xs leading-5">
+                  {key.limits.join(' · ') || 'No limits of its own'}
+                </span>
+              ) : null}
             </Cell>
             <Cell className="text-right tabular-nums" title={`$${key.exactSpent30d}`}>
               {key.spent30d}
-              {key.cap ? <CapMeter {...key.cap} /> : null}
             </Cell>
             <Cell className="whitespace-nowrap">
               {key.lastUsed ? (
@@ -91,8 +98,8 @@ function Scope({ models }: { models: KeyRow['models'] }) {
 function CapMeter({ used, text }: { used: number; text: string }) {
   const part = Math.min(1, Math.max(0, used));
   return (
-    <span className="mt-1 grid justify-items-end gap-1">
-      <svg aria-hidden className="h-1 w-20 rounded-full bg-hover" preserveAspectRatio="none">
+    <span className="mt-1 flex items-center gap-2">
+      <svg aria-hidden className="h-1 w-20 shrink-0 rounded-full bg-hover" preserveAspectRatio="none">
         <rect
           width={`${part * 100}%`}
           height="100%"

@@ -1,8 +1,11 @@
+import { ChevronRight } from 'lucide-react';
 import Link from 'next/link';
-import { columnLooks } from '#components/logs/columns/call-columns';
+import { Fragment } from 'react';
+import { Breakable, columnLooks } from '#components/logs/columns/call-columns';
 import { classNames } from '#components/ui/class-names';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { type CallColumn, narrowColumns, usualColumns } from '#lib/console/log/columns';
+import { refusedRuns } from '#lib/console/log/runs';
 
 /** One call of the list; times and money are ready to read. */
 export interface CallRow {
@@ -28,6 +31,7 @@ export interface CallRow {
   readonly exactCost: string;
   readonly latency: string;
   readonly firstByte: string | null;
+  readonly keyId: string;
   readonly keyName: string;
   readonly clientRequestId: string | null;
 }
@@ -38,6 +42,14 @@ interface CallTableProps {
   fresh?: ReadonlySet<string>;
   /** Those that somebody chose; without it the usual ones, on a phone fewer of them. */
   columns?: readonly CallColumn[] | null;
+  /** Which rows of repeated refusals are open; without it each call has a row of its own. */
+  folds?: Folds;
+}
+
+/** Repeated refusals that stand in one row, by the id of the oldest of them: new ones may join. */
+export interface Folds {
+  readonly open: ReadonlySet<string>;
+  toggle(id: string): void;
 }
 
 interface ShownColumn {
@@ -46,7 +58,7 @@ interface ShownColumn {
   readonly narrow: string;
 }
 
-export function CallTable({ calls, fresh, columns }: CallTableProps) {
+export function CallTable({ calls, fresh, columns, folds }: CallTableProps) {
   const shown = (columns ?? usualColumns).map((column) => ({
     column,
     narrow: columns || narrowColumns.includes(column) ? '' : 'max-sm:hidden',
@@ -64,11 +76,76 @@ export function CallTable({ calls, fresh, columns }: CallTableProps) {
         </tr>
       </thead>
       <tbody>
-        {calls.map((call) => (
-          <CallTableRow key={call.id} call={call} fresh={fresh?.has(call.id) ?? false} shown={shown} />
-        ))}
+        {(folds ? refusedRuns(calls) : calls.map((call) => [call])).map((run) => {
+          const id = run.at(-1)?.id ?? '';
+          const rows = run.map((call) => (
+            <CallTableRow
+              key={call.id}
+              call={call}
+              fresh={fresh?.has(call.id) ?? false}
+              shown={shown}
+              nested={run.length > 1}
+            />
+          ));
+          if (!folds || run.length === 1) return rows;
+          const open = folds.open.has(id);
+          return (
+            <Fragment key={id}>
+              <RefusedRow run={run} open={open} shown={shown} onToggle={() => folds.toggle(id)} />
+              {open ? rows : null}
+            </Fragment>
+          );
+        })}
       </tbody>
     </Table>
+  );
+}
+
+interface RefusedRowProps {
+  /** The newest first; at least two. */
+  run: readonly CallRow[];
+  open: boolean;
+  shown: readonly ShownColumn[];
+  onToggle(): void;
+}
+
+/** Calls that were refused one after the other for the same reason, as one row that opens. */
+function RefusedRow({ run, open, shown, onToggle }: RefusedRowProps) {
+  const [newest] = run;
+  if (!newest) return null;
+  const { time, ago, isoTime, errorCode, requested, keyName } = newest;
+  return (
+    <Row>
+      <Cell className="whitespace-nowrap">
+        <span className="font-medium tabular-nums">{time}</span>
+        <time dateTime={isoTime} title={`${isoTime} (UTC)`} className="block text-muted text-xs">
+          {ago}
+        </time>
+      </Cell>
+      <Cell colSpan={shown.length}>
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={onToggle}
+          className="flex min-h-6 items-start gap-1.5 text-left hover:underline max-sm:max-w-46"
+        >
+          <ChevronRight
+            aria-hidden
+            className={classNames(
+              'mt-0.5 size-4 shrink-0 text-muted transition-transform',
+              open && 'rotate-90',
+            )}
+          />
+          <span className="min-w-0 [overflow-wrap:anywhere]">
+            <span className="font-medium">{run.length} refused</span>,{' '}
+            <Breakable text={errorCode ?? 'no code'} />
+          </span>
+        </button>
+        <span className="block pl-[1.375rem] text-muted text-xs [overflow-wrap:anywhere] max-sm:max-w-46">
+          {[requested, keyName].filter(Boolean).join(' · ')}
+        </span>
+      </Cell>
+    </Row>
   );
 }
 
@@ -76,11 +153,13 @@ interface CallTableRowProps {
   call: CallRow;
   fresh: boolean;
   shown: readonly ShownColumn[];
+  /** It stands below the row that opened it. */
+  nested: boolean;
 }
 
-function CallTableRow({ call, fresh, shown }: CallTableRowProps) {
+function CallTableRow({ call, fresh, shown, nested }: CallTableRowProps) {
   return (
-    <Row className="relative">
+    <Row className={nested ? 'relative bg-sunken/70' : 'relative'}>
       <Cell className="whitespace-nowrap">
         <Link
           href={call.href}

@@ -21,6 +21,8 @@ interface ComposerProps {
   running: boolean;
   /** Why nothing can be asked; null: it can. */
   locked: string | null;
+  /** What Run calls, with its price in words; null: no simple one. */
+  prices: readonly { readonly model: string; readonly price: string | null }[];
   onSettings(settings: Settings): void;
   onAsk(question: { text: string; files: readonly Attachment[] }): void;
   onStop(): void;
@@ -28,7 +30,7 @@ interface ComposerProps {
 
 /** The box that asks: the prompt, what goes along with it, and what is set. */
 export function Composer(props: ComposerProps) {
-  const { settings, makes, accepted, running, locked, onSettings, onAsk, onStop } = props;
+  const { settings, makes, accepted, running, locked, prices, onSettings, onAsk, onStop } = props;
   const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [fault, setFault] = useState<string | null>(null);
@@ -148,7 +150,21 @@ export function Composer(props: ComposerProps) {
           <SlidersHorizontal />
           Settings
         </Button>
-        <span className="ml-auto hidden items-center gap-1 text-muted text-xs sm:flex">
+        <ul
+          aria-label="Prices"
+          className="ml-auto grid min-w-0 justify-items-end text-muted text-xs leading-5 max-sm:order-last max-sm:w-full"
+        >
+          {prices.map(({ model, price }, at) => (
+            <li
+              key={`${model} ${at === 0 ? 'first' : 'second'}`}
+              className="min-w-0 text-right [overflow-wrap:anywhere]"
+            >
+              {prices.length > 1 ? `${model}: ` : ''}
+              {price ?? 'see its price under Models'}
+            </li>
+          ))}
+        </ul>
+        <span className="hidden items-center gap-1 text-muted text-xs sm:flex">
           <Kbd>Ctrl</Kbd>
           <Kbd>Enter</Kbd>
         </span>

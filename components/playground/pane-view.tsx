@@ -21,7 +21,8 @@ interface PaneViewProps {
   workspace: string;
   pane: Pane;
   models: readonly PlaygroundModel[];
-  model: PlaygroundModel;
+  /** null: none is chosen yet. */
+  model: PlaygroundModel | null;
   family: PlaygroundFamily;
   familyNames: Readonly<Record<PlaygroundFamily, string>>;
   examples: readonly Example[];
@@ -53,18 +54,26 @@ export function PaneView(props: PaneViewProps) {
       <header className="flex min-w-0 flex-wrap items-center gap-2 border-b p-2.5">
         <NativeSelect
           label={label}
-          value={model.id}
-          options={models.map(({ id }) => ({ value: id, label: id }))}
+          value={model?.id ?? ''}
+          options={[
+            ...(model ? [] : [{ value: '', label: 'Choose a model' }]),
+            ...models.map(({ id, fault }) => ({
+              ...{ value: id, label: id },
+              ...(fault ? { group: 'Simulated faults' } : {}),
+            })),
+          ]}
           className="min-w-40 flex-1"
           onChange={onModel}
         />
-        <NativeSelect
-          label={`Protocol of the ${label.toLowerCase()}`}
-          value={family}
-          options={model.families.map((one) => ({ value: one, label: familyNames[one] }))}
-          className="w-44 shrink-0"
-          onChange={onFamily}
-        />
+        {model ? (
+          <NativeSelect
+            label={`Protocol of the ${label.toLowerCase()}`}
+            value={family}
+            options={model.families.map((one) => ({ value: one, label: familyNames[one] }))}
+            className="w-44 shrink-0"
+            onChange={onFamily}
+          />
+        ) : null}
         {onRemove ? (
           <Button
             tone="quiet"
@@ -78,7 +87,11 @@ export function PaneView(props: PaneViewProps) {
       </header>
       <div className="grid min-w-0 flex-1 content-start gap-6 p-4">
         {pane.runs.length === 0 ? (
-          <p className="place-self-center py-12 text-center text-muted">Its answers appear here.</p>
+          <p className="place-self-center py-12 text-center text-muted">
+            {model
+              ? 'Responses appear here.'
+              : 'Choose a model to compare with. Until then only the first one runs.'}
+          </p>
         ) : (
           <Suspense fallback={null}>
             {pane.runs.map((run) => (
@@ -88,7 +101,7 @@ export function PaneView(props: PaneViewProps) {
         )}
       </div>
       <p role="status" className="sr-only">
-        {last ? `${model.id}: ${last.state === 'running' ? 'answering' : last.state}` : ''}
+        {last && model ? `${model.id}: ${last.state === 'running' ? 'answering' : last.state}` : ''}
       </p>
       {last ? (
         <footer className="flex flex-wrap items-center gap-1 border-t p-1.5">

@@ -33,19 +33,17 @@ export function Playground(props: PlaygroundProps) {
   const { workspace, models, familyNames, examples, locked, open, children } = props;
   const [settings, setSettings] = useState(firstSettings);
   const getKey = useKey(workspace, open);
-  const first = useChoice('', models);
-  const second = useChoice('2', models);
+  const first = useChoice('', models, usualModel(models));
+  // Nothing runs that was not chosen: a second model costs money too.
+  const second = useChoice('2', models, null);
   const beside = second.asked === null ? null : second;
   const common = { workspace, settings, getKey };
   const pane = usePane({ ...common, model: first.model, family: first.family });
   const otherPane = usePane({ ...common, model: beside?.model ?? null, family: second.family });
-  const chosen = beside ? [first, beside] : [first];
+  const chosen = [first, ...(beside ? [beside] : [])].flatMap(({ model, family }) =>
+    model ? [{ model, family }] : [],
+  );
   const panes = beside ? [pane, otherPane] : [pane];
-
-  function compare() {
-    const other = models.find(({ id, families }) => id !== first.model.id && families.includes(first.family));
-    second.choose((other ?? first.model).id);
-  }
 
   const shared = { workspace, models, familyNames, examples };
   return (
@@ -54,7 +52,7 @@ export function Playground(props: PlaygroundProps) {
         title="Playground"
         action={
           beside ? null : (
-            <Button onClick={compare}>
+            <Button onClick={() => second.choose('')}>
               <Columns2 />
               Compare
             </Button>
@@ -95,6 +93,7 @@ export function Playground(props: PlaygroundProps) {
         accepted={commonTypes(chosen.map(({ model, family }) => acceptedFiles(family, model.input)))}
         running={panes.some(({ running }) => running)}
         locked={locked}
+        prices={chosen.map(({ model }) => ({ model: model.id, price: model.price }))}
         onSettings={setSettings}
         onAsk={(question) => {
           for (const one of panes) one.ask(question);
@@ -107,14 +106,16 @@ export function Playground(props: PlaygroundProps) {
   );
 }
 
-/** A model and its protocol as the address names them; what it does not name, or not rightly, is chosen. */
-function useChoice(suffix: string, models: readonly PlaygroundModel[]) {
+function usualModel(models: readonly PlaygroundModel[]): PlaygroundModel | null {
+  return models.find(({ output }) => output.includes('text')) ?? models[0] ?? null;
+}
+
+/** A model and its protocol as the address names them. @param usual the model where it names none that is there. */
+function useChoice(suffix: string, models: readonly PlaygroundModel[], usual: PlaygroundModel | null) {
   const [asked, setModel] = useQueryState(`model${suffix}`);
   const [spoken, setFamily] = useQueryState(`protocol${suffix}`);
-  const model = models.find(({ id }) => id === asked) ??
-    models.find(({ output }) => output.includes('text')) ??
-    models[0] ?? { id: '', families: ['chat'], input: [], output: [] };
-  const family = model.families.find((one) => one === spoken) ?? model.families[0] ?? 'chat';
+  const model = models.find(({ id }) => id === asked) ?? usual;
+  const family = model?.families.find((one) => one === spoken) ?? model?.families[0] ?? 'chat';
   return {
     asked,
     model,
@@ -127,7 +128,12 @@ function useChoice(suffix: string, models: readonly PlaygroundModel[]) {
   };
 }
 
-function makingOf({ model, family }: { model: PlaygroundModel; family: PlaygroundFamily }): Making {
+interface Chosen {
+  readonly model: PlaygroundModel;
+  readonly family: PlaygroundFamily;
+}
+
+function makingOf({ model, family }: Chosen): Making {
   if (family === 'images') return 'pictures';
   return family === 'videos' || (family === 'generate-content' && makesVideos(model.output))
     ? 'videos'

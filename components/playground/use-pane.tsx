@@ -1,6 +1,5 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
 import { useEffect, useRef, useState } from 'react';
 import type { Run } from '#components/playground/run';
 import { type GetKey, type Hearer, KeyRefused, runCall } from '#components/playground/run-call';
@@ -35,7 +34,6 @@ interface PaneOptions {
 
 /** The conversation with one model. */
 export function usePane({ workspace, model, family, settings, getKey }: PaneOptions): Pane {
-  const router = useRouter();
   const [runs, setRuns] = useState<readonly Run[]>([]);
   const abort = useRef<AbortController | null>(null);
   const films = useRef<string[]>([]);
@@ -92,9 +90,9 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
     }
     if (!requestId) return;
     const address = `/${workspace}/playground/calls/${requestId}`;
-    const told = await readFigures(address, (figures) => change(id, () => ({ figures })));
-    // The balance beside the page is that from before the call. Whoever is signed out keeps what is on the page.
-    if (told) router.refresh();
+    // The page is not read again, though its balance is from before the call: the sidebar reads the balance by itself,
+    // and a reload would lose the answers.
+    await readFigures(address, (figures) => change(id, () => ({ figures })));
   }
 
   return {
@@ -142,24 +140,18 @@ const firstWaitMs = 400;
 const mostWaitMs = 8_000;
 const looks = 14;
 
-/**
- * Reads what the log says until the call is there and charged: a call within 2 seconds, a job when it has ended.
- * @returns whether it said anything.
- */
-async function readFigures(address: string, tell: (figures: CallFigures) => void): Promise<boolean> {
+/** Reads what the log says until the call is there and charged: a call within 2 seconds, a job when it has ended. */
+async function readFigures(address: string, tell: (figures: CallFigures) => void): Promise<void> {
   let waitMs = firstWaitMs;
-  let told = false;
   for (let look = 0; look < looks; look += 1) {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     const answer = await fetch(address, { cache: 'no-store' }).catch(() => null);
-    if (answer?.status === 401 || answer?.redirected) return false;
+    if (answer?.status === 401 || answer?.redirected) return;
     if (answer?.ok) {
       const figures: CallFigures | null = await answer.json();
       if (figures) tell(figures);
-      told ||= figures !== null;
       if (figures && figures.cost !== null) break;
     }
     waitMs = Math.min(waitMs * 1.6, mostWaitMs);
   }
-  return told;
 }

@@ -2,11 +2,18 @@ import { ChevronsUpDown } from 'lucide-react';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 
+interface Option {
+  readonly value: string;
+  readonly label: string;
+  readonly group?: string;
+}
+
 interface NativeSelectProps {
   /** Spoken name of the control. */
   label: string;
   value: string;
-  options: readonly { readonly value: string; readonly label: string }[];
+  /** Those of a group stand under its name, behind the others. */
+  options: readonly Option[];
   className?: string;
   /** More about the options, on hover. */
   note?: string;
@@ -15,6 +22,7 @@ interface NativeSelectProps {
 
 /** Chooses one of a few by the browser's own list: where many of them stand on a page, and its script must stay small. */
 export function NativeSelect({ label, value, options, className, note, onChange }: NativeSelectProps) {
+  const groups = [...new Set(options.flatMap(({ group }) => group ?? []))];
   return (
     <span className={classNames('relative inline-grid min-w-0', className)}>
       <select
@@ -24,10 +32,11 @@ export function NativeSelect({ label, value, options, className, note, onChange 
         onChange={(event) => onChange(event.currentTarget.value)}
         className={classNames(inputStyle, 'cursor-pointer appearance-none truncate pr-8 hover:bg-hover')}
       >
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
+        {options.filter(({ group }) => group === undefined).map(optionOf)}
+        {groups.map((name) => (
+          <optgroup key={name} label={name}>
+            {options.filter(({ group }) => group === name).map(optionOf)}
+          </optgroup>
         ))}
       </select>
       <ChevronsUpDown
@@ -35,5 +44,13 @@ export function NativeSelect({ label, value, options, className, note, onChange 
         className="pointer-events-none absolute top-1/2 right-3 size-3.5 -translate-y-1/2 text-muted"
       />
     </span>
+  );
+}
+
+function optionOf({ value, label }: Option) {
+  return (
+    <option key={value} value={value}>
+      {label}
+    </option>
   );
 }

@@ -87,13 +87,14 @@ export async function findConditions(pool: Pool, nowMs: number): Promise<Found[]
   const found: Found[] = [];
   for (const { key, workspace, name, limit, spent, cap } of await ask<Capped>(caps)) {
     const [spentNano, capNano] = [BigInt(spent), BigInt(cap)];
-    for (const level of spentNano >= capNano ? [80, 100] : [80]) {
+    const levels = spentNano >= capNano ? ([80, 100] as const) : ([80] as const);
+    for (const level of levels) {
       const facts = { key, name, limit, level, spent: formatUsd(spentNano), cap: formatUsd(capNano) };
       found.push({ workspaceId: workspace, kind: 'limit', subject: `${key} ${limit} ${level}`, facts });
     }
   }
   for (const { workspace, code } of await ask<{ workspace: string; code: string }>(refused)) {
-    const facts = { name: 'the workspace', limit: limits[code] ?? code, level: 100, code };
+    const facts = { name: 'the workspace', limit: limits[code] ?? code, level: 100 as const, code };
     found.push({ workspaceId: workspace, kind: 'limit', subject: `${code} 100`, facts });
   }
   type Expiring = { key: string; workspace: string; name: string; expires_at: Date };

@@ -1,3 +1,5 @@
+import type { AlertData, AlertKind } from '#lib/alerts/events';
+
 /** What a workspace is told of (contract: control-plane/alerts). */
 export const alertKinds = [
   'limit',
@@ -5,18 +7,19 @@ export const alertKinds = [
   'offer_trouble',
   'model_retiring',
   'low_balance',
-] as const;
-export type AlertKind = (typeof alertKinds)[number];
+] as const satisfies readonly AlertKind[];
 
 /** A condition that holds now. */
-export interface Found {
-  readonly workspaceId: string;
-  readonly kind: AlertKind;
-  /** What it is about and at which level; one alert is open for each. */
-  readonly subject: string;
-  /** What it says, as JSON; nothing secret. */
-  readonly facts: Readonly<Record<string, string | number | null>>;
-}
+export type Found = {
+  readonly [Kind in AlertKind]: {
+    readonly workspaceId: string;
+    readonly kind: Kind;
+    /** What it is about and at which level; one alert is open for each. */
+    readonly subject: string;
+    /** What it says: the `data` of its event; nothing secret. */
+    readonly facts: AlertData<Kind>;
+  };
+}[AlertKind];
 
 /** How long after an alert was raised the same one is not raised again, though it has passed between; hours. */
 export const quietHours: Readonly<Record<AlertKind, number>> = {
@@ -26,14 +29,3 @@ export const quietHours: Readonly<Record<AlertKind, number>> = {
   model_retiring: 24 * 7,
   low_balance: 6,
 };
-
-/** The event that a webhook hears, as JSON. */
-export function eventBody(event: {
-  readonly id: string;
-  readonly type: string;
-  readonly at: string;
-  readonly workspace: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}): string {
-  return JSON.stringify(event);
-}

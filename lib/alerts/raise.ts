@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
+import { eventBody } from '#lib/alerts/events';
 import { findConditions } from '#lib/alerts/find';
-import { eventBody, type Found, quietHours } from '#lib/alerts/kinds';
+import { type Found, quietHours } from '#lib/alerts/kinds';
 import { rateSubject } from '#lib/alerts/rates';
 import { newRowId } from '#lib/control/row-id';
 import { transact } from '#lib/data/transaction/transaction';

@@ -29,7 +29,7 @@ export interface RateLimits {
 }
 
 /** The used share of a limit from which an alert is raised, percent. */
-const nearPercent = 80;
+const nearPercent = 80 as const;
 /** Two looks tell what a minute used when they lie this far apart, ms. */
 const [leastApartMs, mostApartMs] = [55_000, 150_000];
 /** Whose calls at once are asked for at one look: the busiest. */
@@ -52,6 +52,8 @@ const limited = `
   SELECT workspace_id::text, id::text, name, rpm, tpm, concurrency FROM api_key
   WHERE id = ANY ($2::uuid[]) AND status = 'active'
     AND (rpm IS NOT NULL OR tpm IS NOT NULL OR concurrency IS NOT NULL)`;
+
+type LimitFound = Extract<Found, { readonly kind: 'limit' }>;
 
 /** What the gateway processes of this machine count against the limits of a key or workspace. */
 export type AskUse = (id: string) => Promise<readonly LimitUse[]>;
@@ -143,7 +145,7 @@ export function nearLimits(
   limits: readonly RateLimits[],
   used: ReadonlyMap<string, Minute>,
   running: ReadonlyMap<string, number>,
-): Found[] {
+): LimitFound[] {
   return limits.flatMap(({ workspace, key, name, rpm, tpm, concurrency }) => {
     const id = key ?? workspace;
     const minute = used.get(id);
@@ -151,7 +153,7 @@ export function nearLimits(
       { limit: 'the limit of requests a minute', use: minute?.calls ?? 0, most: rpm },
       { limit: 'the limit of tokens a minute', use: minute?.tokens ?? 0, most: tpm },
       { limit: 'the limit of calls at once', use: running.get(id) ?? 0, most: concurrency },
-    ].flatMap(({ limit, use, most }): Found[] => {
+    ].flatMap(({ limit, use, most }): LimitFound[] => {
       if (most === null || use * 100 < most * nearPercent) return [];
       const facts = { ...(key === null ? {} : { key }), name, limit, level: nearPercent, most };
       return [{ workspaceId: workspace, kind: 'limit', subject: `${rateSubject}${id} ${limit}`, facts }];

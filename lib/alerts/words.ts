@@ -1,4 +1,4 @@
-import type { AlertKind } from '#lib/alerts/kinds';
+import type { AlertKind } from '#lib/alerts/events';
 
 type Facts = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,8 @@ export interface FirstRunState {
   readonly funds: string | null;
   readonly keys: boolean;
   readonly answered: boolean;
-  readonly latest: {
+  /** The first answered call; before there is one, the latest. */
+  readonly call: {
     readonly id: string;
     /** "sandbox/echo, $0.000012"; of a refusal "402 insufficient_balance". */
     readonly facts: string;
@@ -19,16 +20,15 @@ export interface FirstRunState {
 }
 
 export function firstRunStateOf(shown: z.output<typeof showFirstRun.output>): FirstRunState {
-  const { available, funded, keys, answered, latest } = shown;
+  const { available, funded, keys, answered, call } = shown;
   return {
     ...{ funds: funded ? showMoney(available) : null, keys, answered },
-    latest: latest && {
-      id: latest.id,
-      facts:
-        answered && latest.status < 400
-          ? `${latest.model ?? 'a call'}, ${showMoney(latest.cost)}`
-          : `${latest.status} ${latest.errorCode ?? ''}`.trim(),
-      help: answered ? null : (findRefusalHelp(latest.errorCode)?.text ?? null),
+    call: call && {
+      id: call.id,
+      facts: answered
+        ? `${call.model ?? 'a call'}, ${showMoney(call.cost)}`
+        : `${call.status} ${call.errorCode ?? ''}`.trim(),
+      help: answered ? null : (findRefusalHelp(call.errorCode)?.text ?? null),
     },
   };
 }

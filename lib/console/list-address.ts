@@ -1,4 +1,4 @@
-import { atWallTime } from '#lib/console/day-end';
+import { atWallTime } from '#lib/charts/wall-time';
 import type { Field, Fields } from '#lib/control/field/field';
 
 /** The filters of a list as they stand in the address of its page. */

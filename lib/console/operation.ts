@@ -2,7 +2,6 @@ import { notFound, unstable_rethrow } from 'next/navigation';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { readForm } from '#lib/console/form';
-import { findMember } from '#lib/console/member';
 import { findUser, requireUser } from '#lib/console/session';
 import type { Mutation, Reach, Read } from '#lib/control/declare';
 import type { Fields } from '#lib/control/field/field';
@@ -35,8 +34,7 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
       const actor = await actorOf(user);
       // Whatever the browser was made to send: only a text names a workspace.
       const workspace = typeof slug === 'string' ? slug : '';
-      const zone = (await findMember(workspace))?.workspace.timeZone ?? 'UTC';
-      const given = readForm(operation.fields, input, { zone, nowMs: Date.now() });
+      const given = readForm(operation.fields, input);
       const value = await ask(controlHost(), operation, { actor, workspace, input: given });
       return { ok: true, value };
     } catch (error) {

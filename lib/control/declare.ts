@@ -126,6 +126,8 @@ interface Declared<F extends Fields, Out, R extends Reach> {
   readonly line: LineBinding | null;
   /** The answer for people, on the command line; without it, its fields under each other. */
   text?(output: NoInfer<Out>): string;
+  /** Where a workspace need not be named: the zone of the thing's own, in which dates of the input are read. */
+  zone?(store: Store, input: unknown): Promise<string | null>;
   /** Why an answer is bad news by itself (the command line exits with 1); null: it is not. */
   failed?(output: NoInfer<Out>): string | null;
 }

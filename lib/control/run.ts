@@ -3,10 +3,11 @@ import type { Payments } from '#lib/billing/payments/client';
 import type { Actor } from '#lib/control/actor';
 import { audit } from '#lib/control/audit';
 import type { Context, Mutation, Operation, Reach, Read, State } from '#lib/control/declare';
-import { type Fields, parseFields, type ValuesOf } from '#lib/control/field/field';
+import { type Fields, parseFields, refusePast, type ValuesOf } from '#lib/control/field/field';
 import { claim, keep, type Once } from '#lib/control/once';
 import { checkFields, checkPermission, checkVerified, type Reached, reachOf } from '#lib/control/reach';
 import { badInput, conflict } from '#lib/control/refusal';
+import { WorkspaceScope } from '#lib/control/scope';
 import { etagOf, matches } from '#lib/control/state';
 import { lockTable, type Store, storeOf, transact } from '#lib/control/store';
 import { type AccountRules, noSignUp } from '#lib/control/user/account-rules';
@@ -95,7 +96,7 @@ async function run<F extends Fields, Out, R extends Reach>(
  */
 async function admit<F extends Fields>(
   store: Store,
-  operation: Pick<Operation, 'reach' | 'permission' | 'kind'> & { fields: F },
+  operation: Pick<Operation, 'reach' | 'permission' | 'kind' | 'zone'> & { fields: F },
   { actor, workspace, input: given }: OperationRequest,
   lock?: 'shared' | 'alone',
 ): Promise<{ reached: Reached; input: ValuesOf<F> }> {
@@ -103,7 +104,9 @@ async function admit<F extends Fields>(
   const reached = await reachOf(store, actor, { reach, workspace, ...(lock ? { lock } : {}) });
   checkPermission(reached, operation);
   checkVerified(actor, operation);
-  const input = parseFields(fields, given);
+  const zone =
+    reached.scope instanceof WorkspaceScope ? reached.scope.timeZone : await operation.zone?.(store, given);
+  const input = parseFields(fields, given, zone ?? 'UTC');
   checkFields(reached, fields, input);
   return { reached, input };
 }
@@ -129,8 +132,10 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   const before = once ? await claim(store, once, asked) : null;
   // What `keep` wrote below.
   if (before !== null) return before as Ran<Out>;
-  if (operation.transaction?.table) await lockTable(store, operation.transaction.table);
   const context = contextOf<R>(host, store, request, reached);
+  // Not before: an expiry may be over by the time at which a request is repeated.
+  refusePast(operation.fields, input, context.nowMs);
+  if (operation.transaction?.table) await lockTable(store, operation.transaction.table);
   const done = await operation.run(context, input);
   if (request.ifMatch !== undefined && !context.compared()) {
     throw badInput(null, 'If-Match means nothing here; send the request without it');

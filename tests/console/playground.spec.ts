@@ -55,3 +55,37 @@ test('two models side by side; one is stopped, pictures come as pictures, and no
   await expect(two.getByText('402 insufficient_balance')).toBeVisible();
   await expect(two.getByRole('link', { name: 'Billing' })).toHaveAttribute('href', `/${home.slug}/billing`);
 });
+
+test('Compare asks for a second model, shows both prices, and keeps the answers of both', async ({
+  page,
+  home,
+}) => {
+  await page.goto(`/${home.slug}/playground?model=sandbox/echo`);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const [one, two] = ['Model', 'Second model'].map((name) => page.getByRole('region', { name, exact: true }));
+  if (!one || !two) throw new Error('there are two');
+  const choice = two.getByRole('combobox', { name: 'Second model', exact: true });
+  await expect(choice).toHaveValue('');
+  await expect(choice.locator('optgroup')).toHaveAttribute('label', 'Simulated faults');
+  const ask = async (text: string) => {
+    await page.getByRole('textbox', { name: 'Message' }).fill(text);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+  };
+  await ask('Only the first');
+  await expect(one.getByText(/^Cost\$0\.\d+/)).toBeVisible();
+  await expect(two.getByRole('article')).toHaveCount(0);
+  await choice.selectOption('sandbox/mini');
+  await expect(page.getByRole('list', { name: 'Prices' }).getByRole('listitem')).toHaveText([
+    /^sandbox\/echo: .* per million tokens$/,
+    /^sandbox\/mini: .* per million tokens$/,
+  ]);
+  let loads = 0;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) loads += 1;
+  });
+  await ask('Both of you');
+  await expect(two.getByText(/^Cost\$0\.\d+/)).toBeVisible();
+  await expect(one.getByText(/^Cost\$0\.\d+/)).toHaveCount(2);
+  await expect(one.getByText('Both of you').first()).toBeVisible();
+  expect(loads).toBe(0);
+});

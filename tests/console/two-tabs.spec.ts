@@ -1,6 +1,7 @@
 import { expect } from '@playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
 import { inDatabase } from '#tests/console/visit';
+import { createKey, findKey } from '#tests/support/control/operate';
 
 test('a tab that missed a revocation hears of it and shows it', async ({ page, context, home, db }) => {
   await makeKey(db, home, 'seen twice');
@@ -56,4 +57,26 @@ test('a key whose maker left and a suspended workspace do not look as if they wo
   await openKeys(page, home);
   await expect(page.getByRole('row').filter({ hasText: 'orphan' })).toContainText('Creator left');
   await expect(page.getByText('This workspace is suspended')).toBeVisible();
+});
+
+test('two tabs that edit one key keep what each of them changed', async ({ page, context, home, db }) => {
+  const { id } = await createKey(db, { workspace: home.slug, name: 'edited twice', dailyCap: '5' });
+  await openKeys(page, home);
+  const other = await context.newPage();
+  await other.goto(`/${home.slug}/keys`);
+  const openForm = async (tab: typeof page) => {
+    await tab.getByRole('button', { name: 'Actions for edited twice' }).click();
+    await tab.getByRole('menuitem', { name: 'Edit' }).click();
+    const form = tab.getByRole('dialog', { name: 'Edit edited twice' });
+    await expect(form.getByLabel('Per day')).toHaveValue('5');
+    return form;
+  };
+  const [one, two] = [await openForm(page), await openForm(other)];
+  await one.getByLabel('Per day').fill('8');
+  await one.getByRole('button', { name: 'Save changes' }).click();
+  await expect(page.getByText('edited twice is saved')).toBeVisible();
+  await two.getByLabel('Requests a minute').fill('77');
+  await two.getByRole('button', { name: 'Save changes' }).click();
+  await expect(other.getByText('edited twice is saved')).toBeVisible();
+  expect(await findKey(db, id)).toMatchObject({ dailyCap: '8', rpm: 77 });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, askChat, bearer, jsonOf, receivedOf } from '#tests/support/chat-call';
-import { setPolicy } from '#tests/support/control/operate';
+import { expireKey, setPolicy } from '#tests/support/control/operate';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
@@ -127,7 +127,9 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
         family: 'unknown',
         operation: 'unknown',
       });
-      const expired = await stack.key(slug, { expiresAt: '2026-01-01T00:00:00Z' });
+      const expired = await stack.key(slug);
+      await expireKey(stack.db, expired.id);
+      await stack.announce();
       await expectRefusedRow(
         stack,
         expectRefusal(await ask(stack.url, 'GET', '/v1/nothing', bearer(expired.key)), 'not_found'),

@@ -6,9 +6,9 @@ import { ask, askChat, bearer, codeOf, whileOneRuns } from '#tests/support/chat-
 import {
   disableKey,
   exhaustKey,
+  expireKey,
   revokeKey,
   rotateKey,
-  setKey,
   setWorkspace,
 } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
@@ -94,11 +94,7 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
       ['disabled', 'apikey_inactive', ({ id }) => disableKey(stack.db, { id })],
       ['quota flag', 'quota_exceeded', ({ id }) => exhaustKey(stack.db, { id })],
       ['rotated out', 'invalid_api_key', ({ id }) => rotateKey(stack.db, { id }, secrets.KEY_PEPPER)],
-      [
-        'expired',
-        'apikey_inactive',
-        ({ id }) => setKey(stack.db, { id, expiresAt: new Date(Date.now() - 1000).toISOString() }),
-      ],
+      ['expired', 'apikey_inactive', ({ id }) => expireKey(stack.db, id)],
       [
         'suspended workspace',
         'apikey_inactive',

@@ -1,3 +1,4 @@
+import { FundsSource } from '#components/first-run/funds-source';
 import { FirstRunPanel } from '#components/first-run/panel';
 import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
 import { actorOf } from '#lib/console/actor';
@@ -6,6 +7,7 @@ import { firstRunStateOf } from '#lib/console/first-run';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showMoney } from '#lib/console/show/money';
+import { may } from '#lib/control/role';
 import { showFirstRun } from '#lib/control/workspace/first-run';
 import { formatUsd } from '#lib/money';
 import { readFirstRun } from './first-run-action';
@@ -22,11 +24,18 @@ export async function FirstRun({ workspace: slug }: { workspace: string }) {
   if (state.over) return null;
   const snippets = await readSnippetFacts(workspace.slug);
   const { unverified } = await actorOf(member.user);
-  const creditNano = getConsoleHost().control.accounts?.creditNano ?? 0n;
+  const { accounts, payments } = getConsoleHost().control;
+  const creditNano = accounts?.creditNano ?? 0n;
   const funds =
-    unverified && creditNano > 0n
-      ? `You are given ${showMoney(formatUsd(creditNano))} once your address is verified.`
-      : 'Ask the people who run this gateway for credit.';
+    unverified && creditNano > 0n ? (
+      `You are given ${showMoney(formatUsd(creditNano))} once your address is verified.`
+    ) : (
+      <FundsSource
+        billing={`/${workspace.slug}/billing`}
+        payments={Boolean(payments) && !workspace.demo}
+        pays={may(member.role, 'billing:write')}
+      />
+    );
   return (
     <KeyPage member={member} {...snippets}>
       <KeyCreation>

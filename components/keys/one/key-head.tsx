@@ -3,7 +3,7 @@
 import { TimerOff } from 'lucide-react';
 import { useKeyPage } from '#components/keys/key-actions';
 import { KeyMenu } from '#components/keys/key-menu';
-import { type KeyRow, keyStates } from '#components/keys/key-row';
+import type { KeyRow } from '#components/keys/key-row';
 import { useKeyChange } from '#components/keys/use-key-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -11,15 +11,15 @@ import { CopyButton } from '#components/ui/copy-button';
 
 /** Which key this is, whether it works, and what may be done with it. */
 export function KeyHead({ row }: { row: KeyRow }) {
-  const state = keyStates[row.state];
+  const { status } = row;
   return (
     <header className="grid gap-3">
       <div className="flex items-start justify-between gap-4">
         <div className="grid min-w-0 gap-1">
           <h1 className="font-semibold text-xl tracking-tight [overflow-wrap:anywhere]">{row.name}</h1>
           <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
-            <Badge tone={state.tone} dot>
-              {state.text}
+            <Badge tone={status.tone} dot>
+              {status.text}
             </Badge>
             <code className="font-mono text-ink">{row.masked}</code>
             <span className="flex min-w-0 items-center gap-1">
@@ -30,10 +30,22 @@ export function KeyHead({ row }: { row: KeyRow }) {
         </div>
         <KeyMenu row={row} />
       </div>
-      {row.state === 'active' ? null : <p className="text-muted leading-5">{state.why}</p>}
+      {status.tone === 'good' ? null : <KeyBanner status={status} />}
       {row.earlier ? <Overlap row={row} earlier={row.earlier} /> : null}
     </header>
   );
+}
+
+const banners = {
+  good: 'bg-good-soft text-good',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+  neutral: 'bg-hover text-ink',
+} as const;
+
+/** Why its calls are refused, and what helps. */
+function KeyBanner({ status }: { status: KeyRow['status'] }) {
+  return <p className={`rounded-lg px-4 py-2.5 leading-5 ${banners[status.tone]}`}>{status.why}</p>;
 }
 
 /** Two secrets work: which ones, until when, and the way to end it now. */

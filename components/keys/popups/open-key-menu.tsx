@@ -61,7 +61,7 @@ export function OpenKeyMenu({ row }: { row: KeyRow }) {
           <Fingerprint />
           Copy key id
         </MenuItem>
-        {row.state === 'revoked' ? null : (
+        {row.revoked ? null : (
           <>
             <MenuSeparator />
             {locked ? <p className="px-2 py-1.5 text-muted text-xs leading-4">{locked}</p> : null}
@@ -85,12 +85,9 @@ export function OpenKeyMenu({ row }: { row: KeyRow }) {
                 Restore in spite of the quota
               </MenuItem>
             ) : null}
-            <MenuItem
-              disabled={frozen}
-              onSelect={() => change(row.state === 'inactive' ? 'enable' : 'disable')}
-            >
-              {row.state === 'inactive' ? <Power /> : <PowerOff />}
-              {row.state === 'inactive' ? 'Enable' : 'Disable'}
+            <MenuItem disabled={frozen} onSelect={() => change(row.active ? 'disable' : 'enable')}>
+              {row.active ? <PowerOff /> : <Power />}
+              {row.active ? 'Disable' : 'Enable'}
             </MenuItem>
             <MenuItem danger disabled={locked !== null} onSelect={() => ask('revoke')}>
               <Ban />

@@ -113,7 +113,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
 };
 
 /** A code in words joined by underscores, which may end a line after each of them. */
-function Breakable({ text }: { text: string }) {
+export function Breakable({ text }: { text: string }) {
   const words = text.split('_');
   return words.map((word, index) =>
     index === words.length - 1 ? (

@@ -36,7 +36,12 @@ export function ChosenColumns({ remembered, remember, children }: ChosenColumnsP
   return <Columns value={{ chosen, choose }}>{children}</Columns>;
 }
 
-/** Calls with the columns that somebody chose. */
+/** Calls with the columns that somebody chose; repeated refusals stand in one row until it is opened. */
 export function ChosenCallTable(props: { calls: readonly CallRow[]; fresh?: ReadonlySet<string> }) {
-  return <CallTable columns={useColumns().chosen} {...props} />;
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (id: string) =>
+    setOpen((before) =>
+      before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id]),
+    );
+  return <CallTable columns={useColumns().chosen} folds={{ open, toggle }} {...props} />;
 }

@@ -84,9 +84,8 @@ function dayRows({ days, sums }: Statement, logs: string): Row[] {
 /** Usage counts a call when it is admitted, the ledger when it has ended: the edges make the sums agree. */
 function modelRows({ models, edges, sums, corrections }: Statement): Row[] {
   if (models === null || edges === null) return [];
-  const rows: Row[] = models.map(({ model, calls, amount }) => ({
+  const rows: Row[] = models.map(({ model, amount }) => ({
     name: model || 'No model',
-    note: callsIn(calls),
     usd: amount,
   }));
   if (edges !== '0') rows.push({ name: 'Calls that began in one month and ended in another', usd: edges });

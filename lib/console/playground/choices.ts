@@ -1,5 +1,6 @@
 import type { ListedModel } from '#lib/catalogue/list';
 import { isCallable, sortModels } from '#lib/catalogue/search';
+import { familiesOf, modelRowOf } from '#lib/console/models/rows';
 import { isPlaygroundFamily, type PlaygroundFamily } from '#lib/console/playground/draft';
 
 /** A model that can be called here. */
@@ -9,14 +10,33 @@ export interface PlaygroundModel {
   readonly families: readonly PlaygroundFamily[];
   readonly input: readonly string[];
   readonly output: readonly string[];
+  /** "$1.00 in, $4.00 out per million tokens"; null: it is priced in another way. */
+  readonly price: string | null;
+  /** It answers with a fault of the simulated provider. */
+  readonly fault: boolean;
 }
 
-/** What the playground has to choose from, by vendor and name. Pure. */
+/** What the playground has to choose from, by vendor and name, simulated faults at the end. Pure. */
 export function playgroundModels(models: readonly ListedModel[]): PlaygroundModel[] {
   return sortModels(models.filter(isCallable), null)
-    .map(({ id, input, output, offers }) => {
-      const spoken = offers.filter(({ available }) => available).flatMap(({ families }) => families);
-      return { id, input, output, families: [...new Set(spoken)].filter(isPlaygroundFamily) };
+    .map((model) => {
+      const { id, input, output } = model;
+      const offers = model.offers.filter(({ available }) => available);
+      const families = familiesOf({ offers }).filter(isPlaygroundFamily);
+      return { ...{ id, input, output, families }, price: priceOf({ ...model, offers }), fault: isFault(id) };
     })
-    .filter(({ families }) => families.length > 0);
+    .filter(({ families }) => families.length > 0)
+    .toSorted((one, other) => Number(one.fault) - Number(other.fault));
+}
+
+function isFault(id: string): boolean {
+  return id.startsWith('sandbox/fault-');
+}
+
+/** Of the cheapest offer, which routing need not choose: "from" says so where there are others. */
+function priceOf(model: ListedModel): string | null {
+  const { input, output } = modelRowOf(model, '');
+  if (output === null) return null;
+  const price = input === null ? output : `${input} in, ${output} out per million tokens`;
+  return model.offers.length > 1 ? `from ${price}` : price;
 }

@@ -50,6 +50,7 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     exactCost: call.cost,
     latency: showSpan(call.latencyMs),
     firstByte: call.firstByteMs === null ? null : showSpan(call.firstByteMs),
+    keyId: call.key,
     keyName: call.keyName ?? 'deleted key',
     clientRequestId: call.clientRequestId,
   };

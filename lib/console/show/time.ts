@@ -43,6 +43,11 @@ export function showMoment(atMs: number, zone: string): string {
   return `${read('day')} ${read('month')}, ${read('hour')}:${read('minute')}:${read('second')}`;
 }
 
+/** "21 Nov, 14:03". */
+export function showMinute(atMs: number, zone: string): string {
+  return showMoment(atMs, zone).slice(0, -3);
+}
+
 /** "21 Nov 2026". */
 export function showDay(atMs: number, zone: string): string {
   const read = parts(atMs, {

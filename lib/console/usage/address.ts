@@ -1,8 +1,8 @@
 import { createLoader, type inferParserType, parseAsStringLiteral } from 'nuqs/server';
 import type { Step } from '#lib/charts/buckets';
 import { type RangeName, rangeNamed, stepsFor, usualStep } from '#lib/charts/ranges';
+import { atWallTime } from '#lib/charts/wall-time';
 import { knownZone } from '#lib/charts/zone';
-import { atWallTime } from '#lib/console/day-end';
 import { splitOf } from '#lib/console/usage/groups';
 import { metrics } from '#lib/console/usage/metrics';
 import { fits, type Grouping, overviewRanges, usageParameters } from '#lib/console/usage/parameters';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Announcement } from '#generated/client';
 import { change, create, read, type State } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
-import { choice, id as idField, isUuid, moment, words } from '#lib/control/field/kinds';
+import { choice, expiry, id as idField, isUuid, time, words } from '#lib/control/field/kinds';
 import { limitOf, pageOf, paging } from '#lib/control/field/paging';
 import { badInput, notFound, quoted } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
@@ -38,10 +38,10 @@ export const createAnnouncement = create({
     ),
     tone: optional(choice({ label: 'Tone', help: 'info, when it is not given.', example: 'info' }, tones)),
     from: optional(
-      moment({ label: 'From', help: 'Now, when it is not given.', example: '2026-11-29T00:00:00Z' }),
+      time({ label: 'From', help: 'Now, when it is not given.', example: '2026-11-29T00:00:00Z' }),
     ),
     until: optional(
-      moment({
+      expiry({
         label: 'Until',
         help: 'Until it is ended, when it is not given.',
         empty: 'Until it is ended',

@@ -9,7 +9,10 @@ import type { Store } from '#lib/control/store';
 import { keptFromId } from '#lib/data/retention/weeks';
 
 /** One call of the scope by its request id (contract: call-log/row). @throws ControlRefused not_found. */
-export async function getCall({ store, scope, nowMs }: Context<'subject'>, id: string): Promise<CallDetail> {
+export async function getCall(
+  { store, scope, nowMs }: Pick<Context<'subject'>, 'store' | 'scope' | 'nowMs'>,
+  id: string,
+): Promise<CallDetail> {
   const [found] = isUuid(id) ? await readCalls(store, scope, [id], nowMs) : [];
   if (found) return found;
   const advice = 'take the id from X-Request-Id (a call appears within 2 seconds)';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayBegin, dayEnd } from '#lib/charts/wall-time';
 import { badInput, quoted } from '#lib/control/refusal';
 import { type Permission, rolesThatMay } from '#lib/control/role';
 
@@ -54,6 +55,8 @@ export interface Field<Value = unknown, Required extends boolean = boolean> exte
   readonly choices?: readonly string[];
   /** Whether null removes it: `none` on the command line, an empty box on a form. */
   readonly clearable: boolean;
+  /** What a date without a time means in the workspace's zone: of an expiry its end, of an edge of a range its beginning. */
+  readonly day?: 'begins' | 'ends';
   /** A text of the command line, of a form or of an address as JSON; what it cannot read stays the text. */
   fromText(text: string): unknown;
 }
@@ -91,9 +94,25 @@ function schemaOf(fields: Fields): z.ZodObject {
   );
 }
 
-/** Reads an input. @throws ControlRefused for the first fault, naming its field. */
-export function parseFields<F extends Fields>(fields: F, input: unknown): ValuesOf<F> {
-  const parsed = schemaOf(fields).safeParse(input);
+/** Dates without a time as moments of a zone; all else as it came, for the schemas to judge. */
+function atDays(fields: Fields, input: unknown, zone: string): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  const moments = Object.entries(input).map(([name, value]) => {
+    const day = Object.hasOwn(fields, name) ? fields[name]?.day : undefined;
+    if (day === undefined || typeof value !== 'string') return [name, value];
+    const moment = (day === 'ends' ? dayEnd : dayBegin)(value.trim(), zone);
+    return [name, moment?.toISOString() ?? value];
+  });
+  return Object.fromEntries(moments);
+}
+
+/**
+ * Reads an input.
+ * @param zone IANA zone in which dates without a time are read (contract: control-plane/dates).
+ * @throws ControlRefused for the first fault, naming its field.
+ */
+export function parseFields<F extends Fields>(fields: F, input: unknown, zone = 'UTC'): ValuesOf<F> {
+  const parsed = schemaOf(fields).safeParse(atDays(fields, input, zone));
   // `schemaOf` makes exactly the members that ValuesOf names.
   if (parsed.success) return parsed.data as ValuesOf<F>;
   const issue = parsed.error.issues[0];
@@ -117,6 +136,14 @@ function isAbsent(input: unknown, name: PropertyKey | undefined): boolean {
 
 function printableName(name: string): string {
   return /^[\w.-]{1,80}$/.test(name) ? name : quoted(name);
+}
+
+/** An expiry that is over would stop at once what it is given to. @throws ControlRefused. */
+export function refusePast(fields: Fields, input: object, nowMs: number): void {
+  for (const [name, value] of Object.entries(input)) {
+    if (fields[name]?.day !== 'ends' || !(value instanceof Date) || value.getTime() > nowMs) continue;
+    throw badInput(name, 'this time is over; choose a later one, or none');
+  }
 }
 
 /** What a field does and counts, in sentences: "Stands in the ledger. Unit: USD." */

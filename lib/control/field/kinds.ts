@@ -120,8 +120,8 @@ export function amount(facts: FieldFacts): Field<bigint, true> {
   return make('money', { placeholder: 'USD', unit: 'USD', ...facts }, schema);
 }
 
-const timeMessage = 'write a time like 2027-01-31T12:00:00Z';
-/** ISO with an offset or Z, or a plain date: its start in UTC. */
+const timeMessage = 'write a day like 2027-01-31, or a time like 2027-01-31T12:00:00Z';
+/** ISO with an offset or Z. A date without a time, which `parseFields` reads in a zone, is its start in UTC here. */
 const aTime = z
   .string(timeMessage)
   .trim()
@@ -129,15 +129,15 @@ const aTime = z
   .transform((text) => new Date(text))
   .refine((at) => at.getTime() >= earliest && at.getTime() < latest, 'a time lies between 2000 and 2200');
 
-/** A moment at which something happens, or null for never. */
-export function moment(facts: FieldFacts): Field<Date | null, true> {
+/** When something ends, or null for never: one that is over is refused, and a date includes that day. */
+export function expiry(facts: FieldFacts): Field<Date | null, true> {
   const shown = { placeholder: 'ISO', empty: 'Never', ...facts };
-  return makeClearable('moment', shown, aTime.nullable(), String);
+  return { ...makeClearable('moment', shown, aTime.nullable(), String), day: 'ends' };
 }
 
-/** An edge of a range of time. */
+/** When something begins, or an edge of a range of time: a date is the beginning of that day. */
 export function time(facts: FieldFacts): Field<Date, true> {
-  return make('moment', { placeholder: 'ISO', ...facts }, aTime);
+  return { ...make('moment', { placeholder: 'ISO', ...facts }, aTime), day: 'begins' };
 }
 
 /** Models by their slugs, or null for all of them. Whether they exist is for `run` to ask. */

@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
 import type { Context } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
 import { type Place, placeText } from '#lib/control/field/paging';
+import { isReached, readFreesAt, readFunds, readLatestCalls, refusingOf } from '#lib/control/key/refusing';
 import { type ShownKey, stateOfRow } from '#lib/control/key/settings';
 import { type KeySpend, readSpend } from '#lib/control/key/spend';
 import { notFound, quoted } from '#lib/control/refusal';
@@ -27,23 +29,60 @@ const factsOf = `
 export const madeByPeople = { sessionId: null };
 
 /** Keys of the scope by their ids, in the order of the ids; those that are not there are left out. */
-async function readKeys(store: Store, scope: Scope, ids: readonly string[]): Promise<ShownKey[]> {
+async function readKeys(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<ShownKey[]> {
   if (ids.length === 0) return [];
-  const [rows, facts, spendOf] = await Promise.all([
+  const [rows, facts, spendOf, latest] = await Promise.all([
     store.prisma.apiKey.findMany({
       where: { ...inScope(scope), ...madeByPeople, id: { in: [...ids] } },
-      include: { workspace: { select: { slug: true } } },
+      include: { workspace: { select: { slug: true, suspendedAt: true, timeZone: true } } },
     }),
     store.query<Facts>(factsOf, [ids]),
     readSpend(store, ids),
+    readLatestCalls(store, ids, nowMs),
   ]);
+  const funds = await readFunds(store, [...new Set(rows.map(({ workspaceId }) => workspaceId))]);
   const factsById = new Map(facts.map((one) => [one.id, one]));
-  const shown = rows.map((row) => showKey(row, row.workspace.slug, factsById.get(row.id), spendOf(row.id)));
+  const shown = await Promise.all(
+    rows.map(async (row) => {
+      const { slug, timeZone, suspendedAt } = row.workspace;
+      const spend = spendOf(row.id);
+      const ownFacts = factsById.get(row.id);
+      const freesAt = async (window: 'd7' | 'd30', spentNano: bigint, capNano: bigint | null) =>
+        capNano !== null && isReached(spentNano, capNano)
+          ? readFreesAt(store, row.id, window, capNano)
+          : null;
+      const refusing = refusingOf(
+        row,
+        {
+          ...{ spend, ownerRemoved: ownFacts?.owner_removed ?? false, latest: latest.get(row.id) ?? null },
+          freesAt: {
+            d7: await freesAt('d7', spend.d7Nano, row.d7CapNano),
+            d30: await freesAt('d30', spend.d30Nano, row.d30CapNano),
+          },
+          workspace: {
+            ...{ timeZone, suspended: suspendedAt !== null, fundsNano: funds.get(row.workspaceId) ?? 0n },
+          },
+        },
+        nowMs,
+      );
+      return { ...showKey(row, slug, ownFacts, spend), refusing };
+    }),
+  );
   const byId = new Map(shown.map((key) => [key.id, key]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-function showKey(row: ApiKey, workspace: string, facts: Facts | undefined, spend: KeySpend): ShownKey {
+function showKey(
+  row: ApiKey,
+  workspace: string,
+  facts: Facts | undefined,
+  spend: KeySpend,
+): Omit<ShownKey, 'refusing'> {
   return {
     id: row.id,
     workspace,
@@ -62,10 +101,21 @@ function showKey(row: ApiKey, workspace: string, facts: Facts | undefined, spend
 }
 
 /** One key of the scope. @throws ControlRefused not_found. */
-export async function getKey({ store, scope }: Context<'subject'>, id: string): Promise<ShownKey> {
-  const [found] = isUuid(id) ? await readKeys(store, scope, [id]) : [];
+export async function getKey({ store, scope, nowMs }: Context<'subject'>, id: string): Promise<ShownKey> {
+  const [found] = isUuid(id) ? await readKeys(store, scope, [id], nowMs) : [];
   if (found === undefined) throw noKey(id);
   return found;
+}
+
+const ofKey = z.object({ id: z.uuid() });
+
+/** The time zone of the workspace of the key that an input names; null: it names none. */
+export async function zoneOfKey(store: Store, input: unknown): Promise<string | null> {
+  const named = ofKey.safeParse(input);
+  if (!named.success) return null;
+  const where = { id: named.data.id };
+  const select = { workspace: { select: { timeZone: true } } };
+  return (await store.prisma.apiKey.findUnique({ where, select }))?.workspace.timeZone ?? null;
 }
 
 export function noKey(id: string) {
@@ -89,6 +139,7 @@ export async function pageOfKeys(
     readonly after: (Place & { readonly revoked: boolean }) | null;
     readonly limit: number;
   },
+  nowMs: number,
 ): Promise<{ data: ShownKey[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
   const where = [within(scope, 'k.workspace_id', values), 'k.session_id IS NULL', ...page.conditions(values)];
@@ -107,7 +158,7 @@ export async function pageOfKeys(
   const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
   const ids = rows.slice(0, page.limit).map((row) => row.id);
   return {
-    data: await readKeys(store, scope, ids),
+    data: await readKeys(store, scope, ids, nowMs),
     next: last ? `${last.revoked ? 1 : 0}.${placeText(last)}` : null,
   };
 }

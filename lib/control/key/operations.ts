@@ -7,7 +7,7 @@ import { isUuid, line } from '#lib/control/field/kinds';
 import { conditionsOf, fieldsOf, limitOf, pageOf, paging, placeOf } from '#lib/control/field/paging';
 import { columnsOf } from '#lib/control/field/settings';
 import { changeKey, recallKeyLeases } from '#lib/control/key/change';
-import { getKey, pageOfKeys } from '#lib/control/key/find';
+import { getKey, pageOfKeys, zoneOfKey } from '#lib/control/key/find';
 import { endOverlap, rotateKey } from '#lib/control/key/rotate';
 import { demoKey, madeKey, newSecret } from '#lib/control/key/secret';
 import {
@@ -74,6 +74,7 @@ export const setKey = change({
   http: [{ method: 'PATCH', path: `${keys}/{id}` }],
   line: { arguments: ['id'] },
   text: ({ id }) => `key ${id} changed`,
+  zone: zoneOfKey,
   run: async (context, { id, ...input }) => {
     await refuseUnknownModels(context, input.models);
     return changeKey(context, id, async (key) => {
@@ -123,12 +124,12 @@ export const listKeys = read({
   output: pageOf(shownKey),
   http: [{ method: 'GET', path: keys }],
   line: { unset: allModels },
-  run: ({ store, scope }, input) => {
+  run: ({ store, scope, nowMs }, input) => {
     const [, revoked, place = ''] = /^([01])\.(.*)$/.exec(input.after ?? '') ?? [];
     const after =
       input.after === undefined ? null : { revoked: revoked === '1', ...placeOf(place, 'a page of keys') };
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
-    return pageOfKeys(store, scope, { conditions, after, limit: limitOf(input) });
+    return pageOfKeys(store, scope, { conditions, after, limit: limitOf(input) }, nowMs);
   },
 });
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
-import { cap, id, limit, models, moment, name } from '#lib/control/field/kinds';
+import { cap, expiry, id, limit, models, name } from '#lib/control/field/kinds';
 import { shapeOf, shownSettings } from '#lib/control/field/settings';
+import { refusing } from '#lib/control/key/refusing';
 
 const caps = {
   title: 'Spend caps',
@@ -45,9 +46,9 @@ export const keySettings = {
     group: limits,
     example: 4096,
   }),
-  expiresAt: moment({
+  expiresAt: expiry({
     label: 'Expires',
-    help: 'From then on its calls are refused.',
+    help: 'From then on its calls are refused. A date includes that day, in the workspace’s zone.',
     flag: 'expires',
     example: '2027-01-31T12:00:00Z',
   }),
@@ -90,6 +91,9 @@ export const shownKey = z.object({
   }),
   lastUsedAt: moments.nullable().meta({ description: 'The last call; null: none so far.' }),
   createdAt: moments,
+  refusing: refusing.nullable().meta({
+    description: 'What its next call would be refused by, as far as that is known; null: nothing.',
+  }),
   ownerRemoved: z
     .boolean()
     .meta({ description: 'The member who made it is gone, so its calls are refused.' }),

@@ -3,6 +3,7 @@ import type { LimitUse } from '#lib/admission/limit-book';
 import { read } from '#lib/control/declare';
 import { isUuid } from '#lib/control/field/kinds';
 import { noKey } from '#lib/control/key/find';
+import { isReached, readFreesAt } from '#lib/control/key/refusing';
 import { keyId, keysPath } from '#lib/control/key/settings';
 import { readSpend } from '#lib/control/key/spend';
 import { within } from '#lib/control/scope';
@@ -10,7 +11,6 @@ import { inZone } from '#lib/control/time-zone';
 import { formatUsd } from '#lib/money';
 
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
-const dayMinutes = 24 * 60;
 const moment = z.iso.datetime().nullable();
 
 const rate = z.object({
@@ -64,13 +64,6 @@ const limits = (inside: string) => `
   CROSS JOIN LATERAL (SELECT coalesce($2, w.time_zone) AS zone) z
   WHERE k.id = $1::uuid AND ${inside}`;
 
-/** A minute of spend counts until all of it is out of its window; what fills a cap frees it when it leaves. */
-const freeing = `
-  SELECT max(minute) + ($2::int + 1) * interval '1 minute' AS at FROM (
-    SELECT minute, sum(spent_nano) OVER (ORDER BY minute DESC) AS newer
-    FROM spend_minute WHERE key_id = $1::uuid AND minute > now() - $2::int * interval '1 minute'
-  ) AS minutes WHERE newer >= $3::bigint`;
-
 export const showKeyUse = read({
   name: 'key.use',
   summary: 'What counts against each limit and cap of a key now, and when a cap that is reached frees up.',
@@ -97,13 +90,15 @@ export const showKeyUse = read({
     const cap = (spentNano: bigint, bound: string | null, freesAt: Date | null) => ({
       spent: formatUsd(spentNano),
       cap: bound === null ? null : formatUsd(BigInt(bound)),
-      freesAt: isReached(spentNano + held, bound) ? (freesAt?.toISOString() ?? null) : null,
+      freesAt:
+        bound !== null && isReached(spentNano + held, BigInt(bound))
+          ? (freesAt?.toISOString() ?? null)
+          : null,
     });
-    const freesAt = async (spentNano: bigint, bound: string | null, minutes: number) => {
-      if (!isReached(spentNano + held, bound)) return null;
-      const [found] = await store.query<{ at: Date | null }>(freeing, [id, minutes, bound]);
-      return found?.at ?? null;
-    };
+    const freesAt = (spentNano: bigint, bound: string | null, window: 'd7' | 'd30') =>
+      bound !== null && isReached(spentNano + held, BigInt(bound))
+        ? readFreesAt(store, id, window, BigInt(bound))
+        : null;
     return {
       id,
       processes: live.length,
@@ -112,18 +107,10 @@ export const showKeyUse = read({
       atOnce: { used: sum('atOnce'), limit: row.concurrency },
       held: formatUsd(held),
       day: cap(spend.dayNano, row.daily_cap_nano, row.day_ends_at),
-      d7: cap(spend.d7Nano, row.d7_cap_nano, await freesAt(spend.d7Nano, row.d7_cap_nano, 7 * dayMinutes)),
-      d30: cap(
-        spend.d30Nano,
-        row.d30_cap_nano,
-        await freesAt(spend.d30Nano, row.d30_cap_nano, 30 * dayMinutes),
-      ),
+      d7: cap(spend.d7Nano, row.d7_cap_nano, await freesAt(spend.d7Nano, row.d7_cap_nano, 'd7')),
+      d30: cap(spend.d30Nano, row.d30_cap_nano, await freesAt(spend.d30Nano, row.d30_cap_nano, 'd30')),
       quota: cap(BigInt(row.spent_nano), row.quota_nano, null),
       dayEndsAt: row.day_ends_at.toISOString(),
     };
   },
 });
-
-function isReached(usedNano: bigint, bound: string | null): boolean {
-  return bound !== null && usedNano >= BigInt(bound);
-}

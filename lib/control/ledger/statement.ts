@@ -43,16 +43,14 @@ export const statement = z.object({
     .object({ lines: z.int().meta({ description: 'How many lines.' }), amount: signed })
     .meta({ description: 'What was settled later for calls: adjustments that name a key.' }),
   days: z.array(
-    z.object({ day: z.string(), calls: z.int().meta({ description: 'How many calls.' }), amount: signed }),
+    z.object({
+      day: z.string(),
+      calls: z.int().meta({ description: 'How many were charged.' }),
+      amount: signed,
+    }),
   ),
   models: z
-    .array(
-      z.object({
-        model: z.string(),
-        calls: z.int().meta({ description: 'How many calls.' }),
-        amount: signed,
-      }),
-    )
+    .array(z.object({ model: z.string(), amount: signed }))
     .nullable()
     .meta({ description: 'Usage by model, by the moment of admission; null: kept by days of another zone.' }),
   edges: signed.nullable().meta({
@@ -181,16 +179,13 @@ async function usageByModel(query: Query, scope: WorkspaceScope, span: Span, pos
   const stored = await wholeDays({ query }, scope, range);
   if (stored.fromMs !== range.fromMs || stored.toMs !== range.toMs) return { models: null, edges: null };
   const parts = await readUsage({ query }, scope, { range, split: 'model', durations: false });
-  const byModel = new Map<string, { calls: number; costNano: bigint }>();
-  for (const { value, sums } of parts) {
-    const { calls, costNano } = byModel.get(value) ?? { calls: 0, costNano: 0n };
-    byModel.set(value, { calls: calls + sums.calls, costNano: costNano + sums.costNano });
-  }
-  const charged = [...byModel].filter(([, { costNano }]) => costNano !== 0n);
-  charged.sort(([, one], [, other]) => (one.costNano < other.costNano ? 1 : -1));
-  const countedNano = addUp(charged.map(([, { costNano }]) => costNano));
+  const byModel = new Map<string, bigint>();
+  for (const { value, sums } of parts) byModel.set(value, (byModel.get(value) ?? 0n) + sums.costNano);
+  const charged = [...byModel].filter(([, costNano]) => costNano !== 0n);
+  charged.sort(([, one], [, other]) => (one < other ? 1 : -1));
+  const countedNano = addUp(charged.map(([, costNano]) => costNano));
   return {
-    models: charged.map(([model, { calls, costNano }]) => ({ model, calls, amount: formatUsd(-costNano) })),
+    models: charged.map(([model, costNano]) => ({ model, amount: formatUsd(-costNano) })),
     edges: formatUsd(countedNano - postedNano),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
-import { moment, words } from '#lib/control/field/kinds';
+import { time, words } from '#lib/control/field/kinds';
 import {
   conditionsOf,
   fieldsOf,
@@ -41,11 +41,11 @@ export const auditFilters = {
     sql: (text: string) => `a.actor = ${text}`,
   },
   from: {
-    field: optional(moment({ label: 'From', help: 'At or after this time.' })),
+    field: optional(time({ label: 'From', help: 'At or after this time.' })),
     sql: (at: string) => `a.at >= ${at}::timestamptz`,
   },
   to: {
-    field: optional(moment({ label: 'To', help: 'Before this time.' })),
+    field: optional(time({ label: 'To', help: 'Before this time.' })),
     sql: (at: string) => `a.at < ${at}::timestamptz`,
   },
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { refuseAddress } from '#lib/alerts/address';
+import { eventBody } from '#lib/alerts/events';
 import { makeWebhookSecret, webhookContext } from '#lib/alerts/sign';
 import { type Context, change, create, read } from '#lib/control/declare';
 import { id as idField, isUuid, toggle, words } from '#lib/control/field/kinds';
@@ -130,7 +131,7 @@ export const testWebhook = change({
     const { workspaceId, slug } = scope;
     const delivery = newRowId();
     const at = new Date(nowMs).toISOString();
-    const body = JSON.stringify({ id: delivery, type: 'test', at, workspace: slug, data: {} });
+    const body = eventBody({ id: delivery, type: 'test', at, workspace: slug, data: {} });
     await store.prisma.webhookDelivery.create({
       data: { id: delivery, webhookId: id, workspaceId, event: 'test', body },
     });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { pageOfCalls } from '#lib/control/call/find';
-import { read } from '#lib/control/declare';
+import type { CallDetail } from '#lib/control/call/detail';
+import { getCall, pageOfCalls } from '#lib/control/call/find';
+import { type Context, read } from '#lib/control/declare';
 import { notFound } from '#lib/control/refusal';
 import { availableNano } from '#lib/control/workspace/find';
 import { formatUsd } from '#lib/money';
@@ -11,7 +12,7 @@ const answered = `calls > client_errors + limit_errors + provider_errors + timeo
 
 const earlier = `EXISTS (SELECT 1 FROM usage_day WHERE workspace_id = w.id AND ${answered})`;
 
-/** What somebody who begins has done already, and what became of their latest call. */
+/** What somebody who begins has done already, and what became of their first call. */
 export const showFirstRun = read({
   name: 'workspace.first-run',
   summary: 'How far a new workspace is: funds, a key, and a first call that was answered.',
@@ -24,7 +25,7 @@ export const showFirstRun = read({
     keys: z.boolean().meta({ description: 'Whether there is an active key.' }),
     answered: z.boolean().meta({ description: 'Whether a call was ever answered without an error.' }),
     over: z.boolean().meta({ description: 'Whether that was more than half an hour ago.' }),
-    latest: z
+    call: z
       .object({
         id: z.uuid(),
         at: z.iso.datetime(),
@@ -33,7 +34,8 @@ export const showFirstRun = read({
         model: z.string().nullable(),
         cost: z.string(),
       })
-      .nullable(),
+      .nullable()
+      .meta({ description: 'The first answered one; before there is one, the latest.' }),
   }),
   http: [],
   line: null,
@@ -50,14 +52,13 @@ export const showFirstRun = read({
       [scope.workspaceId],
     );
     if (row === undefined) throw notFound('this workspace is gone', 'workspace');
-    // Whoever has been calling for long is shown nothing of this.
-    const page = row.over ? null : await pageOfCalls(context, { input: {}, after: undefined }, 1);
-    const [call] = page?.data ?? [];
+    // Somebody who has been calling for long is shown nothing of this.
+    const call = row.over ? null : row.answered ? await firstAnswered(context) : await latestOf(context);
     const available = BigInt(row.available);
     return {
       ...{ available: formatUsd(available), funded: available > 0n, keys: row.keys },
       ...{ answered: row.answered, over: row.over },
-      latest: call
+      call: call
         ? {
             ...{ id: call.id, at: call.at, status: call.status, errorCode: call.errorCode },
             ...{ model: call.answeringModel ?? call.requestedModel, cost: call.cost },
@@ -66,3 +67,19 @@ export const showFirstRun = read({
     };
   },
 });
+
+async function latestOf(context: Context<'workspace'>): Promise<CallDetail | null> {
+  const page = await pageOfCalls(context, { input: {}, after: undefined }, 1);
+  return page.data[0] ?? null;
+}
+
+/** null: it is in the sums of usage, and not in the log any more. */
+async function firstAnswered(context: Context<'workspace'>): Promise<CallDetail | null> {
+  const { store, scope } = context;
+  const [first] = await store.query<{ id: string }>(
+    `SELECT id::text AS id FROM call WHERE workspace_id = $1::uuid AND status < 400 AND error_code IS NULL
+     ORDER BY id LIMIT 1`,
+    [scope.workspaceId],
+  );
+  return first ? getCall(context, first.id) : null;
+}

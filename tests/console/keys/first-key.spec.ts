@@ -1,6 +1,7 @@
 import { expect } from '@playwright/test';
-import { openKeys, test } from '#tests/console/home';
+import { makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey, expectFocusStaysAtSecret } from '#tests/console/visit';
+import { setWorkspace } from '#tests/support/control/operate';
 
 test('the first key of a workspace stays on show while the empty page turns into a list', async ({
   page,
@@ -23,4 +24,26 @@ test('the ready-made call names a model that can be called now', async ({ page, 
   await openKeys(page, home);
   await createKey(page, 'example');
   await expect(page.getByRole('dialog')).toContainText('"model":"sandbox/');
+});
+
+test('a workspace without funds is led to Billing, and its first answered call is the one that is named', async ({
+  page,
+  home,
+  db,
+}) => {
+  await setWorkspace(db, { workspace: home.slug, credit: '0' });
+  await page.goto(`/${home.slug}`);
+  const start = page.getByRole('region', { name: 'Get started' });
+  await expect(start.getByRole('link', { name: 'Add funds' })).toHaveAttribute(
+    'href',
+    `/${home.slug}/billing`,
+  );
+  await setWorkspace(db, { workspace: home.slug, credit: '5' });
+  const key = await makeKey(db, home, 'begins');
+  expect((await callGateway(key, 'nobody/nothing')).status).toBe(400);
+  await expect(start).toContainText('400 model_not_allowed');
+  for (const model of ['sandbox/echo', 'sandbox/mini']) await callGateway(key, model);
+  await expect(start).toContainText('Your first call was answered');
+  await page.reload();
+  await expect(start).toContainText('sandbox/echo, $0.');
 });

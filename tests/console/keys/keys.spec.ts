@@ -2,6 +2,7 @@ import { expect } from '@playwright/test';
 import { addPerson, enter, makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 import { createKey as addKey } from '#tests/support/control/operate';
+import { spendAgo } from '#tests/support/control/spend';
 
 test('a new key is not lost by Esc, a press outside or Back, and is nowhere once it was saved', async ({
   page,
@@ -74,7 +75,7 @@ test('a last day that is missing or over is refused beside its box', async ({ pa
   await expect(form.getByText('Choose the last day.')).toBeVisible();
   await form.getByLabel('Last day').fill('2020-01-01');
   await form.getByRole('button', { name: 'Create key' }).click();
-  await expect(form.getByText('This day is over; choose a later one.')).toBeVisible();
+  await expect(form.getByText('This time is over; choose a later one, or none.')).toBeVisible();
   await expect(form.getByLabel('Last day')).toBeFocused();
 });
 
@@ -107,4 +108,21 @@ test('a viewer sees the keys, and why they may not be changed', async ({ page, c
   await expect(page.getByText(/Your role is viewer. Ask an owner, admin or developer/).first()).toBeVisible();
   await page.getByRole('button', { name: 'Actions for shown' }).click();
   await expect(page.getByRole('menuitem', { name: 'Disable' })).toHaveAttribute('aria-disabled', 'true');
+});
+
+test('a key whose calls are refused says by what, and until when, in the list and on its page', async ({
+  page,
+  home,
+  db,
+}) => {
+  const { id } = await addKey(db, { workspace: home.slug, name: 'spent', dailyCap: '0.000001' });
+  await spendAgo(db.pool, id, 0, 2_000n);
+  await openKeys(page, home);
+  const row = page.getByRole('row').filter({ hasText: 'spent' });
+  await expect(row).toContainText('Cap reached');
+  await expect(row).toContainText(/resets \d+ \w+, 00:00/);
+  await expect(row).toContainText('$0.000001 a day');
+  await expect(row).not.toContainText('No limits of its own');
+  await row.getByRole('link', { name: 'spent' }).click();
+  await expect(page.getByText(/^It has spent \$0.000002 of its cap of \$0.000001 a day/)).toBeVisible();
 });

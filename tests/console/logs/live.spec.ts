@@ -153,3 +153,21 @@ test('a call that fell back says so in the list, and on its page why each try en
   for (const one of [tries.first(), tries.last()]) await expect(one).toContainText('provider’s id');
   await expect(tries.last()).toContainText(answer.headers.get('x-upstream-request-id') ?? 'none');
 });
+
+test('refusals that repeat themselves stand in one row, which opens', async ({ page, home, db }) => {
+  const key = await makeKey(db, home, 'stubborn');
+  await callGateway(key);
+  for (let call = 0; call < 3; call += 1) await callGateway(key, 'nobody/nothing');
+  const rows = page.getByRole('table').getByRole('row');
+  const fold = page.getByRole('button', { name: '3 refused, model_not_allowed' });
+  await expect(async () => {
+    await page.goto(`/${home.slug}/logs`);
+    await expect(fold).toHaveAttribute('aria-expanded', 'false', { timeout: 2_000 });
+    await expect(rows).toHaveCount(3, { timeout: 2_000 });
+  }).toPass({ timeout: 120_000 });
+  await fold.press('Enter');
+  await expect(fold).toHaveAttribute('aria-expanded', 'true');
+  await expect(rows).toHaveCount(6);
+  await fold.press('Enter');
+  await expect(rows).toHaveCount(3);
+});

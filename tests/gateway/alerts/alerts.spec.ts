@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { webhookEvents } from '#lib/alerts/events';
 import { tellAlerts } from '#lib/alerts/raise';
 import { RateWatch } from '#lib/alerts/rates';
 import { listAlerts, setAlerts } from '#lib/control/alert/operations';
+import { newRowId } from '#lib/control/row-id';
 import { composeMail } from '#lib/mail/compose';
 import {
   addMember,
@@ -74,6 +76,14 @@ async function retiring(days: { model?: string; offer?: string; withdrawn?: bool
   return id;
 }
 
+afterEach(async () => {
+  for (const { event, body } of await db.prisma.webhookDelivery.findMany()) {
+    const { type, data } = JSON.parse(body);
+    expect(type).toBe(event);
+    expect(webhookEvents[type]?.data.strict().parse(data)).toEqual(data);
+  }
+});
+
 describe('alerts (contract: control-plane/alerts)', () => {
   it('tell of a cap at 80 and at 100 percent, once each, by mail to owners and to webhooks', async () => {
     const { slug, owner, viewer, told, mails, events } = await newWorkspace();
@@ -123,6 +133,30 @@ describe('alerts (contract: control-plane/alerts)', () => {
     expect(await told()).toMatchObject([{ endedAt: null }]);
     await tellAlerts(db.pool, beganMs, await watch.find(beganMs + 120_000));
     expect(await told()).toMatchObject([{ endedAt: expect.any(String) }]);
+  });
+
+  it('tell once of a limit of the workspace, however many calls it refuses', async () => {
+    const { id, told, mails, events } = await newWorkspace();
+    for (let call = 0; call < 6; call += 1) {
+      await db.pool.query(
+        `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, error_code, streamed, latency_ms, overhead_ms,
+           end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
+         VALUES ($2, now(), $1, $1, 'chat', 'chat.create', 429, 'workspace_rpm_exceeded', false, 1, 1, 'refused', 'none', '{}', '{}', '[]',
+           '[]', 0, 0, 0)`,
+        [id, newRowId()],
+      );
+    }
+    await db.pool.query(
+      `INSERT INTO usage_quarter (workspace_id, quarter, key_id, model, provider, calls, limit_errors)
+       VALUES ($1, ledger_quarter(now()), $1, 'm', '', 6, 6)`,
+      [id],
+    );
+    await tell();
+    await tell();
+    expect(await told()).toMatchObject([
+      { title: 'the workspace: 100 % of the limit of requests a minute', endedAt: null },
+    ]);
+    expect([await mails(), await events()].map(({ length }) => length)).toEqual([1, 1]);
   });
 
   it('end when it has passed, and come back after some hours at the earliest', async () => {

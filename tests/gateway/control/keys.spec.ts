@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showKeyUse } from '#lib/control/key/use';
 import { ControlRefused } from '#lib/control/refusal';
 import { type Db, openDb } from '#lib/data/db';
+import { idFloor } from '#lib/ids';
 import { hashKey, isWellFormedKey } from '#lib/secrets';
 import { loadKey } from '#lib/snapshot/load';
 import {
@@ -19,6 +20,7 @@ import {
   revokeKey,
   rotateKey,
   setKey,
+  setWorkspace,
 } from '#tests/support/control/operate';
 import { spendAgo } from '#tests/support/control/spend';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
@@ -121,10 +123,10 @@ describe('creating a key (contract: operations/key-create)', () => {
       rpm: 60,
       tpm: 1000,
       concurrency: 2,
-      expiresAt: '2027-01-31T12:00:00Z',
+      expiresAt: '2199-01-31T12:00:00Z',
     });
     const shown = { models: ['a/b', 'c'], dailyCap: '1.5', d30Cap: '0.000000001', quota: '10', rpm: 60 };
-    expect(await findKey(db, id)).toMatchObject({ ...shown, expiresAt: '2027-01-31T12:00:00.000Z' });
+    expect(await findKey(db, id)).toMatchObject({ ...shown, expiresAt: '2199-01-31T12:00:00.000Z' });
     expect(await load(key)).toEqual({
       key: {
         id,
@@ -135,7 +137,7 @@ describe('creating a key (contract: operations/key-create)', () => {
         maxOutputTokens: 100,
         caps: { dayNano: 1_500_000_000n, d7Nano: 2_000_000_000n, d30Nano: 1n, quotaNano: 10_000_000_000n },
         limits: { rpm: 60, tpm: 1000, concurrency: 2 },
-        expiresAtMs: Date.UTC(2027, 0, 31, 12),
+        expiresAtMs: Date.UTC(2199, 0, 31, 12),
         ownerRemoved: false,
         sessionEnded: false,
       },
@@ -162,7 +164,12 @@ describe('creating a key (contract: operations/key-create)', () => {
     ['a negative quota', { quota: '-5' }, /^quota: .*more than 0/],
     ['a cap that is no amount', { d7Cap: 'much' }, /^d7Cap: .*dollars/],
     ['an empty scope', { models: [] }, /^models: name at least one model/],
-    ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: write a time like/],
+    ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: write a day like/],
+    [
+      'an expiry that is over',
+      { expiresAt: '2020-01-01T00:00:00Z' },
+      /^expiresAt: this time is over; choose a later/,
+    ],
     ['a nameless key', { name: ' ' }, /^name: a name is needed/],
     ['a name of two lines', { name: 'a\nb' }, /^name: a name has no line breaks or control characters/],
     ['a name that turns text round', { name: 'a\u202Eb' }, /^name: a name has no line breaks/],
@@ -191,7 +198,7 @@ describe('creating a key (contract: operations/key-create)', () => {
 
 describe('setting a key', () => {
   it('changes what is given, removes with null, and leaves the rest', async () => {
-    const { id } = await newKey({ models: ['a'], rpm: 5, tpm: 7, dailyCap: '1', expiresAt: '2027-01-31' });
+    const { id } = await newKey({ models: ['a'], rpm: 5, tpm: 7, dailyCap: '1', expiresAt: '2199-01-31' });
     await setKey(db, { id, rpm: null, models: null, dailyCap: null, name: 'renamed' });
     expect(await findKey(db, id)).toMatchObject({
       name: 'renamed',
@@ -199,9 +206,22 @@ describe('setting a key', () => {
       tpm: 7,
       models: null,
       dailyCap: null,
-      expiresAt: '2027-01-31T00:00:00.000Z',
+      expiresAt: '2199-01-31T23:59:59.000Z',
     });
     expect(await trailOf(id)).toEqual(['key.create', 'key.set']);
+  });
+
+  it('reads a date in the zone of the key’s workspace, named or not, and refuses one that is over', async () => {
+    const { id, workspace } = await newKey();
+    await setWorkspace(db, { workspace: workspace.slug, timeZone: 'Asia/Kathmandu' });
+    const end = { expiresAt: '2199-01-31T18:14:59.000Z' };
+    expect(await setKey(db, { id, expiresAt: '2199-01-31' })).toMatchObject(end);
+    expect(
+      await setKey(db, { id, workspace: workspace.slug, expiresAt: '2199-01-31T18:14:59Z' }),
+    ).toMatchObject(end);
+    const past = setKey(db, { id, expiresAt: '2020-01-01T00:00:00Z', rpm: 5 });
+    expect(await refusalOf(past)).toMatch(/^expiresAt: this time is over; choose a later/);
+    expect(await findKey(db, id)).toMatchObject({ ...end, rpm: null });
   });
 
   it('clears the quota flag when the quota is raised, and sets it when spend has reached the new one', async () => {
@@ -345,6 +365,47 @@ describe('showing keys', () => {
     expect(shown.d30).toMatchObject({ spent: '0.000000019', freesAt: null });
     expect(shown.quota).toEqual({ spent: '0', cap: '0.5', freesAt: null });
     expect(shown.held).toBe('0');
+  });
+
+  it('tells what refuses the calls of each, from its caps, its workspace’s funds and its latest calls', async () => {
+    const { id, workspace } = await newKey();
+    const causeOf = async (key: string) =>
+      (await listKeys(db, workspace.id)).data.find((one) => one.id === key)?.refusing?.cause ?? null;
+    expect(await causeOf(id)).toBe('funds');
+    await setWorkspace(db, { workspace: workspace.id, credit: '5' });
+    expect(await causeOf(id)).toBeNull();
+    const capped = await createKey(db, { workspace: workspace.id, name: 'b', d7Cap: '0.00000001' }, pepper);
+    await spendAgo(db.pool, capped.id, 60 * 24 * 2, 11n);
+    expect(await causeOf(capped.id)).toBe('d7');
+    const { refusing } = await findKey(db, capped.id);
+    expect(Date.parse(refusing?.until ?? '')).toBeGreaterThan(Date.now() + 4 * 86_400_000);
+    const called = (errorCode: string | null, minutesAgo: number) =>
+      db.pool.query(
+        `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, requested_model, error_code, streamed,
+           latency_ms, overhead_ms, end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
+         VALUES ($1, $2, $3, $4, 'chat', 'chat.create', 200, 'a/b', $5, false, 1, 1, 'completed', 'none', '{}', '{}', '[]', '[]', 0, 0, 0)`,
+        [
+          idFloor(Date.now() - minutesAgo * 60_000),
+          new Date(Date.now() - minutesAgo * 60_000),
+          workspace.id,
+          id,
+          errorCode,
+        ],
+      );
+    await called('api_key_rpm_exceeded', 61);
+    await called(null, 59);
+    expect(await causeOf(id)).toBeNull();
+    await called('api_key_rpm_exceeded', 50);
+    await called('workspace_tpm_exceeded', 40);
+    await called(null, 30);
+    const rate = { code: 'workspace_tpm_exceeded', latest: { refused: 2, calls: 4, model: null } };
+    expect((await findKey(db, id)).refusing).toMatchObject({ cause: 'rate', ...rate });
+    await called('model_not_allowed', 20);
+    expect((await findKey(db, id)).refusing).toMatchObject({ cause: 'model', latest: { model: 'a/b' } });
+    await called(null, 10);
+    expect(await causeOf(id)).toBe('rate');
+    await setWorkspace(db, { workspace: workspace.id, suspended: true });
+    expect([await causeOf(id), await causeOf(capped.id)]).toEqual(['suspended', 'suspended']);
   });
 
   it('lists the keys of one workspace, newest first', async () => {

@@ -11,6 +11,7 @@ import { ControlRefused } from '#lib/control/refusal';
 import { ask, type ControlHost } from '#lib/control/run';
 import * as user from '#lib/control/user/operations';
 import * as workspace from '#lib/control/workspace/operations';
+import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 import { loadCatalogue } from '#lib/snapshot/catalogue';
 
@@ -61,6 +62,13 @@ export const disableKey = (db: Db, given: Given) => operate(db, key.disableKey, 
 export const exhaustKey = (db: Db, given: Given) => operate(db, key.exhaustKey, given);
 export const restoreKey = (db: Db, given: Given) => operate(db, key.restoreKey, given);
 export const revokeKey = (db: Db, given: Given) => operate(db, key.revokeKey, given);
+
+/** Puts the expiry of a key into the past, which no operation does. */
+export async function expireKey({ prisma, pool }: Db, id: string): Promise<void> {
+  await prisma.apiKey.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1000) } });
+  const sql = { query: (text: string, values: unknown[]) => pool.query(text, values) };
+  await publish(sql, [{ kind: 'key', subject: id }]);
+}
 
 export interface PolicyGiven extends Given {
   workspace: string;

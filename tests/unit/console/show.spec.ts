@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dayEnd } from '#lib/console/day-end';
+import { dayEnd } from '#lib/charts/wall-time';
 import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
 import { showCount, showMoney } from '#lib/console/show/money';

@@ -46,8 +46,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
     <KeyPage member={member} {...snippets}>
       <KeyCreation>
         <PageHead title="API keys" action={none ? null : <CreateKeyButton />}>
-          Your servers call the gateway with these. A change is in force on this machine at once, on every
-          other one within 2 seconds.
+          Your servers call the gateway with these. Changes apply within 2 seconds.
         </PageHead>
         {none ? (
           <EmptyState

@@ -1,6 +1,5 @@
 import { Boxes } from 'lucide-react';
 import type { Metadata } from 'next';
-import { keyStates } from '#components/keys/key-row';
 import { Catalogue } from '#components/models/catalogue';
 import { PageHead } from '#components/page-head';
 import { EmptyState } from '#components/ui/empty-state';
@@ -8,7 +7,7 @@ import { requireMember } from '#lib/console/member';
 import { modelChoices } from '#lib/console/models/choices';
 import { mostCompared, readModels, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { readForPage } from '#lib/console/operation';
-import { keyStateOf } from '#lib/console/show/key/rows';
+import { keyStatusOf } from '#lib/console/show/key/status';
 import { listKeyNames, showKey } from '#lib/control/key/operations';
 
 export const metadata: Metadata = { title: 'Models' };
@@ -33,15 +32,16 @@ export default async function ModelsPage({ params, searchParams }: ModelsPagePro
   ]);
   const list = `/${workspace.slug}/models`;
   const scope = key && scopeOfKey(models, key.models);
-  const state = key && keyStates[keyStateOf(key, Date.now())];
+  const { timeZone } = workspace;
+  const status = key && keyStatusOf(key, { timeZone, nowMs: Date.now() });
   return (
     <>
       <PageHead title="Models">
         What this gateway offers and what it costs. A call names a model by its slug.
       </PageHead>
-      {key && state && state !== keyStates.active ? (
+      {key && status && (status.tone === 'bad' || status.tone === 'neutral') ? (
         <p role="status" className="rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5">
-          {key.name} is {state.text.toLowerCase()}, so it may call nothing now. {state.why}
+          Key “{key.name}”: {status.why}
         </p>
       ) : null}
       <Catalogue

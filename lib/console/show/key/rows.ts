@@ -1,3 +1,4 @@
+import { keyStatusOf } from '#lib/console/show/key/status';
 import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showDay, showMoment, showZone, wallDay } from '#lib/console/show/time';
 import type { Fields } from '#lib/control/field/field';
@@ -20,7 +21,9 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
     id: key.id,
     name: key.name,
     masked: key.display,
-    state: keyStateOf(key, nowMs),
+    active: key.status === 'active',
+    revoked: key.status === 'revoked',
+    status: keyStatusOf(key, { timeZone, nowMs }),
     exhausted: key.quotaExhausted,
     models: key.models,
     limits: limitsOf(key),
@@ -34,7 +37,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
     expires:
       expiresMs === null || expiresMs <= nowMs || key.status === 'revoked'
         ? null
-        : `until ${showDay(expiresMs, timeZone)}`,
+        : showDay(expiresMs, timeZone),
     earlier:
       key.earlier === null || key.status === 'revoked' || Date.parse(key.earlier.until) <= nowMs
         ? null
@@ -61,20 +64,10 @@ function settingsOf(key: ShownKey, timeZone: string): Record<string, string | re
   return settings;
 }
 
-/** The state of a key as one word. */
-export type KeyState = 'active' | 'inactive' | 'revoked' | 'exhausted' | 'expired' | 'ownerless';
-
-/** In the order in which the gateway checks them (contract: admission/order). */
-export function keyStateOf(key: ShownKey, nowMs: number): KeyState {
-  if (key.status === 'revoked') return 'revoked';
-  if (key.status !== 'active') return 'inactive';
-  if (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs) return 'expired';
-  if (key.ownerRemoved) return 'ownerless';
-  return key.quotaExhausted ? 'exhausted' : 'active';
-}
-
+/** Limits and caps in words, but for the nearest cap, which is told with its use: "$5.00 a day", "60 RPM". */
 function limitsOf(key: ShownKey): string[] {
-  const limits: string[] = [];
+  const [, ...others] = capsOf(key);
+  const limits = others.map(({ cap, span }) => `${showMoney(cap)} ${span}`);
   if (key.rpm !== null) limits.push(`${showCount(key.rpm)} RPM`);
   if (key.tpm !== null) limits.push(`${showCount(key.tpm)} TPM`);
   if (key.concurrency !== null) limits.push(`${showCount(key.concurrency)} at once`);
@@ -82,18 +75,24 @@ function limitsOf(key: ShownKey): string[] {
   return limits;
 }
 
-/** The cap that is nearest to being reached, in words; null without caps. */
-function nearestCap(key: ShownKey): { used: number; text: string } | null {
-  const caps = [
+/** The caps of a key with the share of each that is used, the nearest to being reached first. */
+function capsOf(key: ShownKey) {
+  return [
     { cap: key.dailyCap, spent: key.spent.day, span: 'a day' },
     { cap: key.d7Cap, spent: key.spent.d7, span: 'in 7 days' },
     { cap: key.d30Cap, spent: key.spent.d30, span: 'in 30 days' },
     { cap: key.quota, spent: key.spent.total, span: 'lifetime' },
-  ].flatMap(({ cap, spent, span }) =>
-    cap === null
-      ? []
-      : [{ used: Number(parseUsd(spent)) / Number(parseUsd(cap)), text: `of ${showMoney(cap)} ${span}` }],
-  );
-  const nearest = caps.sort((one, other) => other.used - one.used)[0];
-  return nearest ? { ...nearest, text: `${Math.round(nearest.used * 100)} % ${nearest.text}` } : null;
+  ]
+    .flatMap(({ cap, spent, span }) =>
+      cap === null ? [] : [{ cap, span, used: Number(parseUsd(spent)) / Number(parseUsd(cap)) }],
+    )
+    .sort((one, other) => other.used - one.used);
+}
+
+/** The cap that is nearest to being reached, in words; null without caps. */
+function nearestCap(key: ShownKey): { used: number; text: string } | null {
+  const [nearest] = capsOf(key);
+  if (!nearest) return null;
+  const { used, cap, span } = nearest;
+  return { used, text: `${Math.round(used * 100)}% of ${showMoney(cap)} ${span}` };
 }

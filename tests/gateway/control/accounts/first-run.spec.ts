@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { newRowId } from '#lib/control/row-id';
 import { showFirstRun } from '#lib/control/workspace/first-run';
 import { addCredit, createKey, createWorkspace, operate } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
@@ -8,7 +9,7 @@ const db = await openOwnDatabase();
 
 /** A call with its sum, as settlement writes both. */
 async function settle(workspaceId: string, status: number, minutesAgo = 0): Promise<string> {
-  const id = randomUUID();
+  const id = newRowId();
   await db.pool.query(
     `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, error_code, streamed, latency_ms, overhead_ms,
        end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
@@ -27,7 +28,7 @@ it('goes from nothing to funds, a key, a refused call and an answered one, and i
   const { id, slug } = await createWorkspace(db, { name: 'First run' });
   const read = () => operate(db, showFirstRun, { workspace: slug });
   expect(await read()).toEqual({
-    ...{ available: '0', funded: false, keys: false, answered: false, over: false, latest: null },
+    ...{ available: '0', funded: false, keys: false, answered: false, over: false, call: null },
   });
   await addCredit(db, { workspace: slug, amount: '5', reason: 'to begin with' });
   await createKey(db, { workspace: slug, name: 'first' });
@@ -35,12 +36,13 @@ it('goes from nothing to funds, a key, a refused call and an answered one, and i
   const refused = await settle(id, 402);
   expect(await read()).toMatchObject({
     answered: false,
-    latest: { id: refused, status: 402, errorCode: 'insufficient_balance' },
+    call: { id: refused, status: 402, errorCode: 'insufficient_balance' },
   });
+  const first = await settle(id, 200);
   await settle(id, 200);
-  expect(await read()).toMatchObject({ answered: true, over: false });
+  expect(await read()).toMatchObject({ answered: true, over: false, call: { id: first, status: 200 } });
   await settle(id, 402, 60);
   expect(await read()).toMatchObject({ over: false });
   await settle(id, 200, 60);
-  expect(await read()).toMatchObject({ answered: true, over: true, latest: null });
+  expect(await read()).toMatchObject({ answered: true, over: true, call: null });
 });

@@ -21,7 +21,7 @@ const statement: Statement = {
     { day: '2026-11-03', calls: 2, amount: '-0.15' },
     { day: '2026-11-30', calls: 1, amount: '-0.100000001' },
   ],
-  models: [{ model: 'a/b', calls: 4, amount: '-0.3' }],
+  models: [{ model: 'a/b', amount: '-0.3' }],
   edges: '0.049999999',
 };
 const line: LedgerLine = {

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Token, walkTokens } from 'marked';
 import { describe, expect, it } from 'vitest';
+import { webhookEvents } from '#lib/alerts/events';
+import { alertKinds } from '#lib/alerts/kinds';
 import { readCatalogue } from '#lib/catalogue/files';
 import { describedApi } from '#lib/console/guide/api';
 import { errorsInMarkdown, listControlErrors, listErrors } from '#lib/console/guide/errors';
@@ -8,6 +10,8 @@ import { anchorOf, guideHref, guidePages } from '#lib/console/guide/pages';
 import { readGuide } from '#lib/console/guide/read';
 import { readSettings } from '#lib/console/guide/settings';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
+import { toolTableInMarkdown } from '#lib/console/guide/tool-table';
+import { webhookEventsInMarkdown } from '#lib/console/guide/webhook-events';
 import { operations } from '#lib/control/operations';
 import { controlCodes } from '#lib/control/refusal';
 import { errorTable } from '#lib/errors';
@@ -57,10 +61,14 @@ describe('the guide', () => {
   it('holds no HTML but the places of what is generated', () => {
     const html = pages.flatMap((page) => tokensOf(page).filter(({ type }) => type === 'html'));
     expect(html.map(({ raw }) => raw.trim())).toEqual([
+      '<!-- generated: tool-table -->',
+      '<!-- end of tool-table -->',
       '<!-- generated: error-codes -->',
       '<!-- end of error-codes -->',
       '<!-- generated: control-codes -->',
       '<!-- end of control-codes -->',
+      '<!-- generated: webhook-events -->',
+      '<!-- end of webhook-events -->',
       '<!-- generated: api-overview -->',
       '<!-- generated: api-operations -->',
       '<!-- generated: settings -->',
@@ -83,20 +91,27 @@ describe('what of the guide is made of declarations', () => {
     expect(shown).toEqual(expect.arrayContaining(Object.keys(controlCodes)));
   });
 
-  it('the errors in the text, for who reads it in the repository: run this spec with -u after a change', async () => {
-    const path = 'docs/guide/errors.md';
-    const made = [
-      ['error-codes', listErrors()] as const,
-      ['control-codes', listControlErrors()] as const,
-    ].reduce(
-      (text, [name, errors]) => {
-        const [before, rest = ''] = text.split(`<!-- generated: ${name} -->\n`);
-        const behind = rest.split(`<!-- end of ${name} -->\n`)[1];
-        return `${before}<!-- generated: ${name} -->\n\n${errorsInMarkdown(errors)}\n<!-- end of ${name} -->\n${behind}`;
-      },
-      readFileSync(path, 'utf8'),
-    );
-    await expect(made).toMatchFileSnapshot(`../../../../${path}`);
+  it.each([
+    ['errors', 'error-codes', () => errorsInMarkdown(listErrors())],
+    ['errors', 'control-codes', () => errorsInMarkdown(listControlErrors())],
+    ['webhooks', 'webhook-events', webhookEventsInMarkdown],
+    ['tools', 'tool-table', async () => toolTableInMarkdown((await readCatalogue('catalogue')).models)],
+  ])(
+    '%s.md has its %s, for who reads it in the repository: run this spec with -u after a change',
+    async (page, name, make) => {
+      const path = `docs/guide/${page}.md`;
+      const [before, rest = ''] = readFileSync(path, 'utf8').split(`<!-- generated: ${name} -->\n`);
+      const behind = rest.split(`<!-- end of ${name} -->\n`)[1];
+      const made = `${before}<!-- generated: ${name} -->\n\n${await make()}\n<!-- end of ${name} -->\n${behind}`;
+      await expect(made).toMatchFileSnapshot(`../../../../${path}`);
+    },
+  );
+
+  it('the events of webhooks: every example is what the event declares', () => {
+    for (const [type, { data, example }] of Object.entries(webhookEvents)) {
+      expect(data.strict().safeParse(example).success, type).toBe(true);
+    }
+    expect(Object.keys(webhookEvents)).toEqual([...alertKinds.map((kind) => `alert.${kind}`), 'test']);
   });
 
   it('the settings: every one that is declared', async () => {

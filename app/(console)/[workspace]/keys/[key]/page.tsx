@@ -63,7 +63,7 @@ export default async function OneKey({ params }: OneKeyProps) {
                 : { name: 'Last used', value: 'never' },
               {
                 name: 'Expires',
-                value: row.expires ?? (row.state === 'expired' ? 'it has expired' : 'never'),
+                value: row.expires ?? (key.expiresAt === null ? 'never' : 'it has expired'),
               },
               { name: 'Models', value: row.models?.join(', ') ?? 'all, and those that come later' },
               ...(key.maxOutputTokens === null

@@ -1,0 +1,25 @@
+import Link from 'next/link';
+import { buttonStyle } from '#components/ui/button';
+
+interface FundsSourceProps {
+  /** Address of the billing page. */
+  billing: string;
+  /** Whether this gateway takes payments. */
+  payments: boolean;
+  /** Whether the role of the reader may pay. */
+  pays: boolean;
+}
+
+/** Where the money of a new workspace comes from in this gateway. */
+export function FundsSource({ billing, payments, pays }: FundsSourceProps) {
+  if (!payments) return <>Contact your gateway administrator to have credit added.</>;
+  if (!pays) return <>Ask an owner, admin or billing member of this workspace to add funds.</>;
+  return (
+    <div className="grid justify-items-start gap-3">
+      <p>Calls are paid from the balance of the workspace. Without funds they are refused with 402.</p>
+      <Link href={billing} className={buttonStyle({ tone: 'primary' })}>
+        Add funds
+      </Link>
+    </div>
+  );
+}

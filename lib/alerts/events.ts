@@ -1,0 +1,114 @@
+import { z } from 'zod';
+
+/** An event of webhooks: what its `data` holds, and what people read of it in the guide. */
+interface EventKind {
+  /** When it is sent. */
+  readonly summary: string;
+  readonly data: z.ZodObject;
+  /** `data` as it may look. */
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+const dollars = (description: string) => z.string().meta({ description: `${description}, dollars.` });
+const key = z.uuid().meta({ description: 'The id of the API key.' });
+const modelId = z.string().meta({ description: 'The id of the model.' });
+
+/**
+ * Every kind of alert with the `data` of its event `alert.KIND` (contract: control-plane/webhooks). What raises an alert
+ * is typed by it and the guide's page is made of it. Receivers rely on these names, so they do not change.
+ */
+export const alertEvents = {
+  limit: {
+    summary:
+      'A key has used 80% or 100% of a cap or quota, a key or the workspace has used 80% of a rate limit, or a rate limit of the workspace refuses calls.',
+    data: z.object({
+      key: key
+        .optional()
+        .meta({ description: 'The id of the API key; absent: it is a limit of the workspace.' }),
+      name: z.string().meta({ description: 'The name of the key, or "the workspace".' }),
+      limit: z.string().meta({
+        description:
+          'Which one, in words: "the daily cap", "the 7-day cap", "the 30-day cap", "the quota", "the limit of requests a minute", "the limit of tokens a minute" or "the limit of calls at once".',
+      }),
+      level: z
+        .union([z.literal(80), z.literal(100)])
+        .meta({ description: 'Percent; 100: calls are refused.' }),
+      spent: dollars('Of a cap or quota: what is spent').optional(),
+      cap: dollars('Of a cap or quota: how much it is').optional(),
+      most: z.int().optional().meta({ description: 'Of a rate limit at 80: how much it is.' }),
+      code: z
+        .string()
+        .optional()
+        .meta({ description: 'Of a rate limit at 100: the error code of the refusals.' }),
+    }),
+    example: {
+      ...{ key: '01890000-0000-7000-8000-000000000000', name: 'web', limit: 'the daily cap', level: 80 },
+      ...{ spent: '4.02', cap: '5' },
+    },
+  },
+  key_expiring: {
+    summary: 'An API key expires in 7 days, and again in 1 day.',
+    data: z.object({
+      key,
+      name: z.string().meta({ description: 'The name of the key.' }),
+      expiresAt: z.iso.datetime().meta({ description: 'From then on its calls are refused.' }),
+      days: z.union([z.literal(7), z.literal(1)]).meta({ description: 'At most so many days are left.' }),
+    }),
+    example: {
+      ...{ key: '01890000-0000-7000-8000-000000000000', name: 'web' },
+      ...{ expiresAt: '2026-12-01T23:59:59.000Z', days: 7 },
+    },
+  },
+  offer_trouble: {
+    summary:
+      'A fifth of at least 20 calls in an hour fails at a provider that the workspace uses for a model.',
+    data: z.object({
+      model: modelId,
+      provider: z.string().meta({ description: 'The id of the provider.' }),
+      calls: z.int().meta({ description: 'Those of the last hour.' }),
+      failed: z.int().meta({ description: 'How many of them failed there.' }),
+    }),
+    example: { model: 'openai/gpt-5.4', provider: 'openai', calls: 50, failed: 12 },
+  },
+  model_retiring: {
+    summary: 'A provider stops serving a model that the workspace has used there in 30 days within 30 days.',
+    data: z.object({
+      model: modelId,
+      provider: z.string().meta({ description: 'The provider that stops serving it.' }),
+      retires: z.string().meta({ description: 'The day from which it is no longer served there.' }),
+    }),
+    example: { model: 'openai/gpt-4.1', provider: 'openai', retires: '2026-12-31' },
+  },
+  low_balance: {
+    summary: 'The funds of the workspace fall below the amount that is set on its billing page.',
+    data: z.object({ threshold: dollars('That amount') }),
+    example: { threshold: '10' },
+  },
+} as const satisfies Readonly<Record<string, EventKind>>;
+
+export type AlertKind = keyof typeof alertEvents;
+/** The `data` of a kind's event. */
+export type AlertData<Kind extends AlertKind = AlertKind> = z.output<(typeof alertEvents)[Kind]['data']>;
+
+/** Every event that a webhook may hear, by its `type`. */
+export const webhookEvents: Readonly<Record<string, EventKind>> = {
+  ...Object.fromEntries(Object.entries(alertEvents).map(([kind, event]) => [`alert.${kind}`, event])),
+  test: {
+    summary: 'Somebody pressed “Send test”, or ran `gateway webhook test`.',
+    data: z.object({}),
+    example: {},
+  },
+};
+
+/** The event that a webhook hears, as JSON (contract: control-plane/webhooks). */
+export function eventBody(event: {
+  /** The same on every try. */
+  readonly id: string;
+  readonly type: `alert.${AlertKind}` | 'test';
+  readonly at: string;
+  /** Slug. */
+  readonly workspace: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}): string {
+  return JSON.stringify(event);
+}

@@ -1,0 +1,35 @@
+/** A model as the catalogue files have it, as far as the table needs it. */
+interface CatalogueModel {
+  readonly id: string;
+  readonly output: readonly string[];
+  readonly offers: readonly { readonly families: readonly string[] }[];
+}
+
+const tools = [
+  { name: 'Claude Code', family: 'messages' },
+  { name: 'Codex', family: 'responses' },
+  { name: 'Gemini CLI', family: 'generate-content' },
+  { name: 'aider, chat clients', family: 'chat' },
+] as const;
+
+/** Which tool works on which vendor's text models, as Markdown: a tool needs an offer that speaks its protocol. Pure. */
+export function toolTableInMarkdown(models: readonly CatalogueModel[]): string {
+  const byVendor = new Map<string, CatalogueModel[]>();
+  for (const model of models.filter(({ output }) => output.includes('text'))) {
+    const [vendor = '', name] = model.id.split('/');
+    if (name !== undefined && vendor !== 'sandbox')
+      byVendor.set(vendor, [...(byVendor.get(vendor) ?? []), model]);
+  }
+  const rows = [...byVendor]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([vendor, own]) => `| ${vendor} | ${tools.map(({ family }) => shareOf(own, family)).join(' | ')} |`);
+  const head = `| Models of | ${tools.map(({ name }) => name).join(' | ')} |`;
+  const protocols = `| *protocol* | ${tools.map(({ family }) => family).join(' | ')} |`;
+  return [head, `|---|${'---|'.repeat(tools.length)}`, protocols, ...rows, ''].join('\n');
+}
+
+function shareOf(models: readonly CatalogueModel[], family: string): string {
+  const speaking = models.filter(({ offers }) => offers.some(({ families }) => families.includes(family)));
+  if (speaking.length === 0) return 'no';
+  return speaking.length === models.length ? 'yes' : `${speaking.length} of ${models.length}`;
+}
