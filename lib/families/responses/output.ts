@@ -44,6 +44,5 @@ export function eventSays(event: JsonObject): boolean {
   if (type.endsWith('_text.done')) return event.text !== '';
   if (!type.startsWith('response.output_item.')) return true;
   const item = objectIn(event.item);
-  const empty = (item?.type === 'message' || item?.type === 'reasoning') && itemBytes(item) === 0;
-  return !empty || bytesOf(item?.encrypted_content) > 0;
+  return (item?.type !== 'message' && item?.type !== 'reasoning') || itemBytes(item) > 0;
 }
