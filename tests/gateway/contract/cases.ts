@@ -32,7 +32,6 @@ const always: readonly Case[] = [
   { directive: 'fault/negative-usage', charged: 'estimated', flags: ['usage_negative'] },
   { directive: 'fault/fraction-usage', flags: ['usage_not_integer'] },
   { directive: 'fault/gzip', packed: true },
-  { directive: 'fault/garbage?kind=json', unusable: true },
   { directive: 'fault/redirect', status: 302, charged: 'none' },
   { directive: 'fault/invalid-key-400', status: 400, charged: 'none', end: 'upstream_error' },
   {
@@ -65,6 +64,7 @@ const broke = { broke: true, charged: 'broken', end: 'upstream_error' } as const
 
 const whole: readonly Case[] = [
   ...always,
+  { directive: 'fault/garbage?kind=json', unusable: true },
   ...refused([400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529]),
   { directive: 'fault/cut', unusable: true },
   { directive: 'fault/reset@3', unusable: true },
@@ -80,7 +80,9 @@ const streamed: readonly Case[] = [
   { directive: 'fault/cut@3', ...broke },
   { directive: 'fault/cut-inside@3', ...broke, families: texts },
   { directive: 'fault/reset@3', ...broke },
-  { directive: 'fault/end@3', ...broke },
+  { directive: 'fault/end@3', ...broke, families: texts },
+  // One picture is a whole answer, however many were asked for.
+  { directive: 'fault/end@3', charged: 'broken', families: ['images'] },
   { directive: 'fault/error-event@3', charged: 'broken', end: 'upstream_error' },
   { directive: 'fault/error-event@0', charged: 'none', end: 'upstream_error' },
   { directive: 'fault/usage-twice', families: ['chat', 'messages'] },
@@ -89,6 +91,11 @@ const streamed: readonly Case[] = [
 ];
 
 const events: readonly Case[] = [
+  {
+    directive: 'fault/garbage?kind=json',
+    unusable: true,
+    families: ['chat', 'responses', 'messages', 'images'],
+  },
   { directive: 'fault/malformed-event@2' },
   { directive: 'fault/lf' },
   { directive: 'fault/crlf' },
