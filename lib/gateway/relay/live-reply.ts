@@ -1,4 +1,4 @@
-import { type Due, processDeadlines } from '#lib/deadlines';
+import { type Deadlines, type Due, processDeadlines } from '#lib/deadlines';
 import type { HeaderList, Reply } from '#lib/gateway/lane';
 import { endsEvent } from '#lib/relay/break-ending';
 import type { Exchange } from '#lib/upstream/exchange';
@@ -32,6 +32,7 @@ const TAIL_BYTES = 4;
 export class LiveReply implements Reply, Due {
   place = -1;
   readonly #inner: Reply;
+  readonly #deadlines: Deadlines;
   #signs: Signs | null = null;
   #exchange: Exchange | null = null;
   #dueMono = Number.POSITIVE_INFINITY;
@@ -41,8 +42,9 @@ export class LiveReply implements Reply, Due {
   /** The last bytes of the answer, which show whether its last event is finished. */
   #tail: Uint8Array = new Uint8Array();
 
-  constructor(inner: Reply) {
+  constructor(inner: Reply, deadlines: Deadlines = processDeadlines) {
     this.#inner = inner;
+    this.#deadlines = deadlines;
   }
 
   /** Headers have gone out with a sign of life: the status can no longer change. */
@@ -58,8 +60,8 @@ export class LiveReply implements Reply, Due {
   watch(signs: Signs): void {
     if (signs.afterMs === 0) return;
     this.#signs = signs;
-    this.#dueMono = processDeadlines.now() + signs.afterMs;
-    processDeadlines.watch(this);
+    this.#dueMono = this.#deadlines.now() + signs.afterMs;
+    this.#deadlines.watch(this);
   }
 
   /** The attempt that is under way now. */
@@ -95,7 +97,7 @@ export class LiveReply implements Reply, Due {
 
   write(chunk: Uint8Array): boolean {
     if (this.#signs !== null) {
-      this.#dueMono = processDeadlines.now() + this.#signs.afterMs;
+      this.#dueMono = this.#deadlines.now() + this.#signs.afterMs;
       this.#tail =
         chunk.length >= TAIL_BYTES ? chunk : Buffer.concat([this.#tail.subarray(-TAIL_BYTES), chunk]);
     }
@@ -124,7 +126,7 @@ export class LiveReply implements Reply, Due {
   /** No further signs. */
   done(): void {
     this.#signs = null;
-    processDeadlines.forget(this);
+    this.#deadlines.forget(this);
   }
 
   #maySign({ beforeHeaders }: Signs): boolean {
