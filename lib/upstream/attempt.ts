@@ -226,7 +226,7 @@ async function judge(
   // Nobody can look into a coding that is not undone here.
   if (reading === null || codingOf(exchange.headers) !== '') return 'answer';
   const { meter, framing } = reading;
-  if (framing === 'whole') await exchange.peek();
+  if (framing === 'whole') await exchange.keepWhole();
   else if (further) {
     await exchange.keep({
       mostBytes: HELD_BYTES,

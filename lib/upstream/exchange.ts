@@ -187,8 +187,13 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
   }
 
   /** Waits for the whole body of a small answer and keeps it for `read`; at most 1 MiB of it. */
+  keepWhole(): Promise<void> {
+    return this.keep({ mostBytes: KEEP_BYTES, mostMs: null, until: () => false });
+  }
+
+  /** The same, and gives what was kept. */
   async peek(): Promise<Uint8Array> {
-    await this.keep({ mostBytes: KEEP_BYTES, mostMs: null, until: () => false });
+    await this.keepWhole();
     return Buffer.concat(this.#kept);
   }
 
