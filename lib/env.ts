@@ -34,6 +34,8 @@ export interface Env {
   readonly workers: number;
   /** How long a stopping process still admits calls on its open connections, ms; it accepts no new ones then. */
   readonly shutdownDelayMs: number;
+  /** Proxies in front, each of which adds an address to X-Forwarded-For. */
+  readonly proxyHops: number;
   /** Signs of life of silent streams: after how long, ms (0: none), and whether before a provider's headers. */
   readonly signOfLife: { readonly afterMs: number; readonly beforeHeaders: boolean };
   readonly lane: 'node' | 'web';
@@ -116,6 +118,7 @@ export function readEnv(source: Source): Env {
     redis: redisOf(settings),
     workers: settings.WORKERS,
     shutdownDelayMs: settings.SHUTDOWN_DELAY_SECONDS * 1000,
+    proxyHops: settings.PROXY_HOPS,
     signOfLife: {
       afterMs: settings.SIGN_OF_LIFE_SECONDS * 1000,
       beforeHeaders: settings.SIGN_OF_LIFE_BEFORE_HEADERS,

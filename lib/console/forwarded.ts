@@ -10,21 +10,29 @@ function unmapped(address: string): string {
 }
 
 /**
- * Leaves `X-Forwarded-For` only where a proxy nearby can have written it. From anywhere else it is the
- * client's own invention, with which it would be a new address at every sign-in that it tries.
+ * Leaves in `X-Forwarded-For` only the address that the outermost of the operator's proxies saw, and only where a proxy
+ * nearby can have written it. The rest is the client's own invention, with which it would be a new address at every
+ * sign-in that it tries.
+ * @param hops proxies in front of the gateway (`PROXY_HOPS`), each of which adds the address it was called from.
  */
-export function trustForwarded(request: {
-  headers: IncomingMessage['headers'];
-  socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
-}): void {
+export function trustForwarded(
+  request: {
+    headers: IncomingMessage['headers'];
+    socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
+  },
+  hops: number,
+): void {
   const address = unmapped(request.socket.remoteAddress ?? '');
-  if (ipaddr.isValid(address) && near.has(ipaddr.parse(address).range())) return;
-  request.headers['x-forwarded-for'] = address;
+  const isNear = ipaddr.isValid(address) && near.has(ipaddr.parse(address).range());
+  if (!isNear) request.headers['x-forwarded-for'] = address;
+  const chain = String(request.headers['x-forwarded-for'] ?? '').split(',');
+  // A shorter chain came past one of the proxies: the nearest address is then as far as anybody vouches for it.
+  if (chain.length > 1) request.headers['x-forwarded-for'] = (chain.at(-hops) ?? chain.at(-1) ?? '').trim();
 }
 
 /** Where a request came from: what a proxy nearby forwards, else the peer itself. */
-export function clientAddress(request: Parameters<typeof trustForwarded>[0]): string | null {
-  trustForwarded(request);
+export function clientAddress(request: Parameters<typeof trustForwarded>[0], hops: number): string | null {
+  trustForwarded(request, hops);
   return (
     nearestHop(request.headers['x-forwarded-for']) ?? (unmapped(request.socket.remoteAddress ?? '') || null)
   );

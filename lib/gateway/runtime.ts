@@ -49,6 +49,8 @@ export interface Runtime {
     readonly bodyPace: BodyPace;
   };
   readonly signOfLife: SignOfLife;
+  /** Whether a stream's connection ends with it, for a proxy that would keep it (contract: durability/stop). */
+  readonly closesStreams: boolean;
   /** Origins whose pages may call from the browser (`CORS_ORIGINS`). */
   readonly origins: ReadonlySet<string>;
   /** Where multipart bodies lie while their calls run; null: this process has no place for them. */

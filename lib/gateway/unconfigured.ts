@@ -36,6 +36,7 @@ export function unconfiguredRuntime(): Runtime {
     health: createHealth(),
     holders: createHolders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },
+    closesStreams: false,
     signOfLife: { afterMs: 0, beforeHeaders: false },
     origins: new Set(),
     uploads: null,

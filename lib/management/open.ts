@@ -13,6 +13,7 @@ import type { ManagementHost } from '#lib/management/serve';
 /** Answers `/api/v1` in this process. */
 export function openManagement(
   control: ControlHost,
+  proxyHops: number,
   log: Logger,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const host: ManagementHost = {
@@ -22,7 +23,7 @@ export function openManagement(
     report: (error, id) => log.error({ id, reason: stackOf(error) }, 'fault'),
   };
   return (request, response) => {
-    manageOnNode(host, request, response, clientAddress(request)).catch((error: unknown) => {
+    manageOnNode(host, request, response, clientAddress(request, proxyHops)).catch((error: unknown) => {
       host.report(error, '');
       response.destroy();
     });

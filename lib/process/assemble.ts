@@ -136,6 +136,7 @@ export async function assemble(
       bodyPace,
     },
     signOfLife: env.signOfLife,
+    closesStreams: env.shutdownDelayMs > 0,
     origins: new Set(env.corsOrigins),
     uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, get } from 'node:http';
+import { Agent, get, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { expectBalancedBooks } from '#tests/support/books';
@@ -43,10 +43,24 @@ async function startCalls(key: string, count: number, wish: Wish): Promise<Promi
 
 function statusOf(url: string, agent: Agent): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const request = get(url, { agent }, (answer) => {
+    const asked = get(url, { agent }, (answer) => {
       answer.resume().once('end', () => resolve(answer.statusCode));
     });
-    request.once('error', reject);
+    asked.once('error', reject);
+  });
+}
+
+/** What the whole answer of a call says of its connection, which the client would keep. */
+function connectionOf(url: string, key: string, directive: string): Promise<string | undefined> {
+  const agent = new Agent({ keepAlive: true });
+  const content = `Say something [[${directive}]]`;
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.headers.connection));
+    });
+    sent.once('error', reject);
+    sent.end(JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content }] }));
   });
 }
 
@@ -119,13 +133,15 @@ it('on SIGTERM no stream is cut, all settle, the leases go back, and the process
 });
 
 it('with a shutdown delay it accepts no connections, answers on those that are open, and ends when they are closed', async () => {
-  const proxied = await startStack({ env: { SHUTDOWN_DELAY_SECONDS: '600' } });
+  const proxied = await startStack({ env: { SHUTDOWN_DELAY_SECONDS: '600', LOG_LEVEL: 'info' } });
   const ahead = new Client(proxied.url);
   const { slug } = await proxied.workspace(wide);
   const { key } = await proxied.key(slug);
   const head = Promise.withResolvers<void>();
   const streamed = ahead.ask(key, long, head.resolve);
   await head.promise;
+  // Its head goes out after the signal.
+  const whole = connectionOf(`${proxied.url}/v1/chat/completions`, key, 'fault/stall?ms=3000');
   // Four connections that are open and idle from then on, and one for health.
   await Promise.all(Array.from({ length: 4 }, () => ahead.call(key)));
   const health = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -139,9 +155,11 @@ it('with a shutdown delay it accepts no connections, answers on those that are o
   expect(late.map((one) => one.status)).toEqual([200, 200, 200, 200]);
   expect(await statusOf(`${proxied.url}/api/health`, health)).toBe(503);
   expect((await streamed).whole).toBe(true);
-  // Its head said nothing of a close: the client closes this one.
-  ahead.close();
+  expect(await whole).toBe('close');
+  // No client closes a connection: each answer did.
   expect(await exited).toEqual([0, null]);
+  for (const line of ['stopping', 'draining: new calls are refused, running ones finish', 'stopped'])
+    expect(proxied.log()).toContain(`"msg":"${line}"`);
   expect(await readLeft(proxied)).toEqual({ holds: 0, leases: 0, owners: 0 });
   await expectBalancedBooks(proxied);
   health.destroy();

@@ -80,7 +80,11 @@ class ClientWatch implements GoneWatch {
     this.#reply.watch({
       ...this.#runtime.signOfLife,
       frame,
-      headers: [...headers, ...streamHeaders],
+      headers: [
+        ...headers,
+        ...streamHeaders,
+        ...(this.#runtime.closesStreams ? ['connection', 'close'] : []),
+      ],
     });
   }
 

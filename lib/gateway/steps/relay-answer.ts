@@ -39,6 +39,7 @@ export function relayAnswer(
   });
   const recorder = createRecorder(runtime, call, meter);
   const headers = answerHeaders(call, answer, streamed);
+  if (streamed && runtime.closesStreams) headers.push('connection', 'close');
   return new Promise((resolve, reject) => {
     const parts = { runtime, call, exchange, answer, meter, tap, recorder, reply, headers, resolve, reject };
     const relay = streamed ? new StreamRelay(parts) : new WholeRelay(parts);

@@ -3,6 +3,22 @@ import type { Socket } from 'node:net';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
+export interface Turns {
+  /** Serves a request now, or after those that came before it on its connection. */
+  readonly take: Serve;
+  /**
+   * Closes each connection after its running answer from now on, so that no proxy keeps it for another call; answers
+   * whose headers have not gone out say so in them.
+   */
+  closeAfterAnswers(): void;
+}
+
+interface Turn {
+  readonly response: ServerResponse;
+  /** Those that wait for it. */
+  readonly queue: [IncomingMessage, ServerResponse][];
+}
+
 /** So many may wait on one connection, and on all of them together: each is a hundred times what it was on the wire. */
 const usual = { mostOfOne: 1_000, mostOfAll: 20_000 };
 
@@ -12,34 +28,39 @@ const usual = { mostOfOne: 1_000, mostOfAll: 20_000 };
  * would hold up everybody else's until the last of them is answered. A connection on which too many wait is closed:
  * Node would read on, and whoever sends faster than we answer would fill the memory.
  */
-export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Serve {
-  /** By connection, those that wait for the one being answered. */
-  const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
+  const turns = new Map<Socket, Turn>();
   let all = 0;
+  let closing = false;
 
-  const begin = (socket: Socket, request: IncomingMessage, response: ServerResponse) => {
+  const begin = (
+    socket: Socket,
+    queue: Turn['queue'],
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => {
+    turns.set(socket, { response, queue });
     response.once('close', () => {
-      const queue = waiting.get(socket) ?? [];
       if (socket.destroyed) all -= queue.splice(0).length;
       const next = queue.shift();
       if (next === undefined) {
-        waiting.delete(socket);
+        turns.delete(socket);
+        if (closing) socket.destroySoon();
         return;
       }
       all -= 1;
-      setImmediate(begin, socket, ...next);
+      setImmediate(begin, socket, queue, ...next);
     });
     serve(request, response);
   };
 
-  return (request, response) => {
+  const take: Serve = (request, response) => {
     const { socket } = request;
     // The rest of a packet is still read when its connection was closed.
     if (socket.destroyed) return;
-    const queue = waiting.get(socket);
+    const queue = turns.get(socket)?.queue;
     if (queue === undefined) {
-      waiting.set(socket, []);
-      begin(socket, request, response);
+      begin(socket, [], request, response);
     } else if (queue.length >= mostOfOne || all >= mostOfAll) {
       socket.destroy();
     } else {
@@ -47,4 +68,10 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Serve {
       queue.push([request, response]);
     }
   };
+  const closeAfterAnswers = () => {
+    closing = true;
+    for (const { response } of turns.values())
+      if (!response.headersSent) response.setHeader('connection', 'close');
+  };
+  return { take, closeAfterAnswers };
 }

@@ -13,6 +13,7 @@ import { assemble } from '#lib/process/assemble';
 import { openDatabaseBooks } from '#lib/process/books/database-books';
 import { openJournalBooks } from '#lib/process/books/journal-books';
 import { controlOf } from '#lib/process/control';
+import { quietTurn } from '#lib/process/listener/quiet-turn';
 import { createListener } from '#lib/process/listener/server';
 import { dropStartGarbage } from '#lib/process/listener/start-garbage';
 import { openMetrics } from '#lib/process/metrics';
@@ -47,7 +48,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
     limitUse: async (id) => (await control.limitUse?.(id)) ?? [],
     report: (error) => log.error({ reason: messageOf(error) }, 'alerts'),
   });
-  const management = openManagement(control, log);
+  const management = openManagement(control, env.proxyHops, log);
   const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
   const listener = createListener({ env, running, metrics, management, pages, dev });
   /** Other processes of this machine take the connections that this one no longer does. */
@@ -65,7 +66,11 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
     {
       finish: async (patienceMs) => {
         listener.stopping();
-        if (othersServe || env.shutdownDelayMs > 0) context.shut();
+        log.info({ calls: running.state().callsInFlight, delayMs: env.shutdownDelayMs }, 'stopping');
+        if (othersServe || env.shutdownDelayMs > 0) {
+          await quietTurn();
+          context.shut();
+        }
         // Calls on open connections are still admitted; a proxy takes its next ones elsewhere.
         if (env.shutdownDelayMs > 0) {
           const delay = pause(env.shutdownDelayMs, undefined, { signal: fault.signal }).catch(
@@ -73,9 +78,17 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
           );
           await Promise.race([delay, listener.gone()]);
         }
+        listener.endIdle();
+        log.info(
+          { calls: running.state().callsInFlight },
+          'draining: new calls are refused, running ones finish',
+        );
         const untilMs = performance.now() + patienceMs;
         // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
         await running.finishCalls(patienceMs);
+        const cut = running.state().callsInFlight;
+        if (cut > 0) log.warn({ calls: cut }, 'the running calls did not finish in time and are cut');
+        await quietTurn();
         context.shut();
         await listener.drain(Math.max(0, untilMs - performance.now()));
         // Calls that were cut just now settle at once.
@@ -89,6 +102,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         throttle.close();
         await running.stop();
         await context.close();
+        log.info('stopped');
       },
       report: (error, fatal) => {
         const reason = stackOf(error);

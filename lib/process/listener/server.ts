@@ -26,11 +26,13 @@ export interface ListenerParts {
 /** The one listener with its two lanes, and how it ends. */
 export interface Listener {
   readonly server: Server;
-  /** From now on health says so, and each answer closes its connection. */
+  /** From now on health says so, and each answer closes its connection, those that are running too. */
   stopping(): void;
+  /** Closes connections that are idle, now and until `drain` is over. */
+  endIdle(): void;
   /** Resolves once no connection is open. */
   gone(): Promise<void>;
-  /** Running answers end by themselves; idle connections are closed; after `patienceMs` the rest is cut. */
+  /** Running answers end by themselves; after `patienceMs` the rest is cut. */
   drain(patienceMs: number): Promise<void>;
 }
 
@@ -39,7 +41,8 @@ export function createListener(parts: ListenerParts): Listener {
   const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
   const takeBody = createBodyGate(newId);
   let stopping = false;
-  const take = inTurn(serve);
+  let ending: NodeJS.Timeout | null = null;
+  const { take, closeAfterAnswers } = inTurn(serve);
 
   const server = createServer(
     {
@@ -100,21 +103,29 @@ export function createListener(parts: ListenerParts): Listener {
     response.end(JSON.stringify({ status: stopping ? 'stopping' : ready ? 'ready' : 'not ready' }));
   }
 
+  function endIdle(): void {
+    const end = () => {
+      server.closeIdleConnections();
+      connections.endSilent();
+    };
+    end();
+    ending ??= setInterval(end, 100);
+  }
+
   return {
     server,
     stopping: () => {
       stopping = true;
+      closeAfterAnswers();
     },
+    endIdle,
     gone: () => connections.gone(),
     async drain(patienceMs) {
-      const idle = setInterval(() => {
-        server.closeIdleConnections();
-        connections.endSilent();
-      }, 100);
+      endIdle();
       const deadline = setTimeout(() => server.closeAllConnections(), patienceMs);
       await new Promise<void>((resolve) => server.close(() => resolve()));
       await connections.gone();
-      clearInterval(idle);
+      if (ending) clearInterval(ending);
       clearTimeout(deadline);
     },
   };

@@ -50,7 +50,7 @@ export async function openConsole(
   const handle = app.getRequestHandler();
   return {
     serve: (request, response) => {
-      trustForwarded(request);
+      trustForwarded(request, env.proxyHops);
       void handle(request, response);
     },
     attach: (server) => {

@@ -93,7 +93,19 @@ describe('whom an attempt counts for (contract: control-plane/throttles)', () =>
     ['fd00::2', '198.51.100.1', '198.51.100.1'],
   ])('a peer at %s who says that it forwards %s counts as %s', (peer, claimed, expected) => {
     const request = { headers: { 'x-forwarded-for': claimed }, socket: { remoteAddress: peer } };
-    trustForwarded(request);
+    trustForwarded(request, 1);
+    expect(request.headers['x-forwarded-for']).toBe(expected);
+  });
+
+  test.each([
+    [1, '192.0.2.7, 198.51.100.1', '198.51.100.1'],
+    [2, '192.0.2.7, 198.51.100.1, 10.0.0.2', '198.51.100.1'],
+    [2, '198.51.100.1,10.0.0.2', '198.51.100.1'],
+    [2, '198.51.100.1', '198.51.100.1'],
+    [3, '198.51.100.1, 10.0.0.2', '10.0.0.2'],
+  ])('behind %i proxies a request that was forwarded for %s counts as %s', (hops, claimed, expected) => {
+    const request = { headers: { 'x-forwarded-for': claimed }, socket: { remoteAddress: '10.0.0.3' } };
+    trustForwarded(request, hops);
     expect(request.headers['x-forwarded-for']).toBe(expected);
   });
 

@@ -20,12 +20,12 @@ async function answering(
   most: Parameters<typeof inTurn>[1] = undefined,
 ) {
   const began: string[] = [];
-  const serve = inTurn((request, response) => {
+  const { take } = inTurn((request, response) => {
     const path = request.url ?? '';
     began.push(path);
     void (answer?.(path) ?? Promise.resolve()).then(() => response.end(`${path};`));
   }, most);
-  const server = createServer(serve).listen(0, '127.0.0.1');
+  const server = createServer(take).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   const address = server.address();
