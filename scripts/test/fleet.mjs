@@ -1,6 +1,7 @@
 // `npm run fleet -- [--seed N] [--minutes M] [--faults N] [--database embedded] [--between N] [word…]`: the tests of kills and outages
 // round after round, each with the next seed, until the minutes have passed or one fails. The words choose spec files
 // by their path. The figures of all rounds are added up at the end.
+// Roll-outs behind nginx, which must be installed: `npm run fleet -- --minutes 1 --roll-outs 80 --longest 8 roll-out`.
 // A soak of 30 minutes: `npm run fleet -- --minutes 1 --faults 90 --every 20 --rate 60 faults/faults`.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,9 @@ const { values, positionals } = parseArgs({
     faults: { type: 'string', default: '25' },
     /** How long the database is away where a test takes it away, s. */
     away: { type: 'string', default: '60' },
+    /** How often three processes are replaced one after the other, and how long streams run meanwhile at most, s. */
+    'roll-outs': { type: 'string', default: '3' },
+    longest: { type: 'string', default: '8' },
     database: { type: 'string', default: 'server' },
     /** Calls that are answered between two kills at named points. */
     between: { type: 'string', default: '200' },
@@ -59,6 +63,8 @@ let failed = 0;
 let rounds = 0;
 process.env.FLEET_FAULTS = values.faults;
 process.env.FLEET_AWAY_S = values.away;
+process.env.FLEET_ROLL_OUTS = values['roll-outs'];
+process.env.FLEET_LONGEST_S = values.longest;
 process.env.FLEET_DATABASE = values.database;
 process.env.FLEET_CALLS_BETWEEN = values.between;
 process.env.FLEET_EVERY_S = values.every;

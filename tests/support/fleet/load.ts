@@ -15,6 +15,7 @@ export interface Load {
  * Calls at a steady pace, whether or not anybody answers.
  * @param random draws the key and the wish of each.
  * @param keep what is kept of a call.
+ * @param most calls that may wait for their end.
  */
 export function startLoad(
   clients: readonly Client[],
@@ -23,6 +24,7 @@ export function startLoad(
   aSecond: number,
   random: (below: number) => number,
   keep: (told: Told) => Told = (told) => told,
+  most = mostWaiting,
 ): Load {
   const told: Promise<Told>[] = [];
   let waiting = 0;
@@ -36,7 +38,7 @@ export function startLoad(
     told.push(call);
   };
   const timer = setInterval(() => {
-    if (waiting >= mostWaiting) return;
+    if (waiting >= most) return;
     add(
       clients[told.length % clients.length],
       keys[random(keys.length)] ?? '',

@@ -15,10 +15,16 @@ export interface Second {
   close(): Promise<void>;
 }
 
-/** Starts another machine's gateway: its own DATA_DIR, the same database and provider. */
-export async function startSecond(stack: OwnStack): Promise<Second> {
+/**
+ * Starts another machine's gateway: its own DATA_DIR, the same database and provider.
+ * @param port a free one unless given.
+ */
+export async function startSecond(
+  stack: OwnStack,
+  { port: given, env = {} }: { readonly port?: number; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Second> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-second-'));
-  const port = await freePort();
+  const port = given ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, ['--import', tether, join(root, 'server.ts')], {
     cwd: root,
@@ -29,6 +35,7 @@ export async function startSecond(stack: OwnStack): Promise<Second> {
       NODE_ENV: 'production',
       PORT: String(port),
       DATA_DIR: dataDir,
+      ...env,
       MODEL_GATEWAY_TETHER: String(process.pid),
     },
   });
