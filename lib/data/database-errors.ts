@@ -19,6 +19,21 @@ export function awayOr(error: unknown, url: string): unknown {
   return isAway ? new DatabaseAway(url, error) : error;
 }
 
+/** Codes of a network that fails, and of a server that stops, starts or is full. Errors of files have others. */
+const unreachable =
+  /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|08[0-9A-Z]{3}|57P0\d|53300)$/;
+
+/** What pg says, without a code, of a connection that broke, could not be had in time, or fell silent. */
+const silent =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
+
+/** Whether a statement failed because the database is not there, or does not answer. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  return (code === '' ? silent.test(error.message) : unreachable.test(code)) || isDatabaseAway(error.cause);
+}
+
 /**
  * Whether PostgreSQL refused what a statement holds: data exceptions (22), broken constraints (23), exceeded
  * limits (54). The same again would be refused again.

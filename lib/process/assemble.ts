@@ -6,7 +6,6 @@ import { type Clock, systemClock } from '#lib/clock';
 import { takeOwnDirectory } from '#lib/data/directory/own-directory';
 import { keepPartitions } from '#lib/data/partitions';
 import type { Env } from '#lib/env';
-import { stackOf } from '#lib/errors';
 import { createBodyBudget } from '#lib/gateway/body-budget';
 import { createRefusalPace } from '#lib/gateway/refusal-pace';
 import { createDrains } from '#lib/gateway/relay/drains';
@@ -21,6 +20,7 @@ import { listOffers } from '#lib/metrics/offers';
 import { type ProcessState, statusText } from '#lib/metrics/status';
 import { Tally } from '#lib/metrics/tally';
 import type { Books, BooksParts } from '#lib/process/books/books';
+import { createFaultLog } from '#lib/process/fault-log';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { openJobs } from '#lib/process/jobs';
 import { remember } from '#lib/process/memory/remember';
@@ -63,8 +63,7 @@ export async function assemble(
 ): Promise<GatewayProcess> {
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
-  const report = (error: unknown, callId: string | null) =>
-    log.error({ callId, reason: stackOf(error) }, 'fault');
+  const { report, databaseAnswers } = createFaultLog(log, clock);
 
   // Before old weeks go: their rows tell which calls of an old journal were posted.
   const shared = limitsInMemory ? null : await openSharedLimits({ env, db, ownerId, clock, log, report });
@@ -82,6 +81,7 @@ export async function assemble(
   const memory = await remember({
     ...{ env, db, clock, journal, report: (error) => report(error, null) },
     envSecret: (name) => upstreams.envSecret(name) ?? undefined,
+    databaseAnswers,
     recall: (kind, id) => coordinator.recall(kind, id),
   });
   const { keys, resources, catalogue, feed } = memory;

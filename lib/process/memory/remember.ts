@@ -27,6 +27,8 @@ export interface MemoryParts {
   /** A lease is asked back by another process. */
   recall(kind: 'workspace' | 'key', id: string): void;
   report(error: unknown): void;
+  /** Told of each poll that the database answered. */
+  databaseAnswers(): void;
 }
 
 /** What this process remembers of the database; the change feed keeps it in force. */
@@ -96,7 +98,10 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
       resources.clear();
       await catalogue.load();
     },
-    onPolled: (startedAtMs) => keys.confirm(startedAtMs),
+    onPolled: (startedAtMs) => {
+      keys.confirm(startedAtMs);
+      parts.databaseAnswers();
+    },
     onError: report,
   });
   await feed.start();

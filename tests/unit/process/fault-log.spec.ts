@@ -1,0 +1,53 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { createFaultLog } from '#lib/process/fault-log';
+
+/** A log of faults on a clock that the test moves, and its lines. */
+function keeping() {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
+  const clock = { nowMono: 0, mono: () => clock.nowMono };
+  return { lines, clock, faults: createFaultLog(log, clock) };
+}
+
+const withCode = (code: string) => Object.assign(new Error(`it failed with ${code}`), { code });
+
+describe('the log of a gateway (contract: durability/database-away)', () => {
+  it('has one line when the database goes and one when it answers again', () => {
+    const { lines, clock, faults } = keeping();
+    faults.report(withCode('ECONNREFUSED'), null);
+    faults.report(withCode('57P01'), 'a-call');
+    faults.report(new Error('timeout exceeded when trying to connect'), null);
+    faults.report(new Error('a job failed', { cause: new Error('Query read timeout') }), null);
+    clock.nowMono = 30_000;
+    faults.databaseAnswers();
+    faults.databaseAnswers();
+    expect(lines).toEqual([
+      {
+        level: 50,
+        reason: 'it failed with ECONNREFUSED',
+        msg: 'the database is away: running calls finish, new ones go on while leases last',
+      },
+      { level: 30, awayMs: 30_000, failed: 4, msg: 'the database answers again' },
+    ]);
+  });
+
+  it('has a line for each outage', () => {
+    const { lines, faults } = keeping();
+    for (let outage = 0; outage < 2; outage += 1) {
+      faults.report(withCode('ECONNRESET'), null);
+      faults.databaseAnswers();
+    }
+    expect(lines).toHaveLength(4);
+  });
+
+  it.each([
+    ['a full disk', withCode('ENOSPC')],
+    ['a refused row', withCode('23505')],
+    ['a defect', new TypeError('x is undefined')],
+  ])('shows %s with its stack and its call', (_, error) => {
+    const { lines, faults } = keeping();
+    faults.report(error, 'a-call');
+    expect(lines).toMatchObject([{ msg: 'fault', callId: 'a-call', reason: error.stack }]);
+  });
+});
