@@ -57,6 +57,11 @@ export class SharedLimits {
   #timer: NodeJS.Timeout | null = null;
   #sweptMono = Number.NEGATIVE_INFINITY;
 
+  /** Whether the store answered when it was last asked. */
+  get storeAnswers(): boolean {
+    return this.#breaker.mode(this.#given.clock.mono()) !== 'alone';
+  }
+
   constructor(given: SharedLimitParts) {
     let count = 0;
     this.#given = given;

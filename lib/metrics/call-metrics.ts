@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { ChargeFlags } from '#lib/metrics/charge-flags';
-import { OverheadHistogram } from '#lib/metrics/overhead';
-import type { Tally } from '#lib/metrics/tally';
+import { CountedHistogram } from '#lib/metrics/counted-histogram';
+import { overheadBoundsMs, type Tally } from '#lib/metrics/tally';
 
 /** Registers what the tally counts: calls by how they ended, refusals without a row, overhead. */
 export function registerCalls(registry: Registry, tally: Tally): void {
@@ -28,7 +28,12 @@ export function registerCalls(registry: Registry, tally: Tally): void {
       for (const [code, count] of tally.refusals()) this.inc({ code }, count);
     },
   });
-  new OverheadHistogram(tally, registry);
+  new CountedHistogram(registry, {
+    name: 'gateway_overhead_seconds',
+    help: 'Latency of logged calls without the time that providers took.',
+    boundsMs: overheadBoundsMs,
+    read: () => [{ labels: {}, ...tally.overhead() }],
+  });
 }
 
 /** Registers charges that the operator must look at. */

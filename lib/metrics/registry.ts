@@ -2,10 +2,11 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { registerCalls, registerChargeFlags } from '#lib/metrics/call-metrics';
 import type { ChargeFlags } from '#lib/metrics/charge-flags';
 import { registerJobs } from '#lib/metrics/job-metrics';
+import { registerModels } from '#lib/metrics/model-metrics';
 import type { OfferFaults } from '#lib/metrics/offer-faults';
 import { registerOfferFaults, registerOffers } from '#lib/metrics/offer-metrics';
 import type { OfferStatus } from '#lib/metrics/offers';
-import { type PoolCounts, registerState } from '#lib/metrics/state-metrics';
+import { type PoolCounts, registerMachine, registerState } from '#lib/metrics/state-metrics';
 import type { ProcessState } from '#lib/metrics/status';
 import type { Tally } from '#lib/metrics/tally';
 import { registerTelemetry } from '#lib/metrics/telemetry-metrics';
@@ -21,6 +22,9 @@ export interface MetricSources {
   offers(): readonly OfferStatus[];
   /** null: nothing is exported. */
   telemetry(): ExportState | null;
+  readonly version: string;
+  /** Where the journal is. */
+  readonly dataDir: string;
 }
 
 /**
@@ -31,11 +35,13 @@ export function createRegistry(sources: MetricSources): Registry {
   const { tally, chargeFlags, offerFaults, pool, state, offers } = sources;
   const registry = new Registry();
   registerCalls(registry, tally);
+  registerModels(registry, tally.models);
   registerChargeFlags(registry, chargeFlags);
   registerOffers(registry, offers);
   registerOfferFaults(registry, offerFaults);
   registerJobs(registry, () => state().jobs);
   registerState(registry, state, pool);
+  registerMachine(registry, sources);
   registerTelemetry(registry, () => sources.telemetry());
   collectDefaultMetrics({ register: registry });
   return registry;

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { LeaseTotals } from '#lib/admission/funds/lease-book';
 import type { ProcessState } from '#lib/metrics/status';
@@ -22,6 +23,10 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     });
   // The first one of a scrape fills them all: the state is read once.
   const ready = gauge('ready', '1 while new calls are admitted.', [], fill);
+  const limitStore = gauge(
+    'limit_store_up',
+    '1 while the store of shared limits answers; without it each process admits its share of each limit.',
+  );
   const calls = gauge('calls_in_flight', 'Calls that were admitted and have not ended.');
   const backlog = gauge('journal_backlog_calls', 'Ended calls that the database does not have yet.');
   const setAside = gauge(
@@ -38,6 +43,8 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
   function fill(): void {
     const state = read();
     ready.set(state.ready ? 1 : 0);
+    if (state.limitStore === null) limitStore.remove();
+    else limitStore.set(state.limitStore ? 1 : 0);
     calls.set(state.callsInFlight);
     backlog.set(state.journalBacklog);
     setAside.set({ kind: 'damaged' }, state.setAside.damaged);
@@ -54,6 +61,32 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     held.set({ kind }, dollars(heldNano));
     unposted.set({ kind }, dollars(debtNano));
   }
+}
+
+/** Registers what runs, and what room its journal has. */
+export function registerMachine(
+  registry: Registry,
+  { version, dataDir }: { readonly version: string; readonly dataDir: string },
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'gateway_build_info',
+    help: '1, with the version of the gateway.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
+  const room = (name: string, help: string, of: (blocks: { bavail: number; blocks: number }) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const found = await statfs(dataDir);
+        this.set(of(found) * found.bsize);
+      },
+    });
+  room('gateway_disk_free_bytes', 'Room that is left for the journal.', ({ bavail }) => bavail);
+  room('gateway_disk_bytes', 'Size of the disk that the journal is on.', ({ blocks }) => blocks);
 }
 
 /** For a graph, not for books: a gauge is a floating point number. */

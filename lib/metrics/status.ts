@@ -7,6 +7,8 @@ export interface ProcessState {
   /** Whether it admits new calls. */
   readonly ready: boolean;
   readonly callsInFlight: number;
+  /** Whether the store of shared limits answers; null: the process counts alone. */
+  readonly limitStore: boolean | null;
   /** Ended calls that the database does not have yet. */
   readonly journalBacklog: number;
   /** Journal records that are not in the ledger because they are damaged, or refused by the database. */
@@ -16,7 +18,7 @@ export interface ProcessState {
 }
 
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
-export interface ProcessStatus extends Omit<ProcessState, 'leases' | 'jobs' | 'setAside'> {
+export interface ProcessStatus extends Omit<ProcessState, 'leases' | 'jobs' | 'setAside' | 'limitStore'> {
   readonly pid: number;
   /** Its number among the workers of the machine; null: it is alone. */
   readonly worker: number | null;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '#lib/errors';
+import { ModelTally } from '#lib/metrics/model-tally';
 import type { CallRecord, EndReason } from '#lib/settlement/entry';
 
 /** Upper bounds of the overhead's buckets, ms; one more bucket takes what is above. */
@@ -45,16 +46,17 @@ export interface CallCount {
  * cells that are found by position, because a metrics library's labels would cost a microsecond there.
  */
 export class Tally {
+  /** By provider and model. */
+  readonly models = new ModelTally();
   readonly #calls = new Map<Operation, Float64Array>();
   readonly #turnedAway = new Map<ErrorCode, number>();
   readonly #overhead = new Float64Array(overheadBoundsMs.length + 1);
   #overheadSumMs = 0;
 
   /** A call whose row goes to the call log. */
-  ended(
-    operation: Operation,
-    { status, endReason, overheadMs }: Pick<CallRecord, 'status' | 'endReason' | 'overheadMs'>,
-  ): void {
+  ended(operation: Operation, call: CallRecord): void {
+    const { status, endReason, overheadMs } = call;
+    this.models.ended(call);
     const cells = this.#calls.get(operation) ?? this.#open(operation);
     const at = statusAt(status) * endReasons.length + reasonAt[endReason];
     cells[at] = (cells[at] ?? 0) + 1;

@@ -103,6 +103,7 @@ export async function assemble(
   const state = (): ProcessState => ({
     ready: coordinator.ready(),
     callsInFlight: coordinator.openCalls(),
+    limitStore: shared?.storeAnswers ?? null,
     journalBacklog: books.backlog(),
     setAside: books.setAside(),
     leases: coordinator.leaseTotals(),

@@ -1,5 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { ChargeFlags } from '#lib/metrics/charge-flags';
 import { OfferFaults } from '#lib/metrics/offer-faults';
 import { createRegistry } from '#lib/metrics/registry';
@@ -8,31 +13,42 @@ import { Tally } from '#lib/metrics/tally';
 const read = (path: string) => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8');
 const ours = /\b(?:gateway|process|nodejs)_[a-z0-9_]+\b/g;
 
-/** What a gateway exports; `_bucket`, `_sum` and `_count` are a histogram's or a summary's. */
-async function exported(): Promise<ReadonlySet<string>> {
-  const registry = createRegistry({
+function registry(): Registry {
+  return createRegistry({
     tally: new Tally(),
     chargeFlags: new ChargeFlags(() => undefined),
     offerFaults: new OfferFaults(() => undefined),
     pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
     offers: () => [],
-    telemetry: () => null,
+    telemetry: () => ({ sent: 0, dropped: 0, skipped: 0, rejectedSpans: 0, failures: 0, backlogBytes: 0 }),
+    version: '1.2.3',
+    dataDir: '/',
     state: () => ({
       ready: true,
       callsInFlight: 0,
+      limitStore: true,
       journalBacklog: 0,
       setAside: { damaged: 0, rejected: 0 },
       leases: [],
       jobs: { opened: 0, charged: 0, released: 0, lost: 0 },
     }),
   });
-  const names = (await registry.getMetricsAsJSON()).flatMap(({ name, type }) =>
+}
+
+/** What a gateway exports; `_bucket`, `_sum` and `_count` are a histogram's or a summary's. */
+async function exported(): Promise<ReadonlySet<string>> {
+  const names = (await registry().getMetricsAsJSON()).flatMap(({ name, type }) =>
     String(type) === 'histogram' || String(type) === 'summary'
       ? ['_bucket', '_sum', '_count'].map((end) => name + end)
       : [name],
   );
   return new Set(names);
 }
+
+const test = z.object({
+  promql_expr_test: z.array(z.object({ expr: z.string(), exp_samples: z.array(z.unknown()) })),
+});
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 describe('what operators are given', () => {
   it.each(['grafana/gateway.json', 'prometheus/alerts.yaml'])(
@@ -56,5 +72,38 @@ describe('what operators are given', () => {
           cells.add(`${x},${y}`);
         }
     }
+  });
+
+  it('each alert has a case in which it fires and one in which it does not', () => {
+    const alerts = read('prometheus/alerts.yaml').match(/(?<=- alert: )\w+/g) ?? [];
+    const { tests } = z.object({ tests: z.array(test) }).parse(parse(read('prometheus/alerts.test.yaml')));
+    const cases = tests.flatMap((one) => one.promql_expr_test);
+    for (const alert of alerts) {
+      const own = cases.filter(({ expr }) => expr.includes(`"${alert}"`));
+      const fires = own.map(({ exp_samples }) => exp_samples.length > 0);
+      expect(`${alert} ${fires.includes(true)} ${fires.includes(false)}`).toBe(`${alert} true true`);
+    }
+  });
+
+  it.skipIf(!hasPromtool)('the alerts fire by those cases (needs promtool)', () => {
+    const cwd = fileURLToPath(new URL('../../../deploy/prometheus', import.meta.url));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'alerts.test.yaml'], { cwd });
+    expect(status, `${stdout}${stderr}`).toBe(0);
+  });
+
+  it('the page on metrics names each one of the gateway', async () => {
+    const found = (await registry().getMetricsAsJSON()).filter(({ name }) => name.startsWith('gateway_'));
+    const rows = found.map(({ name, type, help }) => `| \`${name}\` | ${type} | ${help} |`).sort();
+    const head = [
+      '# Metrics',
+      '',
+      '`GET /api/metrics` answers in the format of Prometheus, with `METRICS_TOKEN` as a bearer token. Beside these it has',
+      "Node's own (`process_…`, `nodejs_…`). `deploy/prometheus/alerts.yaml` has alert rules, `deploy/grafana/gateway.json`",
+      'a dashboard. No label ever has a key, a workspace or anything that a client sends.',
+      '',
+      '| Metric | Type | Meaning |',
+      '|---|---|---|',
+    ];
+    await expect(`${[...head, ...rows].join('\n')}\n`).toMatchFileSnapshot('../../../docs/metrics.md');
   });
 });
