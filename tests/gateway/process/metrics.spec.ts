@@ -285,7 +285,7 @@ describe('what the metrics say', () => {
         .flatMap((one) => Object.keys(one.labels)),
     );
     const bounded = ['family', 'operation', 'status', 'end_reason', 'code', 'le', 'model', 'provider'];
-    expect([...names].sort()).toEqual([...bounded, 'state', 'answer', 'kind', 'event'].sort());
+    expect([...names].sort()).toEqual([...bounded, 'state', 'answer', 'kind', 'event', 'version'].sort());
   });
 });
 
