@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readTexts } from '#lib/catalogue/files';
-import { applyCatalogue } from '#lib/control/catalogue/apply';
+import { fillCatalogue } from '#lib/catalogue/take-over';
 import { addCredit } from '#lib/control/credit/operations';
 import { createKey } from '#lib/control/key/operations';
 import { ask, type ControlHost } from '#lib/control/run';
@@ -60,13 +59,8 @@ export async function seedFirstRun(
 
 /** What an operator applied before the first start is left as it is. */
 async function seedCatalogue(host: ControlHost, sandbox: boolean): Promise<void> {
-  const { provider } = host.db.prisma;
-  const apply = async (path: string, skip: readonly string[]) =>
-    ask(host, applyCatalogue, { actor: operator, input: { files: await readTexts(path, skip) } });
-  if ((await provider.count({ where: { id: { not: 'sandbox' } } })) === 0) {
-    await apply(catalogueDir, ['sandbox.yaml']);
-  }
-  if (sandbox && (await provider.count({ where: { id: 'sandbox' } })) === 0) {
-    await apply(join(catalogueDir, 'sandbox.yaml'), []);
+  await fillCatalogue(host, { of: 'vendors', path: catalogueDir, skip: ['sandbox.yaml'] });
+  if (sandbox) {
+    await fillCatalogue(host, { of: 'sandbox', path: join(catalogueDir, 'sandbox.yaml'), skip: [] });
   }
 }

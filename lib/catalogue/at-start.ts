@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { missingOfCatalogue, type Shipped, takeOverCatalogue } from '#lib/catalogue/take-over';
+import {
+  fillCatalogue,
+  missingOfCatalogue,
+  type ShippedFiles,
+  takeOverCatalogue,
+} from '#lib/catalogue/take-over';
 import type { ControlHost } from '#lib/control/run';
 import { messageOf } from '#lib/errors';
 
@@ -23,20 +28,22 @@ export interface CatalogueStart {
 const MOST_NAMED = 10;
 
 /**
- * Tells what the database lacks of the catalogue that comes with this version, with the command that takes it
+ * Fills an empty database with the catalogue that comes with this version. Else tells what the database lacks of the catalogue that comes with this version, with the command that takes it
  * over; the embedded default takes over what is new by itself (contract: operations/catalogue-start). It never fails:
  * an installation must start with the catalogue that it has.
  */
 export async function meetCatalogue(start: CatalogueStart): Promise<void> {
-  const vendors = { path: start.catalogueDir, skip: ['sandbox.yaml'] };
-  const simulated = { path: join(start.catalogueDir, 'sandbox.yaml'), skip: [] };
+  const vendors = { of: 'vendors', path: start.catalogueDir, skip: ['sandbox.yaml'] } as const;
+  const simulated = { of: 'sandbox', path: join(start.catalogueDir, 'sandbox.yaml'), skip: [] } as const;
   await meet(start, vendors, 'catalogue.json', 'catalogue');
-  if (start.sandbox) await meet(start, simulated, 'catalogue-sandbox.json', 'catalogue/sandbox.yaml');
+  if (start.sandbox) {
+    await meet(start, simulated, 'catalogue-sandbox.json', 'catalogue/sandbox.yaml');
+  }
 }
 
 async function meet(
   start: CatalogueStart,
-  files: Pick<Shipped, 'path' | 'skip'>,
+  files: ShippedFiles,
   record: string,
   argument: string,
 ): Promise<void> {
@@ -54,6 +61,9 @@ async function meet(
         );
       }
       left = found.left;
+    } else if (await fillCatalogue(host, files)) {
+      log.info({}, 'the database had no models: it has the catalogue of this version now');
+      return;
     } else if (!log.isLevelEnabled('warn')) {
       // Nobody would be told, and to read and compare the files takes half a second of the processor.
       return;

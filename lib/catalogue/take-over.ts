@@ -3,16 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { compareCatalogue } from '#lib/catalogue/apply';
 import { type CatalogueSet, checkCatalogue, readCatalogue, readTexts } from '#lib/catalogue/files';
 import { modelEntry, offerEntry } from '#lib/catalogue/news';
-import { takeOverNews } from '#lib/control/catalogue/apply';
+import { applyCatalogue, takeOverNews } from '#lib/control/catalogue/apply';
 import { ask, type ControlHost } from '#lib/control/run';
 import type { Db } from '#lib/data/db';
 import type { SealingKey } from '#lib/sealing';
 
-/** The catalogue files that come with this version, and where an embedded installation remembers them. */
-export interface Shipped {
+/** Catalogue files that come with this version. */
+export interface ShippedFiles {
+  /** The simulated provider, or all the others. */
+  readonly of: 'vendors' | 'sandbox';
   /** A file or a directory; `skip`: file names to leave out of a directory. */
   readonly path: string;
   readonly skip: readonly string[];
+}
+
+/** The same, and where an embedded installation remembers them. */
+export interface Shipped extends Omit<ShippedFiles, 'of'> {
   /** Holds what was taken over, as hashes by entry. */
   readonly recordPath: string;
 }
@@ -29,6 +35,19 @@ const theStart = { kind: 'operator', name: 'start of the gateway', address: null
 
 /** Hashes of what was taken over, by entry. */
 type Taken = Readonly<Record<string, string>>;
+
+/**
+ * Applies the shipped files to a database that has none of their providers (contract: operations/catalogue-start). Of
+ * processes that start at once each applies them, one after the other: the second changes nothing.
+ * @returns whether the database had none of them.
+ * @throws FileRefused when the files are wrong; Error of the database or the disk.
+ */
+export async function fillCatalogue(host: ControlHost, { of, path, skip }: ShippedFiles): Promise<boolean> {
+  const where = { id: of === 'sandbox' ? of : { not: 'sandbox' } };
+  if ((await host.db.prisma.provider.count({ where })) > 0) return false;
+  await ask(host, applyCatalogue, { actor: theStart, input: { files: await readTexts(path, skip) } });
+  return true;
+}
 
 /**
  * Brings new providers, models and offers of the shipped files, and what has changed in them since they were

@@ -60,11 +60,11 @@ async function apply(text: string, ...flags: string[]): Promise<void> {
 }
 
 /** A start of the gateway: what it wrote to its log. */
-async function start(embedded: boolean, warns = true) {
+async function start(embedded: boolean, warns = true, on = db) {
   const told: { fields: Record<string, unknown>; message: string }[] = [];
   const tell = (fields: object, message: string) => told.push({ fields: { ...fields }, message });
   await meetCatalogue({
-    host: controlHost(db),
+    host: controlHost(on),
     catalogueDir: join(dir, 'catalogue'),
     dataDir: dir,
     embedded,
@@ -75,8 +75,8 @@ async function start(embedded: boolean, warns = true) {
 }
 
 /** What the database offers of the test's provider: model, input price and service tiers. */
-async function offered(): Promise<Record<string, string>> {
-  const { models } = await loadCatalogue(db.pool, { envSecret: () => 'set', sealingKey: null });
+async function offered(on = db): Promise<Record<string, string>> {
+  const { models } = await loadCatalogue(on.pool, { envSecret: () => 'set', sealingKey: null });
   const offers = [...models.values()]
     .flatMap((model) => model.offers)
     .filter((one) => one.provider.id === own);
@@ -129,7 +129,19 @@ describe('a start of the embedded default (contract: operations/catalogue-start)
   });
 });
 
-describe('a start on a database of its own', () => {
+describe('a start on a server (contract: operations/catalogue-start)', () => {
+  it('fills an empty database once, also when three processes start at once', async () => {
+    const fresh = await createDatabase();
+    const empty = openDb(fresh.url);
+    ship({ a: '{ input: "1" }' });
+    await Promise.all([start(false, true, empty), start(false, false, empty), start(false, true, empty)]);
+    expect(await offered(empty)).toEqual({ a: '1' });
+    expect(await empty.prisma.priceVersion.count()).toBe(1);
+    expect(await start(false, true, empty)).toEqual([]);
+    await empty.close();
+    await fresh.drop();
+  });
+
   it('tells what the database lacks and how to take it over, and changes nothing', async () => {
     await apply(yaml({ a: '{ input: "1" }' }));
     ship({ a: '{ input: "1" }', b: tiered });
