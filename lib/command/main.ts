@@ -4,6 +4,7 @@ import { parse } from '#lib/command/parse';
 import { ControlRefused } from '#lib/control/refusal';
 import { DataDirInUse } from '#lib/data/embedded';
 import { EnvError } from '#lib/env';
+import { ownVersion } from '#lib/own-version';
 import { FileRefused } from '#lib/schemas/document';
 
 /** One file a noun, loaded when it is asked for: a command should start fast. */
@@ -78,6 +79,10 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   if (argv[0] === 'help' || argv.includes('--help') || argv.includes('-h')) {
     const words = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
     streams.out(`${helpText(await commandsFor(words[0]), words)}\n`);
+    return 0;
+  }
+  if (argv[0] === '--version') {
+    streams.out(`${ownVersion()}\n`);
     return 0;
   }
   const context = createContext();

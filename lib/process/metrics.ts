@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Env } from '#lib/env';
 import { joinScrapes } from '#lib/metrics/join-scrapes';
 import type { PoolCounts } from '#lib/metrics/state-metrics';
-import { ownVersion } from '#lib/process/books/own-version';
+import { ownVersion } from '#lib/own-version';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { askProcesses } from '#lib/snapshot/announce';
 

@@ -3,7 +3,7 @@ import type { Db } from '#lib/data/db';
 import type { Env } from '#lib/env';
 import { messageOf } from '#lib/errors';
 import { getRuntime } from '#lib/gateway/runtime';
-import { ownVersion } from '#lib/process/books/own-version';
+import { ownVersion } from '#lib/own-version';
 import type { CloseEntry } from '#lib/settlement/entry';
 import type { Catalogue } from '#lib/snapshot/snapshot';
 import { type Exporter, startExporter } from '#lib/telemetry/exporter';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
+import { ownVersion } from '#lib/own-version';
 import type { Books, BooksParts } from '#lib/process/books/books';
 import { settleLeftovers } from '#lib/process/books/leftovers';
-import { ownVersion } from '#lib/process/books/own-version';
 import { openTelemetry } from '#lib/process/telemetry';
 import { keyPrints, sealingKeysOf } from '#lib/sealing';
 import { startDrain } from '#lib/settlement/drain';

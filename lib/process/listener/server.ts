@@ -4,6 +4,7 @@ import { refuseFraming, refuseTunnel } from '#lib/gateway/framing';
 import { isGreeting } from '#lib/gateway/greeting';
 import { nodeLane } from '#lib/gateway/node-lane';
 import { isManagementTarget } from '#lib/management/serve';
+import { ownVersion } from '#lib/own-version';
 import { isForGateway, routedTarget } from '#lib/process/dispatch';
 import type { GatewayProcess } from '#lib/process/gateway-process';
 import { trackConnections } from '#lib/process/listener/connections';
@@ -40,6 +41,7 @@ export function createListener(parts: ListenerParts): Listener {
   const { env, running, metrics, management, pages, dev } = parts;
   const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
   const takeBody = createBodyGate(newId);
+  const version = ownVersion();
   let stopping = false;
   let ending: NodeJS.Timeout | null = null;
   const { take, closeAfterAnswers } = inTurn(serve);
@@ -100,7 +102,8 @@ export function createListener(parts: ListenerParts): Listener {
       'content-type': 'application/json',
       'cache-control': 'no-store',
     });
-    response.end(JSON.stringify({ status: stopping ? 'stopping' : ready ? 'ready' : 'not ready' }));
+    const status = stopping ? 'stopping' : ready ? 'ready' : 'not ready';
+    response.end(JSON.stringify({ status, version }));
   }
 
   function endIdle(): void {
