@@ -1,34 +1,45 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The connections of a server, those that a worker was handed too. */
 export interface Connections {
   /**
-   * Ends those on which no request has come yet, as clients open them ahead of need: Node does not count them as idle,
-   * and a stop would wait for them until its patience ends.
+   * Ends those that wait for a request. One whose first request has not come gets half a second: clients open
+   * connections ahead of need. Node's own `closeIdleConnections` leaves these open, and cuts answers that have ended but
+   * are not with the kernel yet.
    */
-  endSilent(): void;
+  endIdle(): void;
   /** Resolves once none is open. */
   gone(): Promise<void>;
 }
 
-export function trackConnections(server: Server): Connections {
+/** How long after a connection its first request may come, ms. */
+const FIRST_REQUEST_MS = 500;
+
+/** @param isAnswering whether an answer to this connection is running. */
+export function trackConnections(server: Server, isAnswering: (socket: Socket) => boolean): Connections {
   const open = new Set<Socket>();
-  const silent = new Set<Socket>();
+  /** With the moment at which each was opened, monotonic ms. */
+  const silent = new Map<Socket, number>();
   let whenGone: (() => void) | null = null;
   server.on('connection', (socket) => {
     open.add(socket);
-    silent.add(socket);
+    silent.set(socket, performance.now());
     socket.once('close', () => {
       open.delete(socket);
       silent.delete(socket);
       if (open.size === 0) whenGone?.();
     });
   });
-  server.on('request', (request) => silent.delete(request.socket));
+  for (const event of ['request', 'checkExpectation'] as const)
+    server.on(event, (request: IncomingMessage) => silent.delete(request.socket));
   return {
-    endSilent: () => {
-      for (const socket of silent) socket.destroy();
+    endIdle: () => {
+      const untilMono = performance.now() - FIRST_REQUEST_MS;
+      for (const socket of open) {
+        const sinceMono = silent.get(socket) ?? Number.NEGATIVE_INFINITY;
+        if (sinceMono <= untilMono && !isAnswering(socket)) socket.destroySoon();
+      }
     },
     gone: () =>
       new Promise((resolve) => {

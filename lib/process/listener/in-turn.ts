@@ -11,6 +11,8 @@ export interface Turns {
    * whose headers have not gone out say so in them.
    */
   closeAfterAnswers(): void;
+  /** Whether an answer to this connection is running, or not yet with the kernel. */
+  isAnswering(socket: Socket): boolean;
 }
 
 interface Turn {
@@ -41,7 +43,8 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
   ) => {
     turns.set(socket, { response, queue });
     response.once('close', () => {
-      if (socket.destroyed) all -= queue.splice(0).length;
+      // What waits behind an answer that closes its connection has nowhere to be answered.
+      if (isClosing(socket)) all -= queue.splice(0).length;
       const next = queue.shift();
       if (next === undefined) {
         turns.delete(socket);
@@ -57,7 +60,7 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
   const take: Serve = (request, response) => {
     const { socket } = request;
     // The rest of a packet is still read when its connection was closed.
-    if (socket.destroyed) return;
+    if (isClosing(socket)) return;
     const queue = turns.get(socket)?.queue;
     if (queue === undefined) {
       begin(socket, [], request, response);
@@ -73,5 +76,10 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
     for (const { response } of turns.values())
       if (!response.headersSent) response.setHeader('connection', 'close');
   };
-  return { take, closeAfterAnswers };
+  return { take, closeAfterAnswers, isAnswering: (socket) => turns.has(socket) };
+}
+
+/** Node ends a connection right after an answer that says `Connection: close`. */
+function isClosing(socket: Socket): boolean {
+  return socket.destroyed || socket.writableEnded;
 }

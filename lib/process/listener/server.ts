@@ -44,7 +44,7 @@ export function createListener(parts: ListenerParts): Listener {
   const version = ownVersion();
   let stopping = false;
   let ending: NodeJS.Timeout | null = null;
-  const { take, closeAfterAnswers } = inTurn(serve);
+  const { take, closeAfterAnswers, isAnswering } = inTurn(serve);
 
   const server = createServer(
     {
@@ -65,7 +65,7 @@ export function createListener(parts: ListenerParts): Listener {
   server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
   server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
   pages.attach(server);
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, isAnswering);
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
     if (stopping) response.setHeader('connection', 'close');
@@ -107,12 +107,8 @@ export function createListener(parts: ListenerParts): Listener {
   }
 
   function endIdle(): void {
-    const end = () => {
-      server.closeIdleConnections();
-      connections.endSilent();
-    };
-    end();
-    ending ??= setInterval(end, 100);
+    connections.endIdle();
+    ending ??= setInterval(() => connections.endIdle(), 100);
   }
 
   return {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { inTurn } from '#lib/process/listener/in-turn';
@@ -16,14 +16,14 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: gateway.test\r\n\r\
 
 /** A server that answers each request with its path; `began` lists them as they begin. */
 async function answering(
-  answer?: (path: string) => Promise<void>,
+  answer?: (path: string, response: ServerResponse) => Promise<void>,
   most: Parameters<typeof inTurn>[1] = undefined,
 ) {
   const began: string[] = [];
   const { take } = inTurn((request, response) => {
     const path = request.url ?? '';
     began.push(path);
-    void (answer?.(path) ?? Promise.resolve()).then(() => response.end(`${path};`));
+    void (answer?.(path, response) ?? Promise.resolve()).then(() => response.end(`${path};`));
   }, most);
   const server = createServer(take).listen(0, '127.0.0.1');
   servers.push(server);
@@ -55,6 +55,16 @@ describe('requests that come together on one connection (contract: request/pipel
     ]);
     expect(began.filter((path) => path !== '/other/')).toEqual(paths);
     expect(began.indexOf('/other/')).toBeLessThan(100);
+  });
+
+  it('are not begun behind an answer that closes their connection', async () => {
+    const { began, port } = await answering((path, response) => {
+      if (path === '/1') response.setHeader('connection', 'close');
+      return Promise.resolve();
+    });
+    const paths = ['/1', '/2', '/3', '/4'];
+    expect(await say(port, paths.map(get).join(''), '/4;')).toContain('/1;');
+    expect(began).toEqual(['/1']);
   });
 
   it('begin one after the other, and are answered in order', async () => {
