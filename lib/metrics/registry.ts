@@ -6,6 +6,7 @@ import { registerModels } from '#lib/metrics/model-metrics';
 import type { OfferFaults } from '#lib/metrics/offer-faults';
 import { registerOfferFaults, registerOffers } from '#lib/metrics/offer-metrics';
 import type { OfferStatus } from '#lib/metrics/offers';
+import { type OutboxAges, registerOutbox } from '#lib/metrics/outbox-metrics';
 import { type PoolCounts, registerMachine, registerState } from '#lib/metrics/state-metrics';
 import type { ProcessState } from '#lib/metrics/status';
 import type { Tally } from '#lib/metrics/tally';
@@ -18,6 +19,8 @@ export interface MetricSources {
   readonly chargeFlags: ChargeFlags;
   readonly offerFaults: OfferFaults;
   readonly pool: PoolCounts;
+  /** null: the database did not tell in time. */
+  outbox(): Promise<OutboxAges | null>;
   state(): ProcessState;
   offers(): readonly OfferStatus[];
   /** null: nothing is exported. */
@@ -42,6 +45,7 @@ export function createRegistry(sources: MetricSources): Registry {
   registerJobs(registry, () => state().jobs);
   registerState(registry, state, pool);
   registerMachine(registry, sources);
+  registerOutbox(registry, () => sources.outbox());
   registerTelemetry(registry, () => sources.telemetry());
   collectDefaultMetrics({ register: registry });
   return registry;

@@ -81,8 +81,9 @@ export function registerMachine(
       help,
       registers,
       async collect() {
-        const found = await statfs(dataDir);
-        this.set(of(found) * found.bsize);
+        const found = await statfs(dataDir).catch(() => null);
+        if (found === null) this.remove();
+        else this.set(of(found) * found.bsize);
       },
     });
   room('gateway_disk_free_bytes', 'Room that is left for the journal.', ({ bavail }) => bavail);

@@ -5,6 +5,7 @@ import { joinScrapes } from '#lib/metrics/join-scrapes';
 import type { PoolCounts } from '#lib/metrics/state-metrics';
 import { ownVersion } from '#lib/own-version';
 import type { GatewayProcess } from '#lib/process/gateway-process';
+import { outboxAges } from '#lib/process/outbox-ages';
 import { askProcesses } from '#lib/snapshot/announce';
 
 /** How long a worker may take to tell its metrics, ms: one that is busy must not keep the scrape. */
@@ -24,7 +25,7 @@ export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) 
  */
 export async function openMetrics(
   env: Pick<Env, 'metricsToken' | 'dataDir'>,
-  pool: PoolCounts,
+  pool: PoolCounts & Parameters<typeof outboxAges>[0],
   running: GatewayProcess,
   worker: number | null,
 ): Promise<ServeMetrics> {
@@ -40,6 +41,7 @@ export async function openMetrics(
     chargeFlags: runtime.chargeFlags,
     offerFaults: runtime.offerFaults,
     pool,
+    outbox: outboxAges(pool),
     state,
     offers,
     telemetry,

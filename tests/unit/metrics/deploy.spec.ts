@@ -18,6 +18,7 @@ function registry(): Registry {
     tally: new Tally(),
     chargeFlags: new ChargeFlags(() => undefined),
     offerFaults: new OfferFaults(() => undefined),
+    outbox: async () => ({ mail: 0, webhook: 0 }),
     pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
     offers: () => [],
     telemetry: () => ({ sent: 0, dropped: 0, skipped: 0, rejectedSpans: 0, failures: 0, backlogBytes: 0 }),

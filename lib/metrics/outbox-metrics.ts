@@ -1,0 +1,26 @@
+import { Gauge, type Registry } from 'prom-client';
+
+/** How long the oldest has waited, s; 0: nothing waits. */
+export interface OutboxAges {
+  /** Since the mail was made. */
+  readonly mail: number;
+  /** Since the delivery was due: one that its receiver refuses is due later, and does not count until then. */
+  readonly webhook: number;
+}
+
+/** Registers how long mail and webhooks wait; no samples while the database does not tell. */
+export function registerOutbox(registry: Registry, read: () => Promise<OutboxAges | null>): void {
+  new Gauge({
+    name: 'gateway_outbox_oldest_seconds',
+    help: 'Age of the oldest mail that is not sent, and how long the oldest delivery of a webhook is overdue.',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      const ages = await read();
+      this.reset();
+      if (ages === null) return;
+      this.set({ kind: 'mail' }, ages.mail);
+      this.set({ kind: 'webhook' }, ages.webhook);
+    },
+  });
+}
