@@ -4,6 +4,7 @@ import { cookies } from 'next/headers';
 import { connectSeconds, zoneCookie } from '#lib/console/account/enter-by-other';
 import { strangerAction } from '#lib/console/account/stranger';
 import { normalEmail } from '#lib/control/field/people';
+import { createFirstOperator } from '#lib/control/user/first-operator';
 import { requestReset, resetPassword } from '#lib/control/user/reset';
 import { signUp } from '#lib/control/user/sign-up';
 import { verifyAddress } from '#lib/control/user/verify';
@@ -18,6 +19,8 @@ export async function rememberZoneAction(zone: unknown): Promise<void> {
 }
 
 export const signUpAction = strangerAction(signUp, signUpLimits);
+
+export const firstOperatorAction = strangerAction(createFirstOperator, linkLimits);
 
 export const requestResetAction = strangerAction(requestReset, (client, { email }) =>
   resetLimits(client, normalEmail(String(email ?? '')).slice(0, 320)),

@@ -11,7 +11,7 @@ import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
 interface SignUpFormProps {
-  signUp(input: unknown): Promise<Answer<{ slug: string }>>;
+  signUp(input: { email: string; password: string; timeZone: string }): Promise<Answer<{ slug: string }>>;
 }
 
 interface Fault {

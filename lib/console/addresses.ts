@@ -6,6 +6,7 @@ const publicPages: readonly string[] = [
   '/reset',
   '/verify',
   '/invite',
+  '/welcome',
   '/status',
 ];
 /** Those that everybody may read, with all below them. */
@@ -18,8 +19,8 @@ export function isPublicPage(path: string): boolean {
   );
 }
 
-/** First segments of the pages whose forms are sent without a session: signing in and up, resets, invitations. */
-const accountPages = /^\/(?:sign-in|sign-up|forgot-password|reset|verify|invite)(?:\/|$)/;
+/** First segments of the pages whose forms are sent without a session: signing in and up, resets, invitations, the first operator. */
+const accountPages = /^\/(?:sign-in|sign-up|forgot-password|reset|verify|invite|welcome)(?:\/|$)/;
 
 const sessionCookies = ['next-auth.session-token', '__Secure-next-auth.session-token'];
 

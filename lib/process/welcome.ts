@@ -2,7 +2,7 @@ import { type Env, publicUrl } from '#lib/env';
 import type { FirstRun } from '#prisma/seed';
 
 /** What a start prints: addresses, and on the first run how to make the first call (contract: operations/start). */
-export function welcome(env: Env, firstRun: FirstRun | null): string {
+export function welcome(env: Env, firstRun: FirstRun | null, operatorLink: string | null): string {
   const url = publicUrl(env, env.port);
   const console = env.console ? [`  Console   ${url}`] : [];
   const lines = ['', `  Model Gateway is ready.`, ...console, `  Base URL  ${url}/v1`];
@@ -16,6 +16,14 @@ export function welcome(env: Env, firstRun: FirstRun | null): string {
       `curl -i ${url}/v1/chat/completions -H "Authorization: Bearer ${firstRun.key}" -H "Content-Type: application/json" -d '{"model":"sandbox/echo","messages":[{"role":"user","content":"Hello"}]}'`,
       '',
       '  Then look it up: ./bin/gateway call show <the X-Request-Id of the answer>',
+    );
+  }
+  if (operatorLink) {
+    lines.push(
+      '',
+      '  Nobody runs this gateway by the console yet. This link makes the first operator, once, within an hour:',
+      '',
+      operatorLink,
     );
   }
   return `${lines.join('\n')}\n\n`;

@@ -7,6 +7,7 @@ import { badInput, conflict } from '#lib/control/refusal';
 import { roles } from '#lib/control/role';
 import { newRowId } from '#lib/control/row-id';
 import { WorkspaceScope } from '#lib/control/scope';
+import { createFirstOperator } from '#lib/control/user/first-operator';
 import { linkedOperations } from '#lib/control/user/linked';
 import { hashPassword, refuseCommonPassword } from '#lib/control/user/password';
 import { profileOperations } from '#lib/control/user/profile';
@@ -66,6 +67,7 @@ export const createUser = create({
 
 export const userOperations = [
   createUser,
+  createFirstOperator,
   ...signUpOperations,
   ...verifyOperations,
   ...resetOperations,

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Env, envSecret } from '#lib/env';
 import { orExplain } from '#lib/process/explain';
 import { checkPort } from '#lib/process/listener/port';
+import { operatorLink } from '#lib/process/operator-link';
 import { logWhatIsPrinted } from '#lib/process/printed';
 import { type Connections, connect, openStore } from '#lib/process/store';
 import { openUpstreams, type Upstreams } from '#lib/process/upstreams';
@@ -49,6 +50,7 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
   const sayHello = process.stdout.write.bind(process.stdout);
   if (!dev) logWhatIsPrinted(log);
   const firstRun = store.embedded ? await seedFirstRun(store.operationsDb, env) : null;
+  const link = await operatorLink(store.operationsDb, env);
   const upstreams = await openUpstreams(env, log);
   return {
     db: store.db,
@@ -56,7 +58,7 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
     embedded: store.embedded,
     databaseUrl: store.url,
     upstreams,
-    welcome: () => void sayHello(welcome(env, firstRun)),
+    welcome: () => void sayHello(welcome(env, firstRun, link)),
     close: async () => {
       await upstreams.close();
       await store.close();

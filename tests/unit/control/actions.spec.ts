@@ -19,7 +19,14 @@ const written: Readonly<Record<string, string>> = {
 };
 
 /** What people who are not signed in may do. */
-const forStrangers = ['user.sign-up', 'user.request-reset', 'user.reset', 'user.verify', 'invitation.join'];
+const forStrangers = [
+  'user.sign-up',
+  'user.first-operator',
+  'user.request-reset',
+  'user.reset',
+  'user.verify',
+  'invitation.join',
+];
 
 interface Exported {
   readonly action: string;

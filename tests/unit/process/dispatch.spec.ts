@@ -108,7 +108,7 @@ describe('the console answers', () => {
   });
 
   it('forms of signing in and up, which need no session', () => {
-    for (const url of ['/sign-in', '/sign-up', '/reset/token', '/invite/token'])
+    for (const url of ['/sign-in', '/sign-up', '/reset/token', '/invite/token', '/welcome'])
       expect(answers('POST', url, form)).toBe('console');
     expect(answers('POST', '/sign-in-later', form)).toBe('gateway');
   });

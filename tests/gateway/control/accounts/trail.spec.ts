@@ -5,6 +5,7 @@ import { mintInvitationLink } from '#lib/control/invitation/link';
 import { createInvitation } from '#lib/control/invitation/operations';
 import { operations } from '#lib/control/operations';
 import { runAny } from '#lib/control/run';
+import { renewOperatorLink } from '#lib/control/user/first-operator';
 import { mintToken, type TokenPurpose } from '#lib/control/user/token';
 import { enter, newcomer, newEmail, password, rules } from '#tests/gateway/control/accounts/people';
 import { addMember, controlHost, operate } from '#tests/support/control/operate';
@@ -46,6 +47,10 @@ async function invited(email: string): Promise<{ token: string }> {
 /** What each of them is sent, by somebody who has signed up and in. */
 const inputs: Readonly<Record<string, (person: Person) => Promise<Record<string, unknown>>>> = {
   'user.sign-up': async () => ({ email: newEmail(), password }),
+  'user.first-operator': async () => {
+    const link = await renewOperatorLink(db, 'pepper', null);
+    return { token: link?.token, email: newEmail(), password };
+  },
   'user.verify': token('verify'),
   'user.request-verification': async () => ({}),
   'user.request-reset': async () => ({ email: newEmail() }),

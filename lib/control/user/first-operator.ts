@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { create } from '#lib/control/declare';
+import { optional } from '#lib/control/field/field';
+import { words } from '#lib/control/field/kinds';
+import { email } from '#lib/control/field/people';
+import { badInput, conflict } from '#lib/control/refusal';
+import { newRowId } from '#lib/control/row-id';
+import { type Store, transact } from '#lib/control/store';
+import { openAccount } from '#lib/control/user/open-account';
+import { hashPassword, refuseCommonPassword } from '#lib/control/user/password';
+import { newPassword } from '#lib/control/user/sign-up';
+import type { Db } from '#lib/data/db';
+import { hashKey } from '#lib/secrets';
+
+/** How long the link works, seconds (contract: operations/first-operator). */
+const linkSeconds = 3600;
+
+/** A link that makes the first operator. */
+interface OperatorLink {
+  /** Names its row. */
+  readonly id: string;
+  /** What stands in the address; it is kept nowhere. */
+  readonly token: string;
+}
+
+/** Whether somebody runs this gateway by the console. */
+export async function hasOperator({ prisma }: Pick<Store, 'prisma'>): Promise<boolean> {
+  return (await prisma.user.findFirst({ where: { operator: true }, select: { id: true } })) !== null;
+}
+
+/**
+ * Makes a link for the first operator, and ends the one that it replaces (contract: operations/first-operator).
+ * @param replaced the row of the link that the start before made; null: there was none.
+ * @returns null while there is an operator.
+ */
+export async function renewOperatorLink(
+  db: Db,
+  keyPepper: string,
+  replaced: string | null,
+): Promise<OperatorLink | null> {
+  return transact(db, async (store) => {
+    await alone(store);
+    await store.execute('DELETE FROM operator_link WHERE expires_at <= now() OR id::text = $1', [replaced]);
+    if (await hasOperator(store)) return null;
+    const link = { id: newRowId(), token: randomBytes(32).toString('base64url') };
+    await store.execute(
+      `INSERT INTO operator_link (id, hash, expires_at)
+       VALUES ($1::uuid, $2, now() + make_interval(secs => $3::int))`,
+      [link.id, hashKey(link.token, keyPepper), linkSeconds],
+    );
+    return link;
+  });
+}
+
+export const createFirstOperator = create({
+  name: 'user.first-operator',
+  summary: 'Makes the first operator, with a workspace that is theirs, by the link that the start prints.',
+  reach: 'self',
+  permission: null,
+  fields: {
+    token: { ...words({ label: 'Link', help: 'As the start prints it.' }, 200), secret: true },
+    email: email({ label: 'E-mail', help: 'With which you sign in.', example: 'ann@example.com' }),
+    password: newPassword,
+    timeZone: optional(
+      words({ label: 'Time zone', help: 'As the browser says.', example: 'Europe/Berlin' }, 64),
+    ),
+  },
+  output: z.object({ id: z.uuid(), slug: z.string() }),
+  http: [],
+  line: null,
+  run: async (context, { token, email, password, timeZone }) => {
+    const { store, keyPepper } = context;
+    await refuseCommonPassword(password, 'password');
+    const passwordHash = await hashPassword(password);
+    await alone(store);
+    const found = await store.execute('DELETE FROM operator_link WHERE hash = $1 AND expires_at > now()', [
+      hashKey(token, keyPepper),
+    ]);
+    if (await hasOperator(store)) {
+      throw badInput('token', 'this gateway has an operator already; sign in, or ask them for an account');
+    }
+    if (found === 0) {
+      throw badInput(
+        'token',
+        'this link is not complete or works no more; restart the gateway for another one',
+      );
+    }
+    const newcomer = { email, name: null, passwordHash, verified: true, timeZone };
+    const opened = await openAccount(context, newcomer);
+    if (opened === null) throw conflict('this address has an account already; take another one', 'email');
+    const { id, workspaceId, slug, changes } = opened;
+    await store.prisma.user.update({ where: { id }, data: { operator: true } });
+    await store.execute('DELETE FROM operator_link', []);
+    const after = { email, workspace: slug, operator: true };
+    return { result: { id, slug }, subject: id, workspaceId, before: null, after, changes };
+  },
+});
+
+/** Two links that are used at once follow each other. */
+async function alone(store: Store): Promise<void> {
+  await store.execute('LOCK TABLE operator_link IN SHARE ROW EXCLUSIVE MODE', []);
+}
