@@ -31,7 +31,7 @@ test.describe('in both themes, on a phone and on a desk', () => {
     await fillSignIn(page, 'nobody@example.com', 'not it');
     await expect(page.getByRole('alert').filter({ hasText: 'not right' })).toBeVisible();
     await expectAccessibleInEachLook(page);
-    for (const path of ['/sign-up', '/forgot-password', '/reset?token=x']) {
+    for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/welcome']) {
       await turnTo(page, path);
       await expectAccessibleInEachLook(page);
     }

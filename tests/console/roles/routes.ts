@@ -17,6 +17,7 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/invite': 'anybody',
   '/reset': 'anybody',
   '/verify': 'anybody',
+  '/welcome': 'anybody',
   '/sign-in': 'not signed in',
   '/sign-up': 'not signed in',
   '/docs': 'anybody',
