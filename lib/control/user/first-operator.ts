@@ -25,7 +25,7 @@ interface OperatorLink {
 }
 
 /** Whether somebody runs this gateway by the console. */
-export async function hasOperator({ prisma }: Pick<Store, 'prisma'>): Promise<boolean> {
+async function hasOperator({ prisma }: Pick<Store, 'prisma'>): Promise<boolean> {
   return (await prisma.user.findFirst({ where: { operator: true }, select: { id: true } })) !== null;
 }
 
