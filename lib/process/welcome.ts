@@ -21,7 +21,7 @@ export function welcome(env: Env, firstRun: FirstRun | null, operatorLink: strin
   if (operatorLink) {
     lines.push(
       '',
-      '  Nobody runs this gateway by the console yet. This link makes the first operator, once, within an hour:',
+      '  There is no operator yet. Open this link to create the first one. It works once, for an hour:',
       '',
       operatorLink,
     );

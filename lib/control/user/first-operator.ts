@@ -20,7 +20,7 @@ const linkSeconds = 3600;
 interface OperatorLink {
   /** Names its row. */
   readonly id: string;
-  /** What stands in the address; it is kept nowhere. */
+  /** The secret part of the address; it is not stored. */
   readonly token: string;
 }
 
