@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { AllowanceLimits } from '#lib/admission/funds/allowance';
 import type { PaymentSettings } from '#lib/billing/payments/client';
 import { encryptionKeyOf, readOrMakeSecrets, type Secrets, secretNames } from '#lib/env-secrets';
 import { type Settings, settingsSchema } from '#lib/schemas/settings';
@@ -34,6 +35,8 @@ export interface Env {
   readonly workers: number;
   /** How long a stopping process still admits calls on its open connections, ms; it accepts no new ones then. */
   readonly shutdownDelayMs: number;
+  /** How far calls are admitted while the database is away (contract: money/outage-allowance). */
+  readonly outage: AllowanceLimits;
   /** Proxies in front, each of which adds an address to X-Forwarded-For. */
   readonly proxyHops: number;
   /** Signs of life of silent streams: after how long, ms (0: none), and whether before a provider's headers. */
@@ -118,6 +121,7 @@ export function readEnv(source: Source): Env {
     redis: redisOf(settings),
     workers: settings.WORKERS,
     shutdownDelayMs: settings.SHUTDOWN_DELAY_SECONDS * 1000,
+    outage: { forMs: settings.DATABASE_AWAY_MINUTES * 60_000, boundNano: settings.DATABASE_AWAY_USD },
     proxyHops: settings.PROXY_HOPS,
     signOfLife: {
       afterMs: settings.SIGN_OF_LIFE_SECONDS * 1000,
@@ -273,6 +277,14 @@ function problemsOf(settings: Settings): string[] {
     problems.push(
       'SETTLEMENT: "database" needs PostgreSQL. Set DATABASE_URL, or unset it: the embedded database settles by journal.',
     );
+  }
+  if (settings.DATABASE_AWAY_MINUTES > 0 && settings.DATABASE_AWAY_USD === 0n) {
+    problems.push(
+      'DATABASE_AWAY_USD: required beside DATABASE_AWAY_MINUTES. Set how many dollars all processes together may admit without the database, like 100.',
+    );
+  }
+  if (settings.DATABASE_AWAY_MINUTES > 0 && settings.SETTLEMENT === 'database') {
+    problems.push('DATABASE_AWAY_MINUTES: needs the journal. Unset it, or SETTLEMENT=database.');
   }
   if (settings.LANE === 'web' && settings.CONSOLE === false) {
     problems.push('CONSOLE: LANE=web is served by the same part. Unset one of them.');

@@ -1,10 +1,11 @@
 import type { Claim, ClaimRequest, Coordinator } from '#lib/admission/claim';
 import { checkLimits } from '#lib/admission/decide';
+import { Allowance, type AllowanceLimits, type Payer } from '#lib/admission/funds/allowance';
 import { FundingQueue, type FundingQueueParts } from '#lib/admission/funds/funding-queue';
 import { LeaseBook, type LeaseTotals } from '#lib/admission/funds/lease-book';
 import { Owner } from '#lib/admission/funds/owner';
 import { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
-import { waiterOf } from '#lib/admission/funds/waiter';
+import { type Source, storeAway, waiterOf } from '#lib/admission/funds/waiter';
 import { LimitBook, type LimitUse } from '#lib/admission/limit-book';
 import { byRow, free, LimitGate, type Means } from '#lib/admission/limit-gate';
 import { maintain } from '#lib/admission/maintain';
@@ -27,6 +28,8 @@ export interface CoordinatorParts {
   readonly shared?: SharedLimits | null;
   /** Settlement without a journal: nothing is leased, and each hold is a row, which the settlement of its call removes. */
   readonly byRows?: boolean;
+  /** How far calls are admitted while the database is away; absent: no further than leases reach. */
+  readonly outage?: AllowanceLimits;
   /** Errors that no call is waiting for. */
   report(error: unknown): void;
 }
@@ -66,6 +69,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   const calls = new OpenCalls(leases, shared);
   const gate = new LimitGate(clock, limits, calls, shared);
   const owner = new Owner(clock, money, leases);
+  const allowance = new Allowance(leases, owner, parts.byRows ? undefined : parts.outage);
   const unwanted = new UnwantedRows(money, report);
   const queues = new Map<string, FundingQueue>();
   let halted: Refusal | null = null;
@@ -79,6 +83,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     money,
     leases,
     owner,
+    allowance,
     flushSettlement: () => parts.flushSettlement(),
     owes: (workspaceId) => calls.owes(workspaceId),
     rowsRemoved: () => unwanted.remove([]),
@@ -116,10 +121,23 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     return admitted;
   }
 
-  function admitWaiting(
-    request: ClaimRequest,
-    from: 'lease' | 'row',
-  ): Claim | Refusal | Promise<Refusal> | null {
+  /** The database is away (contract: money/outage-allowance). @returns null: nothing for a hold that must be a row. */
+  function admitWithout(request: ClaimRequest): Claim | Refusal | null {
+    if (request.durable) return null;
+    const { snapshot, holdNano, simulated = false } = request;
+    const { key, workspace } = snapshot;
+    const payer: Payer = {
+      workspaceId: workspace.id,
+      cappedKeyId: hasCaps(key.caps) ? key.id : null,
+      simulated,
+    };
+    const lacks = allowance.lacks(payer, holdNano, clock.mono());
+    if (lacks !== null) return storeAway(lacks);
+    return admit(request, { funding: 'row', share: { allowance, payer } });
+  }
+
+  function admitWaiting(request: ClaimRequest, from: Source): Claim | Refusal | Promise<Refusal> | null {
+    if (from === 'allowance') return admitWithout(request);
     const { snapshot, callId, holdNano } = request;
     const means = from === 'row' ? byRow : meansFor(request);
     if (!means) return null;
@@ -148,7 +166,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       ...(parts.byRows && request.open && { open: request.open() }),
     } as const;
     return new Promise((resolve) => {
-      const take = (from: 'lease' | 'row') => admitWaiting(request, from);
+      const take = (from: Source) => admitWaiting(request, from);
       queueOf(workspace.id).ask(waiterOf<Claim>(want, workspace.timeZone, resolve, take));
     });
   }
@@ -166,7 +184,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     } as const;
     return new Promise((resolve) => {
       const answer = (grown: unknown) => resolve(grown === true);
-      const take = () => {
+      const take = (from: Source) => {
+        if (from === 'allowance') return null;
         if (calls.missing(claim.callId, holdNano) === null) return false;
         return calls.grow(claim.callId, moreNano, clock.mono()) || null;
       };
@@ -178,7 +197,9 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     if (request.need !== 'generate') return admit(request, free);
     const leased = !request.durable && !parts.byRows && owner.lives(clock.mono());
     const means = leased ? meansFor(request) : null;
-    return means ? admit(request, means) : waitForMoney(request);
+    if (means) return admit(request, means);
+    const without = allowance.isOpen(clock.mono()) ? admitWithout(request) : null;
+    return without ?? waitForMoney(request);
   }
 
   return {
@@ -197,9 +218,10 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       if (moreNano === null) return false;
       if (moreNano <= 0n || claim.funding === 'none') return true;
       const nowMono = clock.mono();
-      const inLease = claim.funding === 'lease' && owner.lives(nowMono);
-      if (inLease && calls.grow(claim.callId, moreNano, nowMono)) return true;
-      return waitForMore(claim, holdNano, moreNano);
+      const inShare = calls.usesShare(claim.callId);
+      const inMemory = inShare || (claim.funding === 'lease' && owner.lives(nowMono));
+      if (inMemory && calls.grow(claim.callId, moreNano, nowMono)) return true;
+      return !inShare && waitForMore(claim, holdNano, moreNano);
     },
 
     leave(claim) {
@@ -210,7 +232,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       const ended = calls.release(claim.callId, outcome, clock.mono());
       // Settlement removes the row of a call with a charge, together with posting it; without a journal every row.
       const removed = parts.byRows || outcome.chargeNano > 0n;
-      if (ended && claim.funding === 'row' && !removed) void unwanted.remove([claim.callId]);
+      if (ended && !ended.share && claim.funding === 'row' && !removed) void unwanted.remove([claim.callId]);
     },
 
     posted(posts) {
@@ -224,7 +246,10 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       queueOf(lease.workspaceId).giveBack([lease]).catch(report);
     },
 
-    ready: () => halted === null && suspended === null && owner.lives(clock.mono()),
+    ready() {
+      const nowMono = clock.mono();
+      return halted === null && suspended === null && (owner.lives(nowMono) || allowance.isOpen(nowMono));
+    },
 
     halt(reason) {
       halted ??= stopped(reason);
@@ -267,6 +292,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
         leases,
         limits,
         owner,
+        allowance,
+        flushSettlement: () => parts.flushSettlement(),
         unwanted,
         queues,
         queueOf,

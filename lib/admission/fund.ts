@@ -1,7 +1,7 @@
 import { lockAndRead, readFunds } from '#lib/admission/fund-read';
 import { writeHolds, writeLease, writeRecalls } from '#lib/admission/fund-write';
 import { apportion } from '#lib/admission/funds/apportion';
-import type { FundAnswer, FundRequest, Grant, LeaseRef } from '#lib/admission/money-store';
+import type { FundAnswer, FundRequest, LeaseRef } from '#lib/admission/money-store';
 import { publish } from '#lib/data/change';
 import type { Db } from '#lib/data/db';
 
@@ -24,7 +24,7 @@ export async function fundOnce(
     if (!read.alive) {
       await client.query('ROLLBACK');
       client.release();
-      return { alive: false, verdicts: [], grants: [] };
+      return { alive: false, verdicts: [], grants: [], left: [], owners: read.owners };
     }
     const parts = apportion(request, read.workspace, read.keys, read.owners);
     const writes: string[] = [];
@@ -49,7 +49,13 @@ export async function fundOnce(
       await client.query(timed(`${writes.join('')} COMMIT`));
     }
     client.release();
-    return { alive: true, verdicts: parts.verdicts, grants: grantsOf(parts.grants) };
+    return {
+      alive: true,
+      verdicts: parts.verdicts,
+      grants: listed(parts.grants),
+      left: listed(parts.left),
+      owners: read.owners,
+    };
   } catch (error) {
     // Closing the connection ends its transaction, whatever state it is in.
     client.release(true);
@@ -61,6 +67,6 @@ function timed(text: string): { text: string; query_timeout: number } {
   return { text, query_timeout: QUERY_MS };
 }
 
-function grantsOf(grants: ReadonlyMap<LeaseRef, Grant>): FundAnswer['grants'] {
-  return [...grants].map(([{ kind, subjectId }, grant]) => ({ kind, subjectId, ...grant }));
+function listed<Value extends object>(values: ReadonlyMap<LeaseRef, Value>): (LeaseRef & Value)[] {
+  return [...values].map(([{ kind, subjectId }, value]) => ({ kind, subjectId, ...value }));
 }

@@ -2,20 +2,24 @@ import type { Claim, ClaimRequest } from '#lib/admission/claim';
 import { checkLimits, decideLimits } from '#lib/admission/decide';
 import type { Lease } from '#lib/admission/funds/lease-book';
 import { type LimitBook, numbersOf } from '#lib/admission/limit-book';
-import type { OpenCalls } from '#lib/admission/open-calls';
+import type { OpenCalls, ShareUse } from '#lib/admission/open-calls';
 import type { Clock } from '#lib/clock';
 import { isRefusal, type Refusal } from '#lib/errors';
 import type { Take } from '#lib/limits/permits/permits';
 import type { Pass, SharedLimits } from '#lib/limits/shared-limits';
 import type { KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
 
-/** What pays for a call: leases of this process, a row in PostgreSQL, or nothing is to pay. */
+/**
+ * What pays for a call: leases of this process, a row in PostgreSQL (with a share: one that would be there if the
+ * database answered), or nothing is to pay.
+ */
 export type Means =
   | { readonly funding: 'lease'; readonly lease: Lease; readonly keyLease: Lease | null }
-  | { readonly funding: 'row' | 'none' };
+  | { readonly funding: 'row'; readonly share: ShareUse | null }
+  | { readonly funding: 'none' };
 
 export const free: Means = { funding: 'none' };
-export const byRow: Means = { funding: 'row' };
+export const byRow: Means = { funding: 'row', share: null };
 
 /**
  * Steps 13 and 14 of admission (contract: admission/order); then everything is booked at once. Limits that processes
@@ -148,6 +152,7 @@ export class LimitGate {
         workspaceBooked,
         lease,
         keyLease,
+        share: means.funding === 'row' ? means.share : null,
         holdNano,
         passes: pass ? (placed ? [pass, placed] : [pass]) : none,
         left: false,

@@ -1,3 +1,4 @@
+import type { Allowance } from '#lib/admission/funds/allowance';
 import type { FundingQueue } from '#lib/admission/funds/funding-queue';
 import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
 import type { Owner } from '#lib/admission/funds/owner';
@@ -15,26 +16,44 @@ export interface MaintainParts {
   readonly leases: LeaseBook;
   readonly limits: LimitBook;
   readonly owner: Owner;
+  readonly allowance: Allowance;
   readonly unwanted: UnwantedRows;
   readonly queues: Map<string, FundingQueue>;
   queueOf(workspaceId: string): FundingQueue;
+  flushSettlement(): Promise<void>;
   report(error: unknown): void;
 }
 
 /** Runs once a second: heartbeat, totals of holds, recalls, idle leases, dead owners. */
 export async function maintain(parts: MaintainParts): Promise<void> {
+  const { owner, clock, money, limits, unwanted, allowance } = parts;
   try {
-    const { owner, clock, money, limits, unwanted } = parts;
-    if (owner.due(clock.mono())) {
+    if (owner.due(clock.mono()) || allowance.away) {
       limits.sweep(clock.mono());
-      await owner.beat();
+      if (allowance.away) {
+        // Leases may be spent by calls that were admitted without the database: none of them counts any more. And
+        // these calls stand in the ledger before it is asked for more.
+        await owner.startOver();
+        await parts.flushSettlement();
+        allowance.answered();
+      } else await owner.beat();
       await money.closeExpired();
+      if (allowance.granted) refreshShares(parts);
     }
     await unwanted.remove([]);
     await reportHeld(parts);
     await returnIdle(parts);
   } catch (error) {
+    allowance.failed(error, clock.mono());
     parts.report(error);
+  }
+}
+
+/** Asks what is free of everything that calls come for, so that an outage finds figures of the last seconds. */
+function refreshShares({ leases, allowance, clock, queueOf }: MaintainParts): void {
+  allowance.sweep(clock.mono());
+  for (const lease of leases.all()) {
+    if (lease.rowKept && !lease.asking) queueOf(lease.workspaceId).topUp(lease);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Free } from '#lib/admission/funds/allowance';
+
 /** Where money is granted: PostgreSQL (`createMoneyStore` in `lease.ts`). Times are ms since the epoch. */
 export interface MoneyStore {
   /**
@@ -125,4 +127,8 @@ export interface FundAnswer {
   readonly verdicts: readonly Verdict[];
   /** Newly leased, nano-dollars; `simulated`: for calls alone whose targets are all simulated. */
   readonly grants: readonly (LeaseRef & Grant)[];
+  /** What is free then, of the workspace and of the keys that were asked for. */
+  readonly left: readonly (LeaseRef & Free)[];
+  /** Processes that live, this one among them. */
+  readonly owners: number;
 }

@@ -1,4 +1,5 @@
 import type { Claim, ClaimRequest, Outcome, Posted } from '#lib/admission/claim';
+import type { Allowance, Payer } from '#lib/admission/funds/allowance';
 import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
 import type { Booked, Counters } from '#lib/admission/limit-book';
 import { CallTable } from '#lib/call-table';
@@ -15,6 +16,8 @@ export interface OpenCall {
   /** Leases that its hold is booked in; null for the other ways of funding. */
   readonly lease: Lease | null;
   readonly keyLease: Lease | null;
+  /** What it uses of the allowance for an outage; null: nothing. */
+  readonly share: ShareUse | null;
   /** Where it stands in shared limits: by its claim, and by its place. */
   readonly passes: readonly Pass[];
   /** As it has grown. */
@@ -23,6 +26,12 @@ export interface OpenCall {
   left: boolean;
   /** The drain was faster than the release. */
   posted: boolean;
+}
+
+/** A call that was admitted without the database (contract: money/outage-allowance). */
+export interface ShareUse {
+  readonly allowance: Allowance;
+  readonly payer: Payer;
 }
 
 /** The counters in which a call holds an RPM unit and slots until its claim. */
@@ -37,6 +46,7 @@ interface Debt {
   readonly chargeNano: bigint;
   readonly lease: Lease | null;
   readonly keyLease: Lease | null;
+  readonly share: ShareUse | null;
   /** Counts what is not posted. */
   readonly workspaceLease: Lease | null;
 }
@@ -86,6 +96,7 @@ export class OpenCalls {
       lease.hold(call.holdNano, nowMono);
       lease.calls++;
     }
+    use(call.share, call.holdNano);
     this.#running.set(call.claim.callId, call);
   }
 
@@ -102,14 +113,21 @@ export class OpenCalls {
     return call.keyLease !== null || call.lease === null;
   }
 
-  /** Raises a hold: inside its leases when they cover it; a row was raised by the database. */
+  /** Whether a running call was admitted without the database: no row of its hold is there. */
+  usesShare(callId: string): boolean {
+    return (this.#running.get(callId)?.share ?? null) !== null;
+  }
+
+  /** Raises a hold: inside its leases or its share when they cover it; a row was raised by the database. */
   grow(callId: string, moreNano: bigint, nowMono: number): boolean {
     const call = this.#running.get(callId);
     if (!call) return false;
-    const { lease, keyLease } = call;
+    const { lease, keyLease, share } = call;
+    if (share && share.allowance.lacks(share.payer, moreNano, nowMono) !== null) return false;
     if ((lease && !lease.covers(moreNano)) || (keyLease && !keyLease.covers(moreNano))) return false;
     lease?.hold(moreNano, nowMono);
     keyLease?.hold(moreNano, nowMono);
+    use(share, moreNano);
     call.holdNano += moreNano;
     return true;
   }
@@ -128,12 +146,12 @@ export class OpenCalls {
     for (const pass of call.passes) this.#shared?.leave(pass);
   }
 
-  /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns false the second time. */
-  release(callId: string, outcome: Outcome, nowMono: number): boolean {
+  /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns the call; null the second time. */
+  release(callId: string, outcome: Outcome, nowMono: number): OpenCall | null {
     const call = this.#running.get(callId);
-    if (!call) return false;
+    if (!call) return null;
     this.#running.delete(callId);
-    const { need, claim, lease, keyLease } = call;
+    const { need, claim, lease, keyLease, share } = call;
     const actual = outcome.undone ? 0 : (outcome.tokens ?? claim.tokens);
     const undone = outcome.undone === true;
     this.#free(call);
@@ -148,6 +166,7 @@ export class OpenCalls {
       part.calls--;
       if (owed) part.debtNano += outcome.chargeNano;
     }
+    use(share, (owed ? outcome.chargeNano : 0n) - call.holdNano);
     if (owed) {
       const workspaceLease = this.#leases.find('workspace', claim.workspaceId);
       if (workspaceLease) workspaceLease.undrained++;
@@ -157,10 +176,11 @@ export class OpenCalls {
         chargeNano: outcome.chargeNano,
         lease,
         keyLease,
+        share,
         workspaceLease,
       });
     }
-    return true;
+    return call;
   }
 
   /** Whether charges of the workspace are not posted yet: their hold rows still stand until then. */
@@ -182,10 +202,15 @@ export class OpenCalls {
     if (call) call.posted = true;
     if (debt?.lease) debt.lease.debtNano -= debt.chargeNano;
     if (debt?.keyLease) debt.keyLease.debtNano -= debt.chargeNano;
+    if (debt) use(debt.share, -debt.chargeNano);
     if (post.funding !== 'lease') return;
     for (const kind of ['workspace', 'key'] as const) {
       const lease = this.#leases.find(kind, kind === 'key' ? post.keyId : post.workspaceId);
       if (lease) lease.grantedNano -= post.chargeNano;
     }
   }
+}
+
+function use(share: ShareUse | null, amountNano: bigint): void {
+  share?.allowance.use(share.payer, amountNano);
 }

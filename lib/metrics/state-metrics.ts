@@ -23,6 +23,7 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     });
   // The first one of a scrape fills them all: the state is read once.
   const ready = gauge('ready', '1 while new calls are admitted.', [], fill);
+  const database = gauge('database_up', '1 while the database answers.');
   const limitStore = gauge(
     'limit_store_up',
     '1 while the store of shared limits answers; without it each process admits its share of each limit.',
@@ -43,6 +44,7 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
   function fill(): void {
     const state = read();
     ready.set(state.ready ? 1 : 0);
+    database.set(state.databaseUp ? 1 : 0);
     if (state.limitStore === null) limitStore.remove();
     else limitStore.set(state.limitStore ? 1 : 0);
     calls.set(state.callsInFlight);

@@ -6,6 +6,8 @@ import type { OfferStatus } from '#lib/metrics/offers';
 export interface ProcessState {
   /** Whether it admits new calls. */
   readonly ready: boolean;
+  /** Whether the database answers. */
+  readonly databaseUp: boolean;
   readonly callsInFlight: number;
   /** Whether the store of shared limits answers; null: the process counts alone. */
   readonly limitStore: boolean | null;
@@ -18,7 +20,8 @@ export interface ProcessState {
 }
 
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
-export interface ProcessStatus extends Omit<ProcessState, 'leases' | 'jobs' | 'setAside' | 'limitStore'> {
+export interface ProcessStatus
+  extends Omit<ProcessState, 'leases' | 'jobs' | 'setAside' | 'limitStore' | 'databaseUp'> {
   readonly pid: number;
   /** Its number among the workers of the machine; null: it is alone. */
   readonly worker: number | null;

@@ -63,7 +63,8 @@ export async function assemble(
 ): Promise<GatewayProcess> {
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
-  const { report, databaseAnswers } = createFaultLog(log, clock);
+  const faults = createFaultLog(log, clock, env.outage.forMs);
+  const { report } = faults;
 
   // Before old weeks go: their rows tell which calls of an old journal were posted.
   const shared = limitsInMemory ? null : await openSharedLimits({ env, db, ownerId, clock, log, report });
@@ -81,7 +82,7 @@ export async function assemble(
   const memory = await remember({
     ...{ env, db, clock, journal, report: (error) => report(error, null) },
     envSecret: (name) => upstreams.envSecret(name) ?? undefined,
-    databaseAnswers,
+    databaseAnswers: faults.databaseAnswers,
     recall: (kind, id) => coordinator.recall(kind, id),
   });
   const { keys, resources, catalogue, feed } = memory;
@@ -102,6 +103,7 @@ export async function assemble(
   const { jobs } = openedJobs;
   const state = (): ProcessState => ({
     ready: coordinator.ready(),
+    databaseUp: !faults.isDatabaseAway(),
     callsInFlight: coordinator.openCalls(),
     limitStore: shared?.storeAnswers ?? null,
     journalBacklog: books.backlog(),

@@ -97,6 +97,9 @@ export const settingsSchema = z.object({
   UPSTASH_REDIS_REST_TOKEN: text,
   WORKERS: integer(1, 64, 1),
   SHUTDOWN_DELAY_SECONDS: integer(0, 600, 0),
+  // As long as keys that a process knows work without it.
+  DATABASE_AWAY_MINUTES: integer(0, 15, 0),
+  DATABASE_AWAY_USD: dollars,
   PROXY_HOPS: integer(1, 5, 1),
   SIGN_OF_LIFE_SECONDS: integer(0, 3600, 15),
   SIGN_OF_LIFE_BEFORE_HEADERS: toggle.default(false),

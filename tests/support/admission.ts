@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaimRequest, Posted } from '#lib/admission/claim';
 import { createCoordinator, type RunningCoordinator } from '#lib/admission/coordinator';
+import type { AllowanceLimits } from '#lib/admission/funds/allowance';
 import { createMoneyStore } from '#lib/admission/lease';
 import { type Clock, systemClock } from '#lib/clock';
 import { type Db, openDb } from '#lib/data/db';
@@ -134,7 +135,7 @@ export interface Node {
 
 export async function startNode(
   url: string,
-  parts: { flush?: (node: Node) => Promise<void>; clock?: Clock } = {},
+  parts: { flush?: (node: Node) => Promise<void>; clock?: Clock; outage?: AllowanceLimits } = {},
 ): Promise<Node> {
   const ownerId = randomUUID();
   const db = openDb(url, { max: 4 });
@@ -153,6 +154,7 @@ export async function startNode(
     clock: parts.clock ?? systemClock,
     money: createMoneyStore(db, ownerId),
     flushSettlement: async () => parts.flush?.(node),
+    ...(parts.outage && { outage: parts.outage }),
     report: (error) => errors.push(error),
   });
   const node: Node = {

@@ -223,6 +223,12 @@ describe('a wrong setting stops the start', () => {
     [{ SANDBOX: 'maybe' }, /^SANDBOX: .*on or off/],
     [{ WORKERS: '0' }, /^WORKERS: /],
     [{ SHUTDOWN_DELAY_SECONDS: '601' }, /^SHUTDOWN_DELAY_SECONDS: .*from 0 to 600/],
+    [{ DATABASE_AWAY_MINUTES: '16' }, /^DATABASE_AWAY_MINUTES: .*from 0 to 15/],
+    [{ DATABASE_AWAY_MINUTES: '10' }, /^DATABASE_AWAY_USD: required beside DATABASE_AWAY_MINUTES/],
+    [
+      { DATABASE_AWAY_MINUTES: '10', DATABASE_AWAY_USD: '100', SETTLEMENT: 'database' },
+      /^DATABASE_AWAY_MINUTES: needs the journal/,
+    ],
     [{ MAX_BODY_BYTES: '-1' }, /^MAX_BODY_BYTES: /],
     [{ CALL_RETENTION_DAYS: '34' }, /^CALL_RETENTION_DAYS: .*from 35 to 36500/],
     [{ SIGN_UP_CREDIT_USD: '-5' }, /^SIGN_UP_CREDIT_USD: .*from 0 to 1000000/],

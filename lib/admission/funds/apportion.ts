@@ -1,3 +1,4 @@
+import type { Free } from '#lib/admission/funds/allowance';
 import type {
   FundRequest,
   Grant,
@@ -54,6 +55,8 @@ export const noneSimulated: Simulated = { settledNano: 0n, rowsNano: 0n, ownNano
 export interface Apportioned {
   readonly verdicts: readonly Verdict[];
   readonly grants: ReadonlyMap<LockedFunds, Grant>;
+  /** What is left after them. */
+  readonly left: ReadonlyMap<LockedFunds, Free>;
   /** Leases of other owners that stand in the way. */
   readonly recalls: readonly LeaseRef[];
 }
@@ -112,7 +115,18 @@ export function apportion(
   for (const { funds: of, grantNano: grantedNano, simulated } of [funds, ...caps.values()]) {
     if (grantedNano > 0n) grants.set(of, { grantedNano, simulated });
   }
-  return { verdicts, grants, recalls: [...recalls.values()] };
+  const left = new Map([funds, ...caps.values()].map((part) => [part.funds, leftOf(part)] as const));
+  return { verdicts, grants, left, recalls: [...recalls.values()] };
+}
+
+function leftOf(part: Open): Free {
+  const least = (bounds: readonly Bound[]) =>
+    bounds.reduce<bigint | null>(
+      (low, { freeNano }) => (low === null || freeNano < low ? freeNano : low),
+      null,
+    );
+  const without = (nano: bigint | null) => (nano ?? 0n) - part.funds.endingNano;
+  return { freeNano: without(least(binding(part, true))), realNano: without(least(part.bounds)) };
 }
 
 function open(funds: LockedFunds, state: LeaseState, owners: number, wants: readonly Want[]): Open {

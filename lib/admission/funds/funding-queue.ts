@@ -157,6 +157,12 @@ export class FundingQueue {
   ): Promise<Waiter[]> {
     const waiters = batch.filter((waiter) => !waiter.done);
     if (waiters.length === 0 && more.length === 0) return [];
+    const { allowance, clock } = this.#parts;
+    if (allowance.isOpen(clock.mono())) {
+      for (const lease of more) lease.notAsked(clock.mono());
+      this.#goWithout(waiters);
+      return [];
+    }
     let verdicts: readonly Verdict[];
     try {
       const wants = waiters.map((waiter) => waiter.want);
@@ -206,7 +212,12 @@ export class FundingQueue {
   }
 
   #fail(waiters: readonly Waiter[], error: unknown): void {
-    this.#parts.report(error);
+    const { report, allowance, clock } = this.#parts;
+    report(error);
+    if (allowance.failed(error, clock.mono())) {
+      this.#goWithout(waiters);
+      return;
+    }
     const zone = isCode(error, '22023');
     for (const waiter of waiters) {
       if (waiter.done) continue;
@@ -216,8 +227,15 @@ export class FundingQueue {
               'rate_limit_config_invalid',
               "The database does not know this workspace's time zone; choose another one in its settings.",
             )
-          : storeAway(),
+          : storeAway(allowance.away ? 'it has been away for longer than calls go on without it' : null),
       );
+    }
+  }
+
+  /** The database is away: calls are admitted by the allowance, or refused at once. */
+  #goWithout(waiters: readonly Waiter[]): void {
+    for (const waiter of waiters) {
+      if (!waiter.done && !waiter.take('allowance')) waiter.refuse(storeAway());
     }
   }
 

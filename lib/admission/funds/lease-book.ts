@@ -80,6 +80,12 @@ export class Lease {
     );
   }
 
+  /** The database is away, and is not asked for more with every call. */
+  notAsked(nowMono: number): void {
+    this.asking = false;
+    this.grant(0n, nowMono);
+  }
+
   /** The database granted more (0n: it did not). */
   grant(amountNano: bigint, nowMono: number, simulated = false): void {
     if (amountNano === 0n) {

@@ -1,3 +1,4 @@
+import type { Allowance } from '#lib/admission/funds/allowance';
 import type { Lease, LeaseBook } from '#lib/admission/funds/lease-book';
 import type { Owner } from '#lib/admission/funds/owner';
 import type { FundAnswer, MoneyStore, Want } from '#lib/admission/money-store';
@@ -8,6 +9,7 @@ export interface LineParts {
   readonly money: MoneyStore;
   readonly leases: LeaseBook;
   readonly owner: Owner;
+  readonly allowance: Allowance;
 }
 
 /** What one transaction is to do. */
@@ -55,7 +57,7 @@ export class LeaseLine {
   }
 
   async #fund(round: Round): Promise<FundAnswer> {
-    const { clock, leases } = this.#parts;
+    const { clock, leases, allowance } = this.#parts;
     const nowMono = clock.mono();
     const workspace = leases.workspace(this.#workspaceId, nowMono);
     const keys = new Set(round.more.filter((lease) => lease.kind === 'key'));
@@ -68,6 +70,7 @@ export class LeaseLine {
       const first = await this.#ask(round, workspace, [...keys], false);
       const answer = first.alive ? first : await this.#ask(round, workspace, [...keys], true);
       if (!answer.alive) throw new Error('this process was closed as an owner twice in a row');
+      for (const one of answer.left) allowance.learn(one.subjectId, one, answer.owners, clock.mono());
       for (const lease of touched) {
         if (round.reclaimed.has(lease.subjectId)) lease.owesReturn = false;
         const grant = answer.grants.find(

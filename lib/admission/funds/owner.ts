@@ -52,6 +52,14 @@ export class Owner {
     });
   }
 
+  /** A new epoch, once the database answers: until then what is leased stays as it is. */
+  startOver(): Promise<void> {
+    return this.#alone(async () => {
+      await this.#money.beat();
+      await this.register(false);
+    });
+  }
+
   /** Enters a new epoch: nothing that was leased before counts. */
   async register(fresh: boolean): Promise<void> {
     this.#trustedUntilMono = Number.NEGATIVE_INFINITY;

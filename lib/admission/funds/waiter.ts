@@ -7,13 +7,19 @@ export interface Waiter {
   readonly want: Want;
   /** IANA zone of the workspace; null: that of its last claim. */
   readonly timeZone: string | null;
-  /** Takes its share. @returns false when the lease was spent meanwhile: ask again. */
-  take(from: 'lease' | 'row'): boolean;
+  /**
+   * Takes its money; `allowance`: the database is away.
+   * @returns false when the lease was spent meanwhile: ask again; or the allowance is nothing for it.
+   */
+  take(from: Source): boolean;
   refuse(refused: Refusal): void;
   /** It was answered, or has stopped waiting. */
   done: boolean;
   shortage: Shortage | null;
 }
+
+/** Where the money of a call comes from. */
+export type Source = 'lease' | 'row' | 'allowance';
 
 /** How long a call waits for PostgreSQL in all. */
 const WAIT_MS = 6_000;
@@ -29,7 +35,7 @@ export function waiterOf<Value>(
   want: Want,
   timeZone: string | null,
   answer: (value: Answer<Value>) => void,
-  take: (from: 'lease' | 'row') => Answer<Value> | null,
+  take: (from: Source) => Answer<Value> | null,
 ): Waiter {
   const finish = (value: Answer<Value>): void => {
     if (waiter.done) return;
@@ -54,10 +60,14 @@ export function waiterOf<Value>(
   return waiter;
 }
 
-/** The money store cannot be asked and no lease covers (contract: admission/coordinator). */
-export function storeAway(): Refusal {
+/**
+ * The money store cannot be asked and no lease covers (contract: admission/coordinator).
+ * @param why calls go on without it, and this one does not; a clause about the database.
+ */
+export function storeAway(why: string | null = null): Refusal {
+  const reason = why === null ? '' : `, and ${why}`;
   return refusal(
     'local_quota_not_configured',
-    'The gateway cannot reach the database that holds the balances; retry in a few seconds.',
+    `The gateway cannot reach the database that holds the balances${reason}; retry in a few seconds.`,
   );
 }

@@ -8,7 +8,7 @@ import type { Journal } from '#lib/settlement/entry';
 import type { ExportState } from '#lib/telemetry/exporter';
 
 export interface BooksParts extends Pick<ServingContext, 'db' | 'worker'> {
-  readonly env: Pick<Env, 'dataDir' | 'telemetry' | 'encryptionKey' | 'oldEncryptionKeys'>;
+  readonly env: Pick<Env, 'dataDir' | 'telemetry' | 'encryptionKey' | 'oldEncryptionKeys' | 'outage'>;
   readonly ownerId: string;
   readonly clock: Clock;
   readonly log: Logger;

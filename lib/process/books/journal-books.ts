@@ -53,6 +53,7 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
   const coordinator = createCoordinator({
     clock,
     shared: parts.shared,
+    outage: env.outage,
     money: createMoneyStore(db, ownerId, {
       version: ownVersion(),
       keyPrints: keyPrints(sealingKeysOf(env)),

@@ -5,6 +5,7 @@ import { openPaymentDuties } from '#lib/billing/payments/duties';
 import { findPayments } from '#lib/billing/payments/find';
 import { standInSettings } from '#lib/billing/payments/stand-in';
 import { meetCatalogue } from '#lib/catalogue/at-start';
+import { isDatabaseAway } from '#lib/data/database-errors';
 import { type Env, publicUrl } from '#lib/env';
 import { messageOf, stackOf } from '#lib/errors';
 import { openOutboxOf } from '#lib/mail/open';
@@ -29,27 +30,31 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const { db, operationsDb, worker } = context;
   const openBooks = env.settlement === 'database' ? openDatabaseBooks : openJournalBooks;
   const running = await assemble(env, { ...context, openBooks }, log);
+  /** The log has one line for an outage of the database, whoever meets it (contract: durability/database-away). */
+  const reportOf = (part: string) => (error: unknown) => {
+    if (isDatabaseAway(error)) running.runtime.report(error, null);
+    else log.error({ reason: messageOf(error) }, part);
+  };
   const metrics = await openMetrics(env, db.pool, running, worker?.number ?? null);
   const throttle = openThrottle(env, (error) => log.warn({ reason: messageOf(error) }, 'throttle'));
   const outbox = openOutboxOf(env, operationsDb, {
     publicUrl: publicUrl(env, env.port),
-    report: (error) => log.error({ reason: messageOf(error) }, 'mail'),
+    report: reportOf('mail'),
     print: (fields, message) => log.warn(fields, message),
   });
   const stripe = env.stripe ?? standInSettings((name) => context.upstreams.envSecret(name));
   const payments = await findPayments(stripe, publicUrl(env, env.port));
   const control = controlOf(env, { db: operationsDb, running, outbox, payments });
-  const duties = await openPaymentDuties(payments, control, (error) =>
-    log.error({ reason: messageOf(error) }, 'payments'),
-  );
+  const duties = await openPaymentDuties(payments, control, reportOf('payments'));
   const alerts = startAlerts({
     pool: operationsDb.pool,
     sealingKey: control.sealingKey ?? null,
     limitUse: async (id) => (await control.limitUse?.(id)) ?? [],
-    report: (error) => log.error({ reason: messageOf(error) }, 'alerts'),
+    report: reportOf('alerts'),
   });
   const management = openManagement(control, env.proxyHops, log);
-  const pages = await openConsole(env, { control, throttle: throttle.throttle }, log, dev);
+  const seen = { control, throttle: throttle.throttle, report: reportOf('console') };
+  const pages = await openConsole(env, seen, log, dev);
   const listener = createListener({ env, running, metrics, management, pages, dev });
   /** Other processes of this machine take the connections that this one no longer does. */
   let othersServe = worker !== null;

@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import { trustForwarded } from '#lib/console/forwarded';
 import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/host';
 import { type Env, exportForNextAuth } from '#lib/env';
-import { messageOf } from '#lib/errors';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -23,7 +22,7 @@ export interface Pages {
  */
 export async function openConsole(
   env: Env,
-  parts: Pick<ConsoleHost, 'control' | 'throttle'>,
+  parts: Pick<ConsoleHost, 'control' | 'throttle' | 'report'>,
   log: Logger,
   dev: boolean,
 ): Promise<Pages> {
@@ -41,7 +40,6 @@ export async function openConsole(
   setConsoleHost({
     ...parts,
     env: consoleEnvOf(env, env.port),
-    report: (error) => log.error({ reason: messageOf(error) }, 'console'),
   });
   // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
   const { default: next } = await import('next');

@@ -27,7 +27,7 @@ function registry(): Registry {
     state: () => ({
       ready: true,
       callsInFlight: 0,
-      limitStore: true,
+      databaseUp: true, limitStore: true,
       journalBacklog: 0,
       setAside: { damaged: 0, rejected: 0 },
       leases: [],

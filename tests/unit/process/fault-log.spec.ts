@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { createFaultLog } from '#lib/process/fault-log';
 
 /** A log of faults on a clock that the test moves, and its lines. */
-function keeping() {
+function keeping(allowedMs = 0) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
   const clock = { nowMono: 0, mono: () => clock.nowMono };
-  return { lines, clock, faults: createFaultLog(log, clock) };
+  return { lines, clock, faults: createFaultLog(log, clock, allowedMs) };
 }
 
 const withCode = (code: string) => Object.assign(new Error(`it failed with ${code}`), { code });
@@ -30,6 +30,18 @@ describe('the log of a gateway (contract: durability/database-away)', () => {
       },
       { level: 30, awayMs: 30_000, failed: 4, msg: 'the database answers again' },
     ]);
+  });
+
+  it('says how long calls go on where the operator allows it (contract: money/outage-allowance)', () => {
+    const { lines, faults } = keeping(600_000);
+    expect(faults.isDatabaseAway()).toBe(false);
+    faults.report(withCode('ECONNREFUSED'), null);
+    expect(lines).toMatchObject([
+      { msg: 'the database is away: running calls finish, new ones go on for 10 min' },
+    ]);
+    expect(faults.isDatabaseAway()).toBe(true);
+    faults.databaseAnswers();
+    expect(faults.isDatabaseAway()).toBe(false);
   });
 
   it('has a line for each outage', () => {
