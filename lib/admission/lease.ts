@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { fundOnce } from '#lib/admission/fund';
 import type { HeldLease, LeaseRef, MoneyStore } from '#lib/admission/money-store';
+import { isDatabaseAway } from '#lib/data/database-errors';
 import type { Db } from '#lib/data/db';
 import { queryWithin } from '#lib/data/query-within';
 
@@ -34,6 +35,8 @@ export function createMoneyStore(
   const query = queryWithin(db.pool, QUERY_MS);
 
   return {
+    isAway: isDatabaseAway,
+
     async register(fresh) {
       const result = await query<{ epoch: number }>(
         `WITH leases AS (DELETE FROM lease WHERE owner_id = $1),

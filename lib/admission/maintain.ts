@@ -44,7 +44,7 @@ export async function maintain(parts: MaintainParts): Promise<void> {
     await reportHeld(parts);
     await returnIdle(parts);
   } catch (error) {
-    allowance.failed(error, clock.mono());
+    if (money.isAway(error)) allowance.failed(clock.mono());
     parts.report(error);
   }
 }

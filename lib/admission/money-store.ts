@@ -1,5 +1,3 @@
-import type { Free } from '#lib/admission/funds/allowance';
-
 /** Where money is granted: PostgreSQL (`createMoneyStore` in `lease.ts`). Times are ms since the epoch. */
 export interface MoneyStore {
   /**
@@ -25,6 +23,8 @@ export interface MoneyStore {
   closeExpired(): Promise<number>;
   /** Leaves in order: the owner goes when nothing of it is open. */
   leave(): Promise<void>;
+  /** Whether any of these failed because the database is not there. */
+  isAway(error: unknown): boolean;
 }
 
 /** Promo credit that expires within so many seconds is leased to nobody, and what is leased then is asked back. */
@@ -118,6 +118,13 @@ export type Verdict =
 export interface Grant {
   readonly grantedNano: bigint;
   readonly simulated: boolean;
+}
+
+/** What was free when the database was last asked, nano-dollars: neither held nor leased to any process. */
+export interface Free {
+  readonly freeNano: bigint;
+  /** Of it, what pays real providers too: the rest is simulated money. */
+  readonly realNano: bigint;
 }
 
 export interface FundAnswer {

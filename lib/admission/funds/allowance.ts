@@ -1,7 +1,6 @@
 import type { LeaseBook } from '#lib/admission/funds/lease-book';
 import type { Owner } from '#lib/admission/funds/owner';
-import type { LeaseRef } from '#lib/admission/money-store';
-import { isDatabaseAway } from '#lib/data/database-errors';
+import type { Free, LeaseRef } from '#lib/admission/money-store';
 
 /** How far a process admits calls while its database is away (contract: money/outage-allowance). */
 export interface AllowanceLimits {
@@ -9,13 +8,6 @@ export interface AllowanceLimits {
   readonly forMs: number;
   /** For all workspaces and all processes together, nano-dollars. */
   readonly boundNano: bigint;
-}
-
-/** What was free when the database was last asked, nano-dollars: neither held nor leased to any process. */
-export interface Free {
-  readonly freeNano: bigint;
-  /** Of it, what pays real providers too: the rest is simulated money. */
-  readonly realNano: bigint;
 }
 
 /** Who is to pay for a call. */
@@ -86,9 +78,9 @@ export class Allowance {
     this.#shares.set(subjectId, { freeNano: share(freeNano), realNano: share(realNano), knownMono: nowMono });
   }
 
-  /** @returns whether the database is away by this error, and calls go on without it. */
-  failed(error: unknown, nowMono: number): boolean {
-    if (!this.granted || !isDatabaseAway(error)) return false;
+  /** The database did not answer. @returns whether calls go on without it. */
+  failed(nowMono: number): boolean {
+    if (!this.granted) return false;
     this.#awaySinceMono ??= nowMono;
     return this.isOpen(nowMono);
   }

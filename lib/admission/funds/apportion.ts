@@ -1,5 +1,5 @@
-import type { Free } from '#lib/admission/funds/allowance';
 import type {
+  Free,
   FundRequest,
   Grant,
   LeaseRef,

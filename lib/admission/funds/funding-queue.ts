@@ -212,9 +212,9 @@ export class FundingQueue {
   }
 
   #fail(waiters: readonly Waiter[], error: unknown): void {
-    const { report, allowance, clock } = this.#parts;
+    const { report, allowance, clock, money } = this.#parts;
     report(error);
-    if (allowance.failed(error, clock.mono())) {
+    if (money.isAway(error) && allowance.failed(clock.mono())) {
       this.#goWithout(waiters);
       return;
     }
