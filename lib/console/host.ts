@@ -14,6 +14,8 @@ interface ConsoleEnv {
   readonly mails?: boolean;
   /** Whether everybody may read the status page; default: true. */
   readonly statusPage?: boolean;
+  /** Of the program that serves the pages; null or absent: not known. */
+  readonly version?: string | null;
 }
 
 /** What the process gives to the console's pages and actions. */

@@ -5,8 +5,8 @@ import type { Db } from '#lib/data/db';
 import { type Env, publicUrl } from '#lib/env';
 
 /**
- * The link that makes the first operator, for whoever reads what the start prints; the last one of this DATA_DIR ends
- * (contract: operations/first-operator). Behind the `#` it reaches no log of a proxy.
+ * Makes the link that the start prints for creating the first operator (contract: operations/first-operator); the one
+ * that this DATA_DIR printed before stops working. The token is in the fragment, which no proxy ever sees.
  * @returns null while there is an operator, and where this process has no console.
  */
 export async function operatorLink(

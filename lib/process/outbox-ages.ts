@@ -15,7 +15,7 @@ const agesSql = `
       JOIN webhook w ON w.id = d.webhook_id
       WHERE d.next_try_at <= now() AND w.enabled), 0)::float8 AS webhook`;
 
-/** @returns a function that asks anew once the last question is answered; it gives null when nothing was learnt in time. */
+/** @returns a function that reads the ages, one query at a time; null when the database does not answer in time. */
 export function outboxAges(pool: Queries): () => Promise<OutboxAges | null> {
   let running: Promise<OutboxAges | null> | null = null;
   return () => {

@@ -111,4 +111,5 @@ it.each(process.env.FLEET_AWAY_S ? (['cut', 'freeze'] as const) : (['cut'] as co
     for (const other of others) await other.close();
     await stack.close();
   },
+  awayMs + 600_000,
 );

@@ -137,4 +137,5 @@ it.each(['cut', 'freeze'] as const)(
     expect(await command.run('ledger', 'verify')).toMatchObject({ exit: 0 });
     command.close();
   },
+  awayMs + 600_000,
 );

@@ -18,7 +18,7 @@ export default async function SignUpPage() {
   const { control, env } = getConsoleHost();
   const below = (
     <>
-      You have an account? <TextLink href="/sign-in">Sign in</TextLink>
+      Already have an account? <TextLink href="/sign-in">Sign in</TextLink>
     </>
   );
   if (!control.accounts?.signUp) {

@@ -4,16 +4,16 @@ import { OperatorForm } from '#components/account/operator-form';
 import { TextLink } from '#components/account/text-link';
 import { firstOperatorAction } from '../actions';
 
-export const metadata: Metadata = { title: 'The first operator', referrer: 'no-referrer' };
+export const metadata: Metadata = { title: 'Create the first operator', referrer: 'no-referrer' };
 
 export default function WelcomePage() {
   return (
     <AccountFrame
-      title="The first operator"
-      lead="You run this gateway: its providers, prices and people. You also get a workspace of your own."
+      title="Create the first operator"
+      lead="Operators run this gateway: its providers, prices and people. You also get a workspace of your own."
       below={
         <>
-          You have an account? <TextLink href="/sign-in">Sign in</TextLink>
+          Already have an account? <TextLink href="/sign-in">Sign in</TextLink>
         </>
       }
     >

@@ -38,6 +38,7 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
       name={user.name}
       role={role}
       operator={user.operator}
+      version={env.version ?? null}
       balance={
         <BalanceChip
           key={workspace.slug}

@@ -45,6 +45,12 @@ export function OpenUserMenu(user: UserMenuProps) {
         <LogOut />
         Sign out
       </MenuItem>
+      {user.version === null ? null : (
+        <>
+          <MenuSeparator />
+          <p className="px-2 py-1.5 text-muted text-xs">Model Gateway {user.version}</p>
+        </>
+      )}
     </Menu>
   );
 }

@@ -8,6 +8,8 @@ export interface UserMenuProps {
   role: string;
   /** They run this gateway: the menu leads to the operator area. */
   operator: boolean;
+  /** Of the gateway; null: not known. */
+  version: string | null;
 }
 
 /** Who is signed in. */
@@ -16,6 +18,7 @@ export function UserButton({
   name,
   role,
   operator: _operator,
+  version: _version,
   ...button
 }: UserMenuProps & Omit<ComponentProps<'button'>, 'name' | 'role'>) {
   return (

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { create } from '#lib/control/declare';
-import { optional } from '#lib/control/field/field';
 import { words } from '#lib/control/field/kinds';
-import { email } from '#lib/control/field/people';
 import { badInput, conflict } from '#lib/control/refusal';
 import { newRowId } from '#lib/control/row-id';
 import { type Store, transact } from '#lib/control/store';
 import { openAccount } from '#lib/control/user/open-account';
 import { hashPassword, refuseCommonPassword } from '#lib/control/user/password';
-import { newPassword } from '#lib/control/user/sign-up';
+import { newAccount } from '#lib/control/user/sign-up';
 import type { Db } from '#lib/data/db';
 import { hashKey } from '#lib/secrets';
 
@@ -55,16 +53,13 @@ export async function renewOperatorLink(
 
 export const createFirstOperator = create({
   name: 'user.first-operator',
-  summary: 'Makes the first operator, with a workspace that is theirs, by the link that the start prints.',
+  summary:
+    'Creates the first operator, with a workspace of their own, from the link that the gateway prints when it starts.',
   reach: 'self',
   permission: null,
   fields: {
-    token: { ...words({ label: 'Link', help: 'As the start prints it.' }, 200), secret: true },
-    email: email({ label: 'E-mail', help: 'With which you sign in.', example: 'ann@example.com' }),
-    password: newPassword,
-    timeZone: optional(
-      words({ label: 'Time zone', help: 'As the browser says.', example: 'Europe/Berlin' }, 64),
-    ),
+    token: { ...words({ label: 'Link', help: 'Printed when the gateway starts.' }, 200), secret: true },
+    ...newAccount,
   },
   output: z.object({ id: z.uuid(), slug: z.string() }),
   http: [],
@@ -78,17 +73,14 @@ export const createFirstOperator = create({
       hashKey(token, keyPepper),
     ]);
     if (await hasOperator(store)) {
-      throw badInput('token', 'this gateway has an operator already; sign in, or ask them for an account');
+      throw badInput('token', 'this gateway already has an operator; sign in, or ask them for an account');
     }
     if (found === 0) {
-      throw badInput(
-        'token',
-        'this link is not complete or works no more; restart the gateway for another one',
-      );
+      throw badInput('token', 'this link is incomplete or has expired; restart the gateway to get a new one');
     }
     const newcomer = { email, name: null, passwordHash, verified: true, timeZone };
     const opened = await openAccount(context, newcomer);
-    if (opened === null) throw conflict('this address has an account already; take another one', 'email');
+    if (opened === null) throw conflict('this address already has an account; use another one', 'email');
     const { id, workspaceId, slug, changes } = opened;
     await store.prisma.user.update({ where: { id }, data: { operator: true } });
     await store.execute('DELETE FROM operator_link', []);

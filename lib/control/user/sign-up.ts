@@ -14,6 +14,15 @@ export const newPassword = password({
   example: 'three random words',
 });
 
+/** What somebody types in to get an account with a password. */
+export const newAccount = {
+  email: email({ label: 'E-mail', help: 'With which you sign in.', example: 'ann@example.com' }),
+  password: newPassword,
+  timeZone: optional(
+    words({ label: 'Time zone', help: 'As the browser says.', example: 'Europe/Berlin' }, 64),
+  ),
+};
+
 /** An address that has an account is refused in words: signing up cannot hide it (contract: control-plane/sign-up). */
 export const signUp = create({
   name: 'user.sign-up',
@@ -21,13 +30,7 @@ export const signUp = create({
     'Makes a user with a password and a workspace that is theirs; the address is to be verified by mail.',
   reach: 'self',
   permission: null,
-  fields: {
-    email: email({ label: 'E-mail', help: 'With which you sign in.', example: 'ann@example.com' }),
-    password: newPassword,
-    timeZone: optional(
-      words({ label: 'Time zone', help: 'As the browser says.', example: 'Europe/Berlin' }, 64),
-    ),
-  },
+  fields: newAccount,
   output: z.object({ id: z.uuid(), slug: z.string() }),
   http: [],
   line: null,

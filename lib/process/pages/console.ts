@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { trustForwarded } from '#lib/console/forwarded';
 import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/host';
 import { type Env, exportForNextAuth } from '#lib/env';
+import { ownVersion } from '#lib/own-version';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -39,7 +40,7 @@ export async function openConsole(
   exportForNextAuth(env, env.port);
   setConsoleHost({
     ...parts,
-    env: consoleEnvOf(env, env.port),
+    env: { ...consoleEnvOf(env, env.port), version: ownVersion() },
   });
   // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
   const { default: next } = await import('next');

@@ -27,7 +27,8 @@ function registry(): Registry {
     state: () => ({
       ready: true,
       callsInFlight: 0,
-      databaseUp: true, limitStore: true,
+      databaseUp: true,
+      limitStore: true,
       journalBacklog: 0,
       setAside: { damaged: 0, rejected: 0 },
       leases: [],

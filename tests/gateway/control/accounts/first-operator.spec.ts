@@ -43,7 +43,7 @@ describe('the link for the first operator (contract: operations/first-operator)'
       emailVerifiedAt: expect.any(Date),
       members: [{ role: 'owner' }],
     });
-    expect(await use(link)).toContain('operator already');
+    expect(await use(link)).toContain('already has an operator');
     expect(await operators()).toBe(1);
   });
 
@@ -81,7 +81,7 @@ describe('the link for the first operator (contract: operations/first-operator)'
     expect(left).toBeGreaterThan(3_500_000);
     expect(left).toBeLessThanOrEqual(3_601_000);
     await db.pool.query("UPDATE operator_link SET expires_at = now() - interval '1 second'");
-    expect(await use(link)).toContain('works no more');
+    expect(await use(link)).toContain('has expired');
     expect(await operators()).toBe(0);
   });
 
@@ -90,7 +90,7 @@ describe('the link for the first operator (contract: operations/first-operator)'
     const link = await startOn();
     await operate(db, createUser, { email: newEmail(), password, operator: true });
     expect(await startOn()).toBeNull();
-    expect(await use(link)).toContain('operator already');
+    expect(await use(link)).toContain('already has an operator');
     expect(await operators()).toBe(1);
   });
 
