@@ -65,6 +65,9 @@ export interface Posted {
   readonly chargeNano: bigint;
 }
 
+/** The disk refuses the journal; this version cannot settle in its database. */
+export type SuspendCause = 'journal' | 'outdated';
+
 /**
  * The local quota coordinator: the one object that owns leases and counters of this process.
  * A claim within the lease is answered without a promise and without SQL.
@@ -96,9 +99,9 @@ export interface Coordinator {
   ready(): boolean;
   /** Stops admission at once and permanently, with this reason: the process is stopping. */
   halt(reason: string): void;
-  /** Stops admission at once with this reason, until `resume`: the disk refuses the journal. */
-  suspend(reason: string): void;
-  resume(): void;
+  /** Stops admission at once with this reason, until `resume` of the same cause. */
+  suspend(cause: SuspendCause, reason: string): void;
+  resume(cause: SuspendCause): void;
   /** Gives every lease back; for an orderly stop. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { Claim, ClaimRequest, Coordinator } from '#lib/admission/claim';
+import type { Claim, ClaimRequest, Coordinator, SuspendCause } from '#lib/admission/claim';
 import { checkLimits } from '#lib/admission/decide';
 import { Allowance, type AllowanceLimits, type Payer } from '#lib/admission/funds/allowance';
 import { FundingQueue, type FundingQueueParts } from '#lib/admission/funds/funding-queue';
@@ -73,7 +73,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   const unwanted = new UnwantedRows(money, report);
   const queues = new Map<string, FundingQueue>();
   let halted: Refusal | null = null;
-  let suspended: Refusal | null = null;
+  const suspended = new Map<SuspendCause, Refusal>();
   let closed = false;
   let timer: NodeJS.Timeout | null = null;
   let tending: Promise<void> | null = null;
@@ -100,6 +100,12 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
     return queue;
   }
 
+  /** Why no call is admitted now; null: calls are. */
+  function stopNow(): Refusal | null {
+    if (halted !== null || suspended.size === 0) return halted;
+    return suspended.values().next().value ?? null;
+  }
+
   /** The leases that cover a hold here and now; null: PostgreSQL must be asked. */
   function meansFor({ snapshot, holdNano, simulated }: ClaimRequest): Means | null {
     const { key, workspace } = snapshot;
@@ -111,7 +117,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   }
 
   function admit(request: ClaimRequest, means: Means): Claim | Refusal {
-    const stop = halted ?? suspended;
+    const stop = stopNow();
     if (stop) return checkLimits(request.snapshot) ?? stop;
     const admitted = gate.admit(request, means);
     if (means.funding !== 'lease') return admitted;
@@ -203,13 +209,13 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
   }
 
   return {
-    place: (callId, snapshot) => halted ?? suspended ?? gate.place(callId, snapshot),
+    place: (callId, snapshot) => stopNow() ?? gate.place(callId, snapshot),
 
     vacate: (callId) => calls.vacate(callId),
 
     claim(request) {
       // Until its books are closed, what funds and caps refuse is told by a stopped process too (contract: admission/order).
-      if ((closed || request.need !== 'generate') && (halted ?? suspended)) return admit(request, free);
+      if ((closed || request.need !== 'generate') && stopNow()) return admit(request, free);
       return gate.afterShared(request, decideClaim);
     },
 
@@ -248,19 +254,19 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
 
     ready() {
       const nowMono = clock.mono();
-      return halted === null && suspended === null && (owner.lives(nowMono) || allowance.isOpen(nowMono));
+      return stopNow() === null && (owner.lives(nowMono) || allowance.isOpen(nowMono));
     },
 
     halt(reason) {
       halted ??= stopped(reason);
     },
 
-    suspend(reason) {
-      suspended = stopped(reason);
+    suspend(cause, reason) {
+      suspended.set(cause, stopped(reason));
     },
 
-    resume() {
-      suspended = null;
+    resume(cause) {
+      suspended.delete(cause);
     },
 
     openCalls: () => calls.running,

@@ -42,6 +42,14 @@ export function isRefusedData(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && /^(2[23]|54)[0-9A-Z]{3}$/.test(String(error.code));
 }
 
+/**
+ * Whether a statement names what the database does not have (42703 column, 42P01 table, 42883 function, 42704 type or
+ * other object): another version of the gateway has migrated it.
+ */
+export function isOtherSchema(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(42703|42P01|42883|42704)$/.test(String(error.code));
+}
+
 /** Whether a statement gave up because of what others do: a lock (55P03), its time (57014), a deadlock (40P01). */
 export function isWaitOver(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && /^(55P03|57014|40P01)$/.test(String(error.code));

@@ -1,18 +1,27 @@
 import { createCoordinator } from '#lib/admission/coordinator';
 import { createRowMoney, ROW_OWNER } from '#lib/admission/funds/row-money';
 import type { Books, BooksParts } from '#lib/process/books/books';
+import { watchOutdated } from '#lib/process/books/outdated';
 import { openDatabaseJournal } from '#lib/settlement/by-database/journal';
 import { listRecentAdmissions } from '#lib/settlement/recent';
 
 /** Books by the database alone: two transactions a call, for processes without a kept disk. */
 export async function openDatabaseBooks(
-  parts: Pick<BooksParts, 'db' | 'clock' | 'shared' | 'report'>,
+  parts: Pick<BooksParts, 'db' | 'clock' | 'log' | 'shared' | 'report'>,
 ): Promise<Books> {
-  const { db, clock, report } = parts;
+  const { db, clock, log } = parts;
+  const outdated = watchOutdated(() => coordinator, log);
+  const report: BooksParts['report'] = (error, callId) => {
+    outdated.failed(error);
+    parts.report(error, callId);
+  };
   const journal = openDatabaseJournal({
     pool: db.pool,
     ownerId: ROW_OWNER,
-    onPosted: (calls) => coordinator.posted(calls),
+    onPosted: (calls) => {
+      outdated.settled();
+      coordinator.posted(calls);
+    },
     report,
   });
   const money = createRowMoney(db);

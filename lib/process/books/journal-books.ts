@@ -4,6 +4,7 @@ import { createMoneyStore } from '#lib/admission/lease';
 import { ownVersion } from '#lib/own-version';
 import type { Books, BooksParts } from '#lib/process/books/books';
 import { settleLeftovers } from '#lib/process/books/leftovers';
+import { watchOutdated } from '#lib/process/books/outdated';
 import { openTelemetry } from '#lib/process/telemetry';
 import { keyPrints, sealingKeysOf } from '#lib/sealing';
 import { startDrain } from '#lib/settlement/drain';
@@ -42,14 +43,20 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
       exporter?.makeRoom();
       const code = 'code' in error ? ` (${error.code})` : '';
       coordinator.suspend(
+        'journal',
         `its journal cannot be written${code}; its operator must free the disk, then retry`,
       );
     },
     onWritable: () => {
       log.warn('the journal can be written again: new calls are admitted');
-      coordinator.resume();
+      coordinator.resume('journal');
     },
   });
+  const outdated = watchOutdated(() => coordinator, log);
+  const watched: BooksParts['report'] = (error, callId) => {
+    outdated.failed(error);
+    report(error, callId);
+  };
   const coordinator = createCoordinator({
     clock,
     shared: parts.shared,
@@ -59,13 +66,16 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
       keyPrints: keyPrints(sealingKeysOf(env)),
     }),
     flushSettlement: () => drain.drainNow(),
-    report: (error) => report(error, null),
+    report: (error) => watched(error, null),
   });
   const drain = startDrain({
     pool: db.pool,
     journal,
-    onPosted: (calls) => coordinator.posted(calls),
-    report,
+    onPosted: (calls) => {
+      outdated.settled();
+      coordinator.posted(calls);
+    },
+    report: watched,
   });
   coordinator.restoreWindows(recent);
   await coordinator.start();

@@ -199,11 +199,11 @@ describe('a coordinator', () => {
   it('grants no place and admits nothing while it is suspended, and resumes both afterwards', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: HOLD });
     const place = () => node.coordinator.place(randomUUID(), snapshot);
-    node.coordinator.suspend('its journal cannot be written');
+    node.coordinator.suspend('journal', 'its journal cannot be written');
     const refused = { code: 'local_quota_not_configured', message: expect.stringContaining('its journal') };
     expect(place()).toMatchObject(refused);
     expect(await node.coordinator.claim(requestOf(snapshot, HOLD))).toMatchObject(refused);
-    node.coordinator.resume();
+    node.coordinator.resume('journal');
     expect(place()).toBeNull();
     claimed(await node.coordinator.claim(requestOf(snapshot, HOLD)));
   });
@@ -224,7 +224,7 @@ describe('a coordinator', () => {
   });
 
   it.each([
-    ['suspended', (other: Node) => other.coordinator.suspend('its journal cannot be written')],
+    ['suspended', (other: Node) => other.coordinator.suspend('journal', 'its journal cannot be written')],
     ['halted', (other: Node) => other.coordinator.halt('it is stopping')],
   ])(
     'tells what funds, caps and wrong limits refuse while it is %s (contract: admission/order)',
