@@ -40,21 +40,35 @@ export async function prepare({ build = false, tests = false } = {}) {
 /**
  * Prepares the tree and runs a program of the project in this process's place.
  * @param {string[]} args the program and its arguments.
- * @param {{ build?: boolean, cwd?: string, env?: NodeJS.ProcessEnv }} options `env` is added to our own.
+ * @param {{ build?: boolean | (() => boolean), cwd?: string, env?: NodeJS.ProcessEnv }} options `build` is asked once `.env`
+ *   is read; `env` is added to our own.
  */
 export async function launch(args, { build = false, cwd = root, env = {} } = {}) {
   try {
-    const node = await prepare({ build });
-    // A relative DATA_DIR is the caller's; the default one is the project's.
-    const dataDir = process.env.DATA_DIR ? resolve(process.env.DATA_DIR) : join(root, '.data');
+    readEnvFile(join(root, '.env'));
+    const node = await prepare({ build: typeof build === 'function' ? build() : build });
     process.exitCode = await become(node, args, {
       cwd,
-      env: { ...process.env, ...quiet, DATA_DIR: dataDir, ...env },
+      env: { ...process.env, ...place(), ...quiet, ...env },
     });
   } catch (error) {
     console.error(error.message);
     process.exitCode = 1;
   }
+}
+
+/** Adds what a file sets to our environment, which wins (contract: operations/env-file). */
+export function readEnvFile(path) {
+  if (!existsSync(path)) return;
+  if (!process.loadEnvFile) throw new Error(`To read ${path}, Node 20.12 or later is needed.`);
+  process.loadEnvFile(path);
+}
+
+/** A relative DATA_DIR is the caller's; the default one is the project's. */
+function place() {
+  const { DATA_DIR, DATA_DIR_FILE } = process.env;
+  if (DATA_DIR) return { DATA_DIR: resolve(DATA_DIR) };
+  return DATA_DIR_FILE ? {} : { DATA_DIR: join(root, '.data') };
 }
 
 /** Prints what is being done, out of the way of a command's own output. */

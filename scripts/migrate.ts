@@ -1,10 +1,12 @@
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
+import { loadPlace } from '#lib/env';
+import { orExplain } from '#lib/process/explain';
 
-const address = process.env.DATABASE_URL;
-const embedded = address ? null : await openEmbedded(process.env.DATA_DIR ?? '.data', 'command');
+const { databaseUrl, dataDir } = await orExplain(loadPlace);
+const embedded = databaseUrl === null ? await openEmbedded(dataDir, 'command') : null;
 try {
-  const applied = await migrate(address ?? embedded?.url ?? '');
+  const applied = await migrate(databaseUrl ?? embedded?.url ?? '');
   console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'Nothing to apply.');
 } finally {
   await embedded?.close();

@@ -5,5 +5,5 @@ import { launch } from './bootstrap.mjs';
 // The bench starts it with the same ones; docs/decisions/hot-path.md says why.
 const flags = JSON.parse(readFileSync(new URL('server-flags.json', import.meta.url), 'utf8'));
 
-const withConsole = !/^(off|false|0|no)$/i.test(process.env.CONSOLE ?? '');
+const withConsole = () => !/^(off|false|0|no)$/i.test(process.env.CONSOLE ?? '');
 await launch([...flags, 'server.ts'], { build: withConsole, env: { NODE_ENV: 'production' } });

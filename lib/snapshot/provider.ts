@@ -65,7 +65,7 @@ function credentialOf(
   try {
     const stored = storedCredentialShape.parse(row.credential);
     if ('env' in stored) {
-      return { credential: sources.envSecret(stored.env) || null, credentialEnv: stored.env };
+      return { credential: readFrom(stored.env, sources) || null, credentialEnv: stored.env };
     }
     if (sources.sealingKey === null) return none;
     return { ...none, credential: open(stored.sealed, sources.sealingKey, credentialContext(row.id)) };
@@ -84,10 +84,20 @@ function addressesOf(stored: StoredFamilies, sources: CatalogueSources): Map<Fam
       family,
       typeof value === 'string'
         ? readAddress(value, 'the address in the catalogue')
-        : addressFromEnv(value.env, sources.envSecret(value.env)),
+        : addressFromEnv(value.env, readFrom(value.env, sources)),
     );
   }
   return addresses;
+}
+
+/** What an `env:` entry names; undefined too when it is given in a file that cannot be read. */
+function readFrom(name: string, sources: CatalogueSources): string | undefined {
+  try {
+    return sources.envSecret(name);
+  } catch (error) {
+    sources.report?.(error);
+    return undefined;
+  }
 }
 
 function addressFromEnv(name: string, value: string | undefined): Address {

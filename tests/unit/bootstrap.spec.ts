@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -25,6 +25,33 @@ function isGone(pid: number): boolean {
 }
 
 describe('what a start runs before the server', () => {
+  it('adds what .env sets to the environment, which wins (contract: operations/env-file)', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'gateway-env-')), '.env');
+    writeFileSync(
+      file,
+      `# mail\nSMTP_URL='smtp://a:b$c@m'\nPORT=1\nexport LOG_LEVEL="warn" # more\nREDIS_URL=redis://r\n`,
+    );
+    const start = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `import { readEnvFile } from '${scripts}bootstrap.mjs';
+         readEnvFile('${file}');
+         readEnvFile('${file}-none');
+         const { SMTP_URL, PORT, LOG_LEVEL, REDIS_URL } = process.env;
+         console.log(JSON.stringify({ SMTP_URL, PORT, LOG_LEVEL, REDIS_URL }));`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { NODE_ENV: 'test', PORT: '2', REDIS_URL: '' } },
+    );
+    expect(JSON.parse(await text(start.stdout))).toEqual({
+      SMTP_URL: 'smtp://a:b$c@m',
+      PORT: '2',
+      LOG_LEVEL: 'warn',
+      REDIS_URL: '',
+    });
+  });
+
   it('ends with a start that is killed, even where it would not hear of SIGTERM', async () => {
     const stubborn = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log(process.pid);`;
     const start = program(
