@@ -5,9 +5,12 @@ import { getRuntime, setRuntimeStarter } from '#lib/gateway/runtime';
  * already; a host that runs only Next makes its own with the first call (contract: durability/settlement-modes).
  */
 export function register(): void {
-  if (getRuntime() !== null) return;
-  setRuntimeStarter(async () => {
-    const { startHost } = await import('#lib/process/books/host');
-    return startHost();
-  });
+  // Next builds it for its edge runtime too, which has no use for it and none of its native modules.
+  if (process.env.NEXT_RUNTIME === 'nodejs') {
+    if (getRuntime() !== null) return;
+    setRuntimeStarter(async () => {
+      const { startHost } = await import('#lib/process/books/host');
+      return startHost();
+    });
+  }
 }

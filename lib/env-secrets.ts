@@ -6,11 +6,16 @@ import { makeDataDirectory } from '#lib/data/data-directory';
 
 export const secretNames = ['NEXTAUTH_SECRET', 'ENCRYPTION_KEY', 'KEY_PEPPER'] as const;
 
+/** How many characters a secret has at least (contract: operations/secrets). */
+export const leastSecret = 32;
+
 const secretsSchema = z.object({
   NEXTAUTH_SECRET: z.string().min(1),
   ENCRYPTION_KEY: z.string().min(1),
   KEY_PEPPER: z.string().min(1),
 });
+
+export type SecretName = (typeof secretNames)[number];
 
 /** The secrets that sign sessions, seal stored credentials and pepper key hashes. */
 export type Secrets = z.infer<typeof secretsSchema>;

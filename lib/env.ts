@@ -1,7 +1,15 @@
 import { resolve } from 'node:path';
 import type { AllowanceLimits } from '#lib/admission/funds/allowance';
 import type { PaymentSettings } from '#lib/billing/payments/client';
-import { encryptionKeyOf, readOrMakeSecrets, type Secrets, secretNames } from '#lib/env-secrets';
+import { fileSettingOf, readGiven, type Source } from '#lib/env-given';
+import { problemsOf } from '#lib/env-problems';
+import {
+  encryptionKeyOf,
+  leastSecret,
+  readOrMakeSecrets,
+  type SecretName,
+  secretNames,
+} from '#lib/env-secrets';
 import { type Settings, settingsSchema } from '#lib/schemas/settings';
 import { readTelemetry, type TelemetrySettings } from '#lib/telemetry/settings';
 import type { Proxies } from '#lib/upstream/proxies';
@@ -45,6 +53,10 @@ export interface Env {
   /** null: chosen by the process itself (contract: durability/settlement-modes). */
   readonly settlement: 'journal' | 'database' | null;
   readonly nextAuthSecret: string;
+  /** Secrets whose sessions stay valid. */
+  readonly oldNextAuthSecrets: readonly string[];
+  /** Those of the three secrets that are too short to be safe. */
+  readonly shortSecrets: readonly SecretName[];
   /** 64 hex digits. */
   readonly encryptionKey: string;
   /** Keys that still open what they sealed, as above. */
@@ -88,8 +100,6 @@ export interface Env {
   readonly telemetry: TelemetrySettings | null;
 }
 
-type Source = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the settings out of `source`. On the embedded database missing secrets are made once and kept
  * in DATA_DIR; beside DATABASE_URL they are required.
@@ -110,7 +120,7 @@ export function readEnv(source: Source): Env {
   problems.push(...ofTelemetry);
   if (problems.length > 0) throw new EnvError(problems);
   const made = missing.length > 0 ? readOrMakeSecrets(dataDir) : null;
-  const secret = (name: keyof Secrets): string => settings[name] ?? made?.[name] ?? '';
+  const secret = (name: SecretName): string => settings[name] ?? made?.[name] ?? '';
   const host = settings.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0');
   const alone = embedded && isLoopback(host);
   return {
@@ -130,6 +140,8 @@ export function readEnv(source: Source): Env {
     lane: settings.LANE,
     settlement: settings.SETTLEMENT ?? null,
     nextAuthSecret: secret('NEXTAUTH_SECRET'),
+    oldNextAuthSecrets: settings.NEXTAUTH_SECRET_OLD,
+    shortSecrets: secretNames.filter((name) => secret(name).length < leastSecret),
     encryptionKey: encryptionKeyOf(secret('ENCRYPTION_KEY')),
     oldEncryptionKeys: settings.ENCRYPTION_KEY_OLD.map(encryptionKeyOf),
     keyPepper: secret('KEY_PEPPER'),
@@ -184,7 +196,14 @@ export function loadEnv(): Env {
  * @returns null without DATABASE_URL or KEY_PEPPER: no key can be resolved (contract: authentication/resolver).
  */
 export function findHostEnv(source: Source = process.env): Env | null {
-  return source.DATABASE_URL && source.KEY_PEPPER ? readEnv(source) : null;
+  const given = (name: string) => source[name] || source[fileSettingOf(name)];
+  return given('DATABASE_URL') && given('KEY_PEPPER') ? readEnv(source) : null;
+}
+
+/** Where this process keeps its data, for programs that need no other setting. */
+export function loadPlace(): { readonly databaseUrl: string | null; readonly dataDir: string } {
+  const { DATABASE_URL, DATA_DIR } = parseSettings(process.env);
+  return { databaseUrl: DATABASE_URL ?? null, dataDir: resolve(DATA_DIR) };
 }
 
 /** NEXTAUTH_URL, else the address that `host` and `port` make; never stored. */
@@ -194,10 +213,14 @@ export function publicUrl(env: Pick<Env, 'nextAuthUrl' | 'host'>, port: number):
   return env.nextAuthUrl ?? `http://${name}:${port}`;
 }
 
-/** Hands next-auth, which reads its two settings from the environment itself, what was derived. */
+/** Hands next-auth, which reads its address from the environment itself, what was derived. */
 export function exportForNextAuth(env: Env, port: number): void {
   process.env.NEXTAUTH_URL = publicUrl(env, port);
-  process.env.NEXTAUTH_SECRET = env.nextAuthSecret;
+}
+
+/** Next would add files to the environment that no other part knows (contract: operations/env-file). */
+export function keepNextFromEnvFiles(): void {
+  process.env.__NEXT_PROCESSED_ENV = 'true';
 }
 
 /** The environment of this process with more variables, for a child of it. */
@@ -212,22 +235,28 @@ export function takeVariable(name: string): string | undefined {
   return value;
 }
 
-const own = new Set<string>(Object.keys(settingsSchema.shape));
+const names: readonly string[] = Object.keys(settingsSchema.shape);
+const own = new Set<string>([...names, ...names.map(fileSettingOf)]);
 
 /**
  * The value that an `env:` entry of the catalogue names: a provider's credential or address.
  * @returns null when unset or empty, and for the gateway's own settings, which never go to a provider.
+ * @throws EnvError when it is given in a file that cannot be read, or twice.
  */
 export function envSecret(name: string): string | null {
-  return own.has(name) ? null : process.env[name]?.trim() || null;
+  if (own.has(name)) return null;
+  const { value, problem } = readGiven(process.env, name);
+  if (problem !== null) throw new EnvError([problem]);
+  return value;
 }
 
 function parseSettings(source: Source): Settings {
-  const given = Object.entries({ ...source, ...lowerCased(source) });
-  const set = given.filter(([name, value]) => own.has(name) && value?.trim());
-  const parsed = settingsSchema.safeParse(
-    Object.fromEntries(set.map(([name, value]) => [name, value?.trim()])),
-  );
+  const given = { ...source, ...lowerCased(source) };
+  const read = names.map((name) => [name, readGiven(given, name)] as const);
+  const problems = read.flatMap(([, { problem }]) => problem ?? []);
+  if (problems.length > 0) throw new EnvError(problems);
+  const set = read.flatMap(([name, { value }]) => (value === null ? [] : [[name, value]]));
+  const parsed = settingsSchema.safeParse(Object.fromEntries(set));
   if (parsed.success) return parsed.data;
   throw new EnvError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
@@ -242,54 +271,6 @@ function lowerCased(source: Source): Source {
 function proxiesOf({ HTTPS_PROXY, HTTP_PROXY, NO_PROXY = '' }: Settings): Proxies | null {
   if (HTTPS_PROXY === undefined && HTTP_PROXY === undefined) return null;
   return { https: HTTPS_PROXY ?? null, http: HTTP_PROXY ?? null, none: NO_PROXY };
-}
-
-/** What is wrong between settings that are each right in themselves. */
-function problemsOf(settings: Settings): string[] {
-  const problems: string[] = [];
-  const together = (one: keyof Settings, other: keyof Settings) => {
-    if (settings[one] !== undefined && settings[other] === undefined) {
-      problems.push(`${other}: required beside ${one}. Set both, or neither.`);
-    }
-  };
-  together('GITHUB_ID', 'GITHUB_SECRET');
-  together('GITHUB_SECRET', 'GITHUB_ID');
-  together('GOOGLE_ID', 'GOOGLE_SECRET');
-  together('GOOGLE_SECRET', 'GOOGLE_ID');
-  together('UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN');
-  together('UPSTASH_REDIS_REST_TOKEN', 'UPSTASH_REDIS_REST_URL');
-  together('STRIPE_WEBHOOK_SECRET', 'STRIPE_SECRET_KEY');
-  if (settings.REDIS_URL && settings.UPSTASH_REDIS_REST_URL) {
-    problems.push('REDIS_URL: set either it or UPSTASH_REDIS_REST_URL, not both.');
-  }
-  if (settings.STRIPE_API_BASE && /^[rs]k_live_/.test(settings.STRIPE_SECRET_KEY ?? '')) {
-    problems.push(
-      'STRIPE_API_BASE: a stand-in never gets a live key. Unset it, or use a test key (sk_test_…).',
-    );
-  }
-  const { DATABASE_URL, STRIPE_SECRET_KEY, SANDBOX } = settings;
-  if (settings.PLAY_MONEY && (DATABASE_URL || STRIPE_SECRET_KEY || SANDBOX === false)) {
-    problems.push(
-      'PLAY_MONEY: needs the embedded database and the simulated provider, and no STRIPE_SECRET_KEY. Unset it, or those.',
-    );
-  }
-  if (settings.SETTLEMENT === 'database' && settings.DATABASE_URL === undefined) {
-    problems.push(
-      'SETTLEMENT: "database" needs PostgreSQL. Set DATABASE_URL, or unset it: the embedded database settles by journal.',
-    );
-  }
-  if (settings.DATABASE_AWAY_MINUTES > 0 && settings.DATABASE_AWAY_USD === 0n) {
-    problems.push(
-      'DATABASE_AWAY_USD: required beside DATABASE_AWAY_MINUTES. Set how many dollars all processes together may admit without the database, like 100.',
-    );
-  }
-  if (settings.DATABASE_AWAY_MINUTES > 0 && settings.SETTLEMENT === 'database') {
-    problems.push('DATABASE_AWAY_MINUTES: needs the journal. Unset it, or SETTLEMENT=database.');
-  }
-  if (settings.LANE === 'web' && settings.CONSOLE === false) {
-    problems.push('CONSOLE: LANE=web is served by the same part. Unset one of them.');
-  }
-  return problems;
 }
 
 /** Whether what listens there is reached from this machine alone. */

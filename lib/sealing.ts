@@ -95,6 +95,7 @@ function decrypted(body: Buffer, key: Uint8Array, context: string): string | nul
   }
 }
 
-function keysOf(key: SealingKey): readonly Uint8Array[] {
+/** Each of the keys, the one that seals first. */
+export function keysOf(key: SealingKey): readonly Uint8Array[] {
   return key instanceof Uint8Array ? [key] : key;
 }

@@ -11,6 +11,9 @@ import type { LineBinding, Operation } from '#lib/control/declare';
 import { type Field, flagOf } from '#lib/control/field/field';
 import { ControlRefused } from '#lib/control/refusal';
 import { type ControlHost, runAny } from '#lib/control/run';
+import { acceptSecret } from '#lib/control/secret/accept';
+import { comparePrints, heldSecretsOf, problemOf } from '#lib/control/secret/prints';
+import { storeOf } from '#lib/control/store';
 import { fieldLines, tableLines } from '#lib/control/text';
 import { publicUrl } from '#lib/env';
 import { messageOf } from '#lib/errors';
@@ -51,7 +54,9 @@ function commandOf(operation: Operation): Command {
     run: async (context, input) => {
       const given = await readInput(operation, ordered, flags, input);
       const asked = { actor: commandLine, ...given };
-      const { output } = await runAny(await hostOf(context), operation, asked).catch((error: unknown) => {
+      const host = await hostOf(context);
+      if (operation.kind !== 'read' && operation.name !== acceptSecret.name) await refuseOtherSecrets(host);
+      const { output } = await runAny(host, operation, asked).catch((error: unknown) => {
         throw inFlags(error, operation, ordered);
       });
       return show(operation, output);
@@ -72,11 +77,19 @@ export async function hostOf(context: Context): Promise<ControlHost> {
     pools: createPools(env.proxies),
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
+    heldSecrets: heldSecretsOf(env),
     catalogue: () => loadCatalogue(db.pool, sources),
     health: () => readHealth(dataDir),
     limitUse: (keyId) => readLimitUse(dataDir, keyId),
     changed: () => context.announce(),
   };
+}
+
+/** What it makes would work in no gateway process (contract: operations/secret-prints). */
+async function refuseOtherSecrets({ db, heldSecrets = [] }: ControlHost): Promise<void> {
+  const compared = await comparePrints(storeOf(db), heldSecrets);
+  const problems = compared.flatMap((secret) => problemOf(secret) ?? []);
+  if (problems.length > 0) throw new CommandRefused(problems.join('\n'));
 }
 
 async function readInput(

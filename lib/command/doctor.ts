@@ -6,6 +6,8 @@ import { hostOf } from '#lib/command/declared';
 import { commandLine } from '#lib/control/actor';
 import { listCatalogue } from '#lib/control/catalogue/operations';
 import { ask, type ControlHost } from '#lib/control/run';
+import { comparePrints, problemOf } from '#lib/control/secret/prints';
+import { storeOf } from '#lib/control/store';
 import { tableLines } from '#lib/control/text';
 import { type Env, EnvError } from '#lib/env';
 
@@ -70,11 +72,15 @@ async function examine(context: Context): Promise<Check[]> {
 async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
   const where = env.databaseUrl === null ? 'the embedded database' : new URL(env.databaseUrl).host;
   try {
-    const offers = await listOffers(await hostOf(context));
-    const database: Check = { name: 'database', state: 'ok', detail: `${where} answers and is migrated` };
+    const host = await hostOf(context);
+    const offers = await listOffers(host);
+    const database: Check[] = [
+      { name: 'database', state: 'ok', detail: `${where} answers and is migrated` },
+      ...(await secretChecks(host)),
+    ];
     if (offers.length === 0) {
       const detail = 'empty: run "gateway catalogue apply catalogue"';
-      return [database, { name: 'catalogue', state: 'missing', detail }];
+      return [...database, { name: 'catalogue', state: 'missing', detail }];
     }
     const available = offers.filter((offer) => offer.available);
     const catalogue: Check = {
@@ -82,10 +88,22 @@ async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
       state: 'ok',
       detail: `${offers.length} offers, ${available.length} available with the credentials set here`,
     };
-    return [database, catalogue, ...providerChecks(offers)];
+    return [...database, catalogue, ...providerChecks(offers)];
   } catch (error) {
     return [{ name: 'database', state: 'failed', detail: `${where}: ${messageOrCode(error)}` }];
   }
+}
+
+/** Whether the secrets here are those that the database is used with (contract: operations/secret-prints). */
+async function secretChecks({ db, heldSecrets = [] }: ControlHost): Promise<Check[]> {
+  const compared = await comparePrints(storeOf(db), heldSecrets);
+  const problems = compared.flatMap((secret) => problemOf(secret) ?? []);
+  if (problems.length > 0) return problems.map((detail) => ({ name: 'secrets', state: 'failed', detail }));
+  const short = compared.flatMap((secret) => (secret.short ? secret.name : []));
+  const known = compared.every(({ recordedAt }) => recordedAt !== null);
+  const detail = known ? 'those that the database is used with' : 'recorded by the next start of a server';
+  const advice = `; too short, change them (openssl rand -hex 32): ${short.join(', ')}`;
+  return [{ name: 'secrets', state: 'ok', detail: short.length > 0 ? detail + advice : detail }];
 }
 
 /** Of all pages of the catalogue. */

@@ -34,7 +34,7 @@ export function getConsoleHost(): ConsoleHost {
       // Processes that serve calls poll the change feed once a second.
       changed: () => outbox.wake(),
     },
-    env: consoleEnvOf(env, env.port),
+    env: consoleEnvOf(env, env.port, [env.nextAuthSecret, ...env.oldNextAuthSecrets]),
     throttle: openThrottle(env, report).throttle,
     report,
   };

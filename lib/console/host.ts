@@ -6,8 +6,8 @@ import type { Throttle } from '#lib/throttle/throttle';
 interface ConsoleEnv {
   /** Address of the console and the gateway as people reach it, without a slash at the end. */
   readonly publicUrl: string;
-  /** Signs and encrypts the session cookie. */
-  readonly authSecret: string;
+  /** Each reads session cookies; the first makes them. */
+  readonly authSecrets: readonly string[];
   /** Accounts with which people may sign in besides a password. */
   readonly providers?: Pick<Env, 'github' | 'google'>;
   /** Whether mail is sent; else its links are printed in the log. */
@@ -41,11 +41,14 @@ export function findConsoleHost(): ConsoleHost | null {
   return ((globalThis as Record<symbol, unknown>)[slot] as ConsoleHost | null | undefined) ?? null;
 }
 
-/** @param port the one that the process listens on. */
-export function consoleEnvOf(env: Env, port: number): ConsoleEnv {
+/**
+ * @param port the one that the process listens on.
+ * @param authSecrets what the console's sessions are read with; the first signs them.
+ */
+export function consoleEnvOf(env: Env, port: number, authSecrets: readonly string[]): ConsoleEnv {
   return {
     publicUrl: publicUrl(env, port),
-    authSecret: env.nextAuthSecret,
+    authSecrets,
     providers: { github: env.github, google: env.google },
     mails: env.smtpUrl !== null,
     statusPage: env.statusPage,

@@ -6,6 +6,7 @@ import type { Actor } from '#lib/control/actor';
 import type { Fields, ValuesOf } from '#lib/control/field/field';
 import type { ActingRole, Permission } from '#lib/control/role';
 import type { EveryWorkspace, Scope, WorkspaceScope } from '#lib/control/scope';
+import type { HeldSecret } from '#lib/control/secret/prints';
 import type { ReadStore, Store } from '#lib/control/store';
 import type { AccountRules } from '#lib/control/user/account-rules';
 import type { Change } from '#lib/data/change';
@@ -40,6 +41,8 @@ export interface Context<R extends Reach = Reach> {
   readonly keyPepper: string;
   /** Opens and seals the credentials of providers; null: this process has no ENCRYPTION_KEY. */
   readonly sealingKey: SealingKey | null;
+  /** The secrets of this process; none: this adapter does not give them. */
+  readonly heldSecrets: readonly HeldSecret[];
   /** How providers are reached; null: directly. */
   readonly pools: Pools | null;
   /** Where this process keeps its journal; null: it has none. */

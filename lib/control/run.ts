@@ -8,6 +8,7 @@ import { claim, keep, type Once } from '#lib/control/once';
 import { checkFields, checkPermission, checkVerified, type Reached, reachOf } from '#lib/control/reach';
 import { badInput, conflict } from '#lib/control/refusal';
 import { WorkspaceScope } from '#lib/control/scope';
+import type { HeldSecret } from '#lib/control/secret/prints';
 import { etagOf, matches } from '#lib/control/state';
 import { lockTable, type Store, storeOf, transact } from '#lib/control/store';
 import { type AccountRules, noSignUp } from '#lib/control/user/account-rules';
@@ -27,6 +28,8 @@ export interface ControlHost {
   catalogue(): Catalogue | Promise<Catalogue>;
   /** Opens and seals the credentials of providers, where there is an ENCRYPTION_KEY. */
   readonly sealingKey?: SealingKey | null;
+  /** The secrets of the process, where they may be made those of the database. */
+  readonly heldSecrets?: readonly HeldSecret[];
   /** What the gateway processes know of their offers; without it, every offer counts as healthy. */
   health?(): Promise<LiveHealth>;
   /** What counts against the limits of a key in the gateway processes of this machine, one entry a process. */
@@ -163,6 +166,7 @@ function contextOf<R extends Reach>(
     keyPepper: host.keyPepper,
     catalogue: () => host.catalogue(),
     sealingKey: host.sealingKey ?? null,
+    heldSecrets: host.heldSecrets ?? [],
     pool: host.db.pool,
     payments: host.payments ?? null,
     pools: host.pools ?? null,

@@ -4,6 +4,7 @@ import { DataDirInUse, EmbeddedFailed } from '#lib/data/embedded';
 import { MigrationRefused } from '#lib/data/migrate';
 import { EnvError } from '#lib/env';
 import { ListenRefused } from '#lib/process/listener/port';
+import { SecretRefused } from '#lib/process/secrets';
 
 const explained = [
   EnvError,
@@ -13,6 +14,7 @@ const explained = [
   DatabaseAway,
   MigrationRefused,
   ListenRefused,
+  SecretRefused,
 ];
 
 /** Does a part of the start; what the operator can put right ends it with one sentence and exit 1, without a trace. */

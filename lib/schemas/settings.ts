@@ -106,6 +106,7 @@ export const settingsSchema = z.object({
   LANE: oneOf(['node', 'web']).default('node'),
   SETTLEMENT: oneOf(['journal', 'database']).optional(),
   NEXTAUTH_SECRET: text,
+  NEXTAUTH_SECRET_OLD: list,
   ENCRYPTION_KEY: text,
   ENCRYPTION_KEY_OLD: list,
   KEY_PEPPER: text,

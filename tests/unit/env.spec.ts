@@ -206,6 +206,59 @@ describe('generated secrets (contract: operations/secrets)', () => {
     const old = readEnv({ ...server, ENCRYPTION_KEY_OLD: `${bytes.toString('hex')}, correct horse,` });
     expect(old.oldEncryptionKeys).toEqual([bytes.toString('hex'), key('correct horse')]);
   });
+
+  it('are told apart by their length: 32 characters are enough', () => {
+    const set = { NEXTAUTH_SECRET: 'n'.repeat(31), ENCRYPTION_KEY: 'e'.repeat(32), KEY_PEPPER: 'p' };
+    expect(readEnv({ ...server, ...set }).shortSecrets).toEqual(['NEXTAUTH_SECRET', 'KEY_PEPPER']);
+    expect(readEnv({ DATA_DIR: temporary() }).shortSecrets).toEqual([]);
+  });
+});
+
+describe('a setting in a file (contract: operations/setting-files)', () => {
+  const file = (content: string) => {
+    const path = join(temporary(), 'value');
+    writeFileSync(path, content);
+    return path;
+  };
+
+  it('is read without the end of its line, a secret and the address of the database too', () => {
+    const { KEY_PEPPER, ...others } = secrets;
+    const inFiles = {
+      DATABASE_URL_FILE: file(`${server.DATABASE_URL}\n`),
+      KEY_PEPPER_FILE: file(`${'p'.repeat(40)}\r\n`),
+      PORT_FILE: file('4000\n'),
+    };
+    const wanted = { databaseUrl: server.DATABASE_URL, keyPepper: 'p'.repeat(40), port: 4000 };
+    expect(readEnv({ ...others, ...inFiles })).toMatchObject(wanted);
+    expect(findHostEnv({ ...others, ...inFiles })).toMatchObject(wanted);
+  });
+
+  it('is checked like any other', () => {
+    expect(problems({ ...server, PORT_FILE: file('70000') })).toEqual([expect.stringMatching(/^PORT: /)]);
+  });
+
+  it('is refused beside the setting itself, and where it cannot be read, by name and path', () => {
+    const path = file('secret-content');
+    expect(problems({ ...server, KEY_PEPPER_FILE: path })).toEqual([
+      'KEY_PEPPER: set either it or KEY_PEPPER_FILE, not both.',
+    ]);
+    const folder = temporary();
+    expect(problems({ ...server, METRICS_TOKEN_FILE: `${folder}/none`, SMTP_URL_FILE: folder })).toEqual([
+      `SMTP_URL_FILE: ${folder} cannot be read (EISDIR). Let this process read it, or set SMTP_URL instead.`,
+      `METRICS_TOKEN_FILE: ${folder}/none cannot be read (ENOENT). Let this process read it, or set METRICS_TOKEN instead.`,
+    ]);
+  });
+
+  it('may be a credential that the catalogue names', () => {
+    process.env.FILED_PROVIDER_KEY_FILE = file('sk-2\n');
+    expect(envSecret('FILED_PROVIDER_KEY')).toBe('sk-2');
+    process.env.FILED_PROVIDER_KEY_FILE = '/dev/null/none';
+    expect(() => envSecret('FILED_PROVIDER_KEY')).toThrow(
+      /FILED_PROVIDER_KEY_FILE: \/dev\/null\/none cannot/,
+    );
+    delete process.env.FILED_PROVIDER_KEY_FILE;
+    expect(envSecret('KEY_PEPPER_FILE')).toBeNull();
+  });
 });
 
 describe('a wrong setting stops the start', () => {

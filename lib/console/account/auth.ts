@@ -3,6 +3,7 @@ import { cookies, headers } from 'next/headers';
 import type { AuthOptions } from 'next-auth';
 import type { JWT } from 'next-auth/jwt';
 import Credentials from 'next-auth/providers/credentials';
+import { decodeToken, encodeToken, signingSecret } from '#lib/console/account/cookie-secrets';
 import { enterByOther } from '#lib/console/account/enter-by-other';
 import { otherProviders } from '#lib/console/account/other-accounts';
 import { signInErrors } from '#lib/console/account/sign-in-errors';
@@ -39,12 +40,16 @@ declare module 'next-auth/jwt' {
 
 const weekSeconds = 7 * 24 * 3600;
 
-/** Settings of next-auth: JWT sessions of a week, each with a row that ends it earlier (contract: control-plane/sessions). */
-export function authOptions(): AuthOptions {
+/**
+ * Settings of next-auth: JWT sessions of a week, each with a row that ends it earlier (contract: control-plane/sessions).
+ * @param secret of what a browser has begun; sessions are read with all of them.
+ */
+export function authOptions(secret = signingSecret()): AuthOptions {
   const host = getConsoleHost();
   return {
-    secret: host.env.authSecret,
+    secret,
     session: { strategy: 'jwt', maxAge: weekSeconds },
+    jwt: { encode: encodeToken, decode: decodeToken },
     logger: {
       // A cookie that is not ours is no fault of ours, and anybody can send one.
       error: (code, said) => {

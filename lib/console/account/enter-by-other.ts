@@ -1,5 +1,5 @@
 import type { Account, Profile } from 'next-auth';
-import { decode, encode } from 'next-auth/jwt';
+import { decodeToken, encodeToken } from '#lib/console/account/cookie-secrets';
 import { type Stranger, strangerOf } from '#lib/console/account/other-accounts';
 import { signInErrors } from '#lib/console/account/sign-in-errors';
 import { controlHost, requestAddress } from '#lib/console/actor';
@@ -27,8 +27,7 @@ interface Jar {
 /** Proof that this session asked for a connection, for the cookie. */
 export function connectProof({ id: userId, sessionId }: SessionUser): Promise<string> {
   const token = { userId, sessionId, endsAtMs: 0 };
-  const secret = getConsoleHost().env.authSecret;
-  return encode({ token, secret, salt: connectSalt, maxAge: connectSeconds });
+  return encodeToken({ token, salt: connectSalt, maxAge: connectSeconds });
 }
 
 /**
@@ -65,8 +64,7 @@ async function findConnecting(jar: Jar): Promise<SessionUser | null> {
   const proof = jar.get(connectCookie)?.value;
   if (!proof) return null;
   const host = getConsoleHost();
-  const secret = host.env.authSecret;
-  const asked = await decode({ token: proof, secret, salt: connectSalt }).catch(() => null);
+  const asked = await decodeToken({ token: proof, salt: connectSalt }).catch(() => null);
   return asked ? findUserOfSession(host.control.db, asked, Date.now()) : null;
 }
 

@@ -3,10 +3,12 @@ import { change, read } from '#lib/control/declare';
 import { optional } from '#lib/control/field/field';
 import { count } from '#lib/control/field/kinds';
 import { ControlRefused } from '#lib/control/refusal';
+import { acceptSecret } from '#lib/control/secret/accept';
 import { refuseWhileUnknown } from '#lib/control/secret/common-key';
+import { comparePrints, replacePrint } from '#lib/control/secret/prints';
 import { storedSecrets } from '#lib/control/secret/sealed';
 import type { Store } from '#lib/control/store';
-import { type SealingKey, seal } from '#lib/sealing';
+import { keysOf, type SealingKey, seal } from '#lib/sealing';
 
 const counts = {
   current: z.int().meta({ description: 'Sealed with ENCRYPTION_KEY.' }),
@@ -79,18 +81,32 @@ export const rotateSecrets = change({
       rotated += await store.execute(column.replace, [id, old, seal(plain, key, column.context(id))]);
     }
     const after = rotated === 0 ? before : await countSecrets(store, key);
+    const whole = after.older === 0 && after.unreadable.length === 0;
+    const accepted = whole && (await takeOver(store, key));
     return {
       result: { rotated, ...after },
       subject: 'secrets',
       workspaceId: null,
       before: rotated === 0 ? {} : { older: before.older },
       after: rotated === 0 ? {} : { older: after.older },
+      ...(accepted ? { detail: { accepted: 'ENCRYPTION_KEY' } } : {}),
       changes: [],
     };
   },
 });
 
-export const secretOperations = [showSecrets, rotateSecrets];
+/** Nothing is sealed with the key before any more: a process that knows that one alone must not start again. */
+async function takeOver(store: Store, key: SealingKey): Promise<boolean> {
+  const [value, ...older] = keysOf(key).map((one) => Buffer.from(one).toString('hex'));
+  if (value === undefined) return false;
+  const held = { name: 'ENCRYPTION_KEY', values: [value, ...older], short: false } as const;
+  const [secret] = await comparePrints(store, [held]);
+  if (!secret?.at) return false;
+  await replacePrint(store, secret);
+  return true;
+}
+
+export const secretOperations = [showSecrets, rotateSecrets, acceptSecret];
 
 function sealed(key: SealingKey | null): SealingKey {
   if (key !== null) return key;

@@ -6,12 +6,13 @@ import { envSecret, findHostEnv } from '#lib/env';
 import type { Runtime } from '#lib/gateway/runtime';
 import { assemble } from '#lib/process/assemble';
 import { openDatabaseBooks } from '#lib/process/books/database-books';
+import { meetSecrets } from '#lib/process/secrets';
 
 /**
  * The gateway of a host that runs only Next, which may be frozen between two calls and keeps no disk: books by the
  * database, whatever SETTLEMENT says. Migrations are its operator's (`npm run migrate`).
  * @returns null without DATABASE_URL or KEY_PEPPER (contract: authentication/resolver).
- * @throws Error of the database; the next call tries again.
+ * @throws Error of the database, and SecretRefused; the next call tries again.
  */
 export async function startHost(): Promise<Runtime | null> {
   const env = findHostEnv();
@@ -23,6 +24,7 @@ export async function startHost(): Promise<Runtime | null> {
   // Uploads lie there while their calls run.
   const dataDir = join(tmpdir(), 'model-gateway');
   try {
+    await meetSecrets(db, env, log);
     const ground = { db, upstreams: { envSecret }, worker: null, openBooks: openDatabaseBooks };
     const host = { ...env, settlement: 'database' as const, dataDir };
     const running = await assemble(host, ground, log);

@@ -53,7 +53,8 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
     report: reportOf('alerts'),
   });
   const management = openManagement(control, env.proxyHops, log);
-  const seen = { control, throttle: throttle.throttle, report: reportOf('console') };
+  const { authSecrets } = context;
+  const seen = { control, throttle: throttle.throttle, authSecrets, report: reportOf('console') };
   const pages = await openConsole(env, seen, log, dev);
   const listener = createListener({ env, running, metrics, management, pages, dev });
   /** Other processes of this machine take the connections that this one no longer does. */

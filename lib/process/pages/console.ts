@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { trustForwarded } from '#lib/console/forwarded';
 import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/host';
-import { type Env, exportForNextAuth } from '#lib/env';
+import { type Env, exportForNextAuth, keepNextFromEnvFiles } from '#lib/env';
 import { ownVersion } from '#lib/own-version';
+import type { MetSecrets } from '#lib/process/secrets';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -23,7 +24,10 @@ export interface Pages {
  */
 export async function openConsole(
   env: Env,
-  parts: Pick<ConsoleHost, 'control' | 'throttle' | 'report'>,
+  {
+    authSecrets,
+    ...parts
+  }: Pick<ConsoleHost, 'control' | 'throttle' | 'report'> & Pick<MetSecrets, 'authSecrets'>,
   log: Logger,
   dev: boolean,
 ): Promise<Pages> {
@@ -40,8 +44,9 @@ export async function openConsole(
   exportForNextAuth(env, env.port);
   setConsoleHost({
     ...parts,
-    env: { ...consoleEnvOf(env, env.port), version: ownVersion() },
+    env: { ...consoleEnvOf(env, env.port, authSecrets), version: ownVersion() },
   });
+  keepNextFromEnvFiles();
   // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
   const { default: next } = await import('next');
   const app = next({ dev, dir: root, hostname: env.host, port: env.port });

@@ -63,6 +63,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
     count: env.workers,
     databaseUrl: machine.databaseUrl,
     secrets: machine.upstreams.secrets,
+    authSecrets: machine.authSecrets,
     newOwner: () => ids.newId() ?? crypto.randomUUID(),
     onServing: machine.welcome,
     onEnd: () => void takeOver.run(),

@@ -6,6 +6,7 @@ import { orExplain } from '#lib/process/explain';
 import { checkPort } from '#lib/process/listener/port';
 import { operatorLink } from '#lib/process/operator-link';
 import { logWhatIsPrinted } from '#lib/process/printed';
+import { meetSecrets } from '#lib/process/secrets';
 import { type Connections, connect, openStore } from '#lib/process/store';
 import { openUpstreams, type Upstreams } from '#lib/process/upstreams';
 import { welcome } from '#lib/process/welcome';
@@ -19,6 +20,8 @@ export interface ServingContext extends Connections {
   /** Whether the database is the embedded one. */
   readonly embedded: boolean;
   readonly upstreams: Upstreams;
+  /** What sessions are read with; the first signs them. */
+  readonly authSecrets: readonly string[];
   /** null: it is the only process of its machine. */
   readonly worker: Pick<WorkerSettings, 'number' | 'ownerId'> | null;
   /** Whether it does what a machine does once at its start. */
@@ -32,7 +35,7 @@ export interface ServingContext extends Connections {
 
 /** What a machine has once, however many processes serve on it: the database, DATA_DIR, the simulated provider. */
 export interface Machine
-  extends Pick<ServingContext, 'db' | 'operationsDb' | 'embedded' | 'upstreams' | 'close'> {
+  extends Pick<ServingContext, 'db' | 'operationsDb' | 'embedded' | 'upstreams' | 'authSecrets' | 'close'> {
   /** The address of the database, the embedded one's too. */
   readonly databaseUrl: string;
   /** Says that the gateway is ready, and on the first run how to make a call. */
@@ -47,6 +50,7 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
   const store = await orExplain(() => openStore(env, log));
   await orExplain(() => awaitEarlierWorkers(env.dataDir));
   await orExplain(() => checkPort(env));
+  const { authSecrets } = await orExplain(() => meetSecrets(store.operationsDb, env, log));
   const sayHello = process.stdout.write.bind(process.stdout);
   if (!dev) logWhatIsPrinted(log);
   const firstRun = store.embedded ? await seedFirstRun(store.operationsDb, env) : null;
@@ -58,6 +62,7 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
     embedded: store.embedded,
     databaseUrl: store.url,
     upstreams,
+    authSecrets,
     welcome: () => void sayHello(welcome(env, firstRun, link)),
     close: async () => {
       await upstreams.close();
@@ -88,7 +93,7 @@ export async function alone(env: Env, log: Logger, dev: boolean): Promise<Servin
 
 /** The place of one of several processes: the primary has opened the machine. */
 export function amongWorkers(env: Env, settings: WorkerSettings, log: Logger): ServingContext {
-  const { number, ownerId, first, databaseUrl, secrets } = settings;
+  const { number, ownerId, first, databaseUrl, secrets, authSecrets } = settings;
   const lock = holdOwner(env.dataDir, ownerId);
   // Whoever starts next on this machine takes its journal over.
   process.once('disconnect', () => process.exit(1));
@@ -104,6 +109,7 @@ export function amongWorkers(env: Env, settings: WorkerSettings, log: Logger): S
       secrets: [],
       close: async () => {},
     },
+    authSecrets,
     worker: { number, ownerId },
     first,
     open: (server, ready) => {

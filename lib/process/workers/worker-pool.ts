@@ -14,6 +14,7 @@ export interface WorkerPoolParts {
   readonly count: number;
   readonly databaseUrl: string;
   readonly secrets: readonly (readonly [name: string, value: string])[];
+  readonly authSecrets: readonly string[];
   newOwner(): string;
   /** Who gets the next connection. */
   readonly dispatcher: ConnectionDispatcher;
@@ -86,13 +87,14 @@ export class WorkerPool {
   }
 
   #fill(slot: WorkerSlot): void {
-    const { databaseUrl, secrets, newOwner, log } = this.#parts;
+    const { databaseUrl, secrets, authSecrets, newOwner, log } = this.#parts;
     slot.ownerId = newOwner();
     slot.startedMs = performance.now();
     const settings: WorkerSettings = {
       ...{ number: slot.number, ownerId: slot.ownerId, databaseUrl },
       first: slot.number === 1 && !slot.served,
       secrets: secrets.map(([name, value]) => [name, value]),
+      authSecrets: [...authSecrets],
     };
     const [, program = '', ...args] = process.argv;
     const worker = fork(program, args, { env: environmentOf(settings) });

@@ -14,6 +14,8 @@ const workerSettings = z.object({
   databaseUrl: z.string().min(1),
   /** What the simulated provider of this machine says of itself. */
   secrets: z.array(z.tuple([z.string(), z.string()])),
+  /** What sessions are read with; the first signs them. */
+  authSecrets: z.array(z.string()),
 });
 
 /** What the primary process tells a worker at its start. */

@@ -9,28 +9,38 @@ import { freePort } from '#tests/support/run/free-port';
 import { type OwnStack, root, startStack } from '#tests/support/stack';
 
 let stack: OwnStack;
-let host: ChildProcess;
 let url: string;
-beforeAll(async () => {
-  stack = await startStack();
+const hosts: ChildProcess[] = [];
+
+/** A host that runs only Next. @returns its address. */
+async function startHost(settings: Record<string, string> = {}): Promise<string> {
   const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
+  const address = `http://127.0.0.1:${port}`;
   const program = join(root, 'node_modules/next/dist/bin/next');
-  host = spawn(process.execPath, [program, 'start', '-p', String(port), '-H', '127.0.0.1'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...stack.environment, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
-  });
+  hosts.push(
+    spawn(process.execPath, [program, 'start', '-p', String(port), '-H', '127.0.0.1'], {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...stack.environment, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', ...settings },
+    }),
+  );
   for (let tries = 0; tries < 2_000; tries += 1) {
-    const up = await fetch(`${url}/v1/nothing`).catch(() => null);
-    if (up?.status === 404) return;
+    const up = await fetch(`${address}/v1/nothing`).catch(() => null);
+    if (up?.status === 404) return address;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error('the host did not come up');
+}
+
+beforeAll(async () => {
+  stack = await startStack();
+  url = await startHost();
 });
 afterAll(async () => {
-  const ended = once(host, 'exit');
-  if (host.exitCode === null && host.kill('SIGTERM')) await ended;
+  for (const host of hosts) {
+    const ended = once(host, 'exit');
+    if (host.exitCode === null && host.kill('SIGTERM')) await ended;
+  }
   await stack.close();
 });
 
@@ -67,5 +77,13 @@ describe('a host that runs only Next (contract: durability/settlement-modes)', (
     expect((await askChat(url, key, {})).answer.status).toBe(402);
     const unknown = await fetch(`${url}/v1/models`, { headers: bearer(`mg_${'x'.repeat(49)}`) });
     expect(unknown.status).toBe(401);
+  });
+
+  it("refuses calls with a secret that is not the database's (contract: authentication/resolver)", async () => {
+    const { key } = await stack.key((await stack.workspace()).slug);
+    const other = await startHost({ KEY_PEPPER: 'f'.repeat(64), LOG_LEVEL: 'silent' });
+    const { answer } = await askChat(other, key, {});
+    expect(answer.status).toBe(500);
+    expect(answer.body.toString()).toContain('resolver_not_configured');
   });
 });

@@ -5,6 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { openDb } from '#lib/data/db';
+import { openEmbedded } from '#lib/data/embedded';
+import { readEnv } from '#lib/env';
+import { meetSecrets } from '#lib/process/secrets';
+import { commandLine } from '#tests/support/command';
 import { freePort } from '#tests/support/run/free-port';
 import { inherited } from '#tests/support/run/inherited';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
@@ -48,6 +53,27 @@ describe('a start that is refused names the setting in one line', () => {
     expect(await refusedStart({ DATA_DIR: file })).toBe(
       `DATA_DIR: ${file} is no directory: set another DATA_DIR.\n`,
     );
+  });
+
+  it("KEY_PEPPER that is not the database's (contract: operations/secret-prints)", async () => {
+    const DATA_DIR = await embeddedDirectory('migrated');
+    const env = readEnv({ DATA_DIR });
+    const embedded = await openEmbedded(DATA_DIR, 'command');
+    const db = openDb(embedded.url, { max: 1, patient: true });
+    await meetSecrets(db, env, { warn: () => undefined });
+    await db.close();
+    await embedded.close();
+    const said = await refusedStart({ DATA_DIR, KEY_PEPPER: 'f'.repeat(64) });
+    expect(said).toMatch(
+      /^KEY_PEPPER: not the one that this database is used with; .*accept KEY_PEPPER".*\n$/,
+    );
+    const doctor = commandLine(null, { DATA_DIR, KEY_PEPPER: 'f'.repeat(64) });
+    expect(await doctor.run('doctor')).toMatchObject({ out: expect.stringContaining(said.trim()), exit: 1 });
+    const made = await doctor.run('workspace', 'create', '--name', 'None');
+    expect(made).toMatchObject({ exit: 1, err: said });
+    expect(await doctor.run('secret', 'accept', 'KEY_PEPPER')).toMatchObject({ exit: 0 });
+    expect(await doctor.run('workspace', 'create', '--name', 'One')).toMatchObject({ exit: 0 });
+    doctor.close();
   });
 
   it('DATA_DIR, after what the database itself says of its files', async () => {

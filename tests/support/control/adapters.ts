@@ -13,7 +13,7 @@ import type { ControlHost } from '#lib/control/run';
 import { createIds } from '#lib/ids';
 import { createPace } from '#lib/management/pace';
 import { serveManagement } from '#lib/management/serve';
-import { sealingKey } from '#tests/support/control/operate';
+import { sealingKey, secretSettings } from '#tests/support/control/operate';
 import { wordOf } from '#tests/support/control/sample';
 import type { TestPayments } from '#tests/support/stripe/payments';
 
@@ -140,6 +140,7 @@ export async function verdictOfLine(
   const context = {
     db: async () => control.db,
     env: () => ({
+      ...secretSettings,
       keyPepper: control.keyPepper,
       dataDir: folder,
       stripe: control.paymentSettings ?? null,

@@ -9,6 +9,7 @@ import * as member from '#lib/control/member/operations';
 import * as policy from '#lib/control/policy/operations';
 import { ControlRefused } from '#lib/control/refusal';
 import { ask, type ControlHost } from '#lib/control/run';
+import { heldSecretsOf } from '#lib/control/secret/prints';
 import * as user from '#lib/control/user/operations';
 import * as workspace from '#lib/control/workspace/operations';
 import { publish } from '#lib/data/change';
@@ -21,10 +22,20 @@ type Given = { workspace?: string } & Record<string, unknown>;
 /** Seals the secrets of webhooks and the credentials of providers. */
 export const sealingKey = new Uint8Array(32).fill(7);
 
+/** What a process has of secrets that no test looks into. */
+export const secretSettings = {
+  nextAuthSecret: 'signs sessions of tests',
+  oldNextAuthSecrets: [],
+  encryptionKey: Buffer.from(sealingKey).toString('hex'),
+  oldEncryptionKeys: [],
+  shortSecrets: [],
+};
+
 /** The operations of a database, without gateway processes beside it. */
 export function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
   const catalogue = () => loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey });
-  return { db, keyPepper, catalogue, sealingKey, changed: () => {} };
+  const heldSecrets = heldSecretsOf({ ...secretSettings, keyPepper });
+  return { db, keyPepper, catalogue, sealingKey, heldSecrets, changed: () => {} };
 }
 
 const operator: Actor = { kind: 'operator', name: 'test', address: null };

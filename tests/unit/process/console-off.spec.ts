@@ -13,7 +13,7 @@ it('a page of a process with CONSOLE=off is 404 and names the setting (contract:
   // It needs none of the parts that pages are made of.
   const pages = await openConsole(
     env,
-    { control: Object.create(null), throttle: Object.create(null), report: () => {} },
+    { control: Object.create(null), throttle: Object.create(null), authSecrets: [], report: () => {} },
     log,
     false,
   );

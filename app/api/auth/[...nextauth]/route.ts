@@ -2,8 +2,11 @@ import { cookies } from 'next/headers';
 import { NextRequest } from 'next/server';
 import NextAuth from 'next-auth';
 import { authOptions } from '#lib/console/account/auth';
+import { secretOfForm } from '#lib/console/account/cookie-secrets';
 import { readForm } from '#lib/console/account/sign-in-body';
 import { isWebAddress } from '#lib/console/addresses';
+
+const formCookie = /^(?:__Host-)?next-auth\.csrf-token$/;
 
 interface AuthContext {
   params: Promise<{ nextauth: string[] }>;
@@ -23,7 +26,12 @@ async function handle(request: NextRequest, context: AuthContext): Promise<Respo
     headers: request.headers,
     ...(body.length > 0 ? { body } : {}),
   });
-  return NextAuth(read, context, authOptions());
+  return NextAuth(read, context, authOptions(await secretOfBegun()));
+}
+
+async function secretOfBegun(): Promise<string> {
+  const cookie = (await cookies()).getAll().find(({ name }) => formCookie.test(name));
+  return secretOfForm(cookie?.value);
 }
 
 /** Next-auth keeps in a cookie where to lead to, and reads it through Next rather than from the request. */

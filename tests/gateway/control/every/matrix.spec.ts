@@ -132,7 +132,7 @@ beforeAll(async () => {
   operatorUser = await user(true);
   setConsoleHost({
     control: host(),
-    env: { publicUrl: 'http://localhost', authSecret: 'secret' },
+    env: { publicUrl: 'http://localhost', authSecrets: ['secret'] },
     throttle: new InProcessThrottle(() => 0),
     report: (error) => console.error(error),
   });

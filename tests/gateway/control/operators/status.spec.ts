@@ -315,7 +315,7 @@ describe('the page', () => {
     const counting = { ...host, catalogue };
     setConsoleHost({
       control: counting,
-      env: { publicUrl: 'http://localhost', authSecret: 'secret', statusPage },
+      env: { publicUrl: 'http://localhost', authSecrets: ['secret'], statusPage },
       throttle: new InProcessThrottle(() => 0),
       report: (error) => console.error(error),
     });
