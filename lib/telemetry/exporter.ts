@@ -38,7 +38,7 @@ export interface ExportState extends ExportCounts {
   readonly backlogBytes: number;
 }
 
-/** Sends every call to a collector, in a thread of its own (docs/telemetry.md). */
+/** Sends every call to a collector, in a thread of its own (docs/guide/telemetry.md). */
 export interface Exporter {
   /** A journal file was begun. Never throws. */
   begin(file: JournalFile): void;

@@ -1,6 +1,6 @@
 import type { Settings } from '#lib/schemas/settings';
 
-/** Where the spans of calls go, and how (docs/telemetry.md). */
+/** Where the spans of calls go, and how (docs/guide/telemetry.md). */
 export interface TelemetrySettings {
   /** The collector's address for traces, without credentials. */
   readonly url: string;

@@ -12,6 +12,11 @@ export const guidePages = [
   { slug: 'management-api', group: 'Operate' },
   { slug: 'self-hosting', group: 'Operate' },
   { slug: 'deployment', group: 'Operate' },
+  { slug: 'docker-compose', group: 'Operate' },
+  { slug: 'kubernetes', group: 'Operate' },
+  { slug: 'linux', group: 'Operate' },
+  { slug: 'postgresql', group: 'Operate' },
+  { slug: 'telemetry', group: 'Operate' },
 ] as const;
 
 export type GuideSlug = (typeof guidePages)[number]['slug'];
@@ -30,7 +35,7 @@ export function anchorOf(heading: string): string {
 
 /** Where a link of a guide leads on the console: "errors.md#not_found" → "/docs/errors#not_found". null: nowhere. */
 export function guideHref(href: string): string | null {
-  const page = /^([a-z-]+)\.md(#.*)?$/.exec(href);
+  const page = /^(?:\.\.\/guide\/)?([a-z-]+)\.md(#.*)?$/.exec(href);
   if (page)
     return guidePages.some(({ slug }) => slug === page[1]) ? `/docs/${page[1]}${page[2] ?? ''}` : null;
   return /^(?:\/(?!\/)|#|https?:\/\/)/.test(href) ? href : null;

@@ -18,7 +18,7 @@ import {
 } from '#lib/telemetry/spans/span';
 
 /**
- * The span of a call and one of each of its attempts (docs/telemetry.md). The same record gives the same ids each time,
+ * The span of a call and one of each of its attempts (docs/guide/telemetry.md). The same record gives the same ids each time,
  * so that a repeat can be told. Tokens and cost stand on the call alone: a sum over all spans counts them once.
  * @returns none for an id that is no UUID.
  */
