@@ -20,7 +20,6 @@ const service = z.looseObject({
   ports: z.array(z.string()).default([]),
   depends_on: z.record(z.string(), z.unknown()).default({}),
   stop_grace_period: z.string().optional(),
-  healthcheck: z.unknown(),
 });
 const compose = z.object({
   'x-gateway': z.unknown(),
@@ -71,7 +70,7 @@ export const statefulSet = z.looseObject({
     serviceName: z.string(),
     selector: z.object({ matchLabels: z.record(z.string(), z.string()) }),
     template: z.object({
-      metadata: z.object({ labels: z.record(z.string(), z.string()), annotations: z.undefined() }),
+      metadata: z.object({ labels: z.record(z.string(), z.string()) }),
       spec: z.looseObject({
         terminationGracePeriodSeconds: z.number(),
         securityContext: z.looseObject({ runAsUser: z.number(), fsGroup: z.number() }),
