@@ -118,6 +118,9 @@ describe('what of the guide is made of declarations', () => {
     const [table] = await readSettings();
     const missing = Object.keys(settingsSchema.shape).filter((name) => !table?.raw.includes(`\`${name}\``));
     expect(missing).toEqual([]);
+    // The table stands in the contract, and its link beside the guide's pages.
+    expect(table?.raw).toContain('](../guide/telemetry.md)');
+    expect(guideHref('../guide/telemetry.md')).toBe('/docs/telemetry');
   });
 
   it('the management API: every address, with what it takes', () => {
