@@ -97,7 +97,7 @@ test('every page of the documentation opens for strangers, and each leads to the
     await next.click();
     await expect(page.getByRole('heading', { level: 1, name: title, exact: true })).toBeVisible();
   }
-  expect(visited.size).toBe(11);
+  expect(visited.size).toBe(16);
   await page.goto('/docs/management-api');
   await expect(page.getByText('/api/v1/workspaces/{workspace}/keys', { exact: true }).first()).toBeVisible();
   await page.goto('/docs/errors#insufficient_balance');
