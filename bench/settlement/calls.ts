@@ -124,6 +124,8 @@ function attemptOf(provider: string, model: string, status: number, error: strin
     durationMs: 780,
     upstreamRequestId,
     possibleDuplicate: false,
+    providerCode: null,
+    providerMessage: null,
   };
   return attempt;
 }

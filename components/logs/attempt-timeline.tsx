@@ -14,6 +14,9 @@ export interface AttemptRow {
   readonly width: number;
   readonly upstreamRequestId: string | null;
   readonly possibleDuplicate: boolean;
+  /** What the provider said of its error; null: nothing. */
+  readonly providerCode: string | null;
+  readonly providerMessage: string | null;
   /** Whether this one answered the client. */
   readonly answered: boolean;
 }
@@ -69,6 +72,14 @@ export function AttemptTimeline({ attempts }: { attempts: readonly AttemptRow[] 
                 <span>no id from the provider</span>
               )}
             </p>
+            {attempt.providerCode || attempt.providerMessage ? (
+              <p className="text-xs [overflow-wrap:anywhere]">
+                <span className="text-muted">The provider said: </span>
+                {attempt.providerCode ? <code className="font-mono">{attempt.providerCode}</code> : null}
+                {attempt.providerCode && attempt.providerMessage ? ' – ' : null}
+                {attempt.providerMessage}
+              </p>
+            ) : null}
           </div>
         </li>
       ))}

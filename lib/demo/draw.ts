@@ -235,6 +235,8 @@ class Draft {
       error: null,
       upstreamRequestId: null,
       possibleDuplicate: false,
+      providerCode: null,
+      providerMessage: null,
     };
   }
 }

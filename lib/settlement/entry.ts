@@ -32,6 +32,9 @@ export interface AttemptRecord {
   readonly durationMs: number;
   readonly upstreamRequestId: string | null;
   readonly possibleDuplicate: boolean;
+  /** The provider's own code and the start of its message, masked (contract: call-log/provider-error). */
+  readonly providerCode: string | null;
+  readonly providerMessage: string | null;
 }
 
 /** A row of the call log (contract: call-log/row). */

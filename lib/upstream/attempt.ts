@@ -54,7 +54,7 @@ export interface AttemptRequest {
   outgoing(): Outgoing;
   /** How a 2xx is read, once its headers are here; null: nobody reads it. */
   readingOf(exchange: Exchange): Reading | null;
-  /** Whose fault an error is, by its status (null: it stands in a 200) and its parsed body. */
+  /** Whose fault an error is, by its status (null: it stands in a 200) and its parsed body; its message is masked. */
   faultOf(status: number | null, body: unknown): Fault;
 }
 
@@ -152,7 +152,13 @@ async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: O
   const endMono = deps.clock.mono();
   const possibleDuplicate =
     verdict === 'again' || error === 'first_byte_timeout' || error === 'first_word_timeout';
-  const record = recordAttempt(request, exchange, { beganMono, endMono, error, possibleDuplicate });
+  const record = recordAttempt(request, exchange, {
+    beganMono,
+    endMono,
+    error,
+    fault,
+    possibleDuplicate,
+  });
   const passes = error === null || passesOn(exchange, reading, error);
   return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault };
 }
@@ -322,11 +328,13 @@ function recordAttempt(
     beganMono,
     endMono,
     error,
+    fault,
     possibleDuplicate,
   }: {
     readonly beganMono: number;
     readonly endMono: number;
     readonly error: string | null;
+    readonly fault: Fault | null;
     readonly possibleDuplicate: boolean;
   },
 ): AttemptRecord {
@@ -340,5 +348,11 @@ function recordAttempt(
     upstreamRequestId: providerRequestId(exchange.headers, target.credential),
     // The provider may have done the work (contract: routing/possible-duplicate).
     possibleDuplicate,
+    ...providerError(fault),
   };
+}
+
+/** What the call log keeps of a provider's error (contract: call-log/provider-error). */
+export function providerError(fault: Fault | null): Pick<AttemptRecord, 'providerCode' | 'providerMessage'> {
+  return { providerCode: fault?.code ?? null, providerMessage: fault?.message ?? null };
 }

@@ -5,7 +5,7 @@ import type { Exchange } from '#lib/upstream/exchange';
 const PATIENCE_MS = 1_000;
 
 /**
- * The body of an error, parsed, kept for the client as well; null where it is no JSON.
+ * The body of an error, parsed, kept for the client as well; its text where it is no JSON.
  * @param decided its status alone tells that the next target is tried: a body that is late or torn counts as none.
  * @throws Error of an exchange that broke, where the body decides; that the client left, always.
  */
@@ -27,9 +27,10 @@ export async function parsedBody(exchange: Exchange, decided: boolean): Promise<
 }
 
 function parsed(body: Uint8Array): unknown {
+  const text = new TextDecoder().decode(body);
   try {
-    return JSON.parse(new TextDecoder().decode(body));
+    return JSON.parse(text);
   } catch {
-    return null;
+    return text;
   }
 }

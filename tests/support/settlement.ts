@@ -107,6 +107,8 @@ export function callOf(customer: Customer, given: Partial<CallRecord> = {}): Cal
         durationMs: 110,
         upstreamRequestId: 'req_1',
         possibleDuplicate: false,
+        providerCode: null,
+        providerMessage: null,
       },
     ],
     ...given,

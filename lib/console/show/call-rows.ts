@@ -70,6 +70,8 @@ export function attemptRowsOf(call: CallDetail) {
     width: attempt.durationMs / wholeMs,
     upstreamRequestId: attempt.upstreamRequestId,
     possibleDuplicate: attempt.possibleDuplicate,
+    providerCode: attempt.providerCode,
+    providerMessage: attempt.providerMessage,
     answered:
       index === call.attempts.length - 1 && attempt.status !== null && attempt.status < 400 && !attempt.error,
   }));

@@ -18,6 +18,11 @@ const shownAttempt = z.object({
   durationMs: z.number(),
   upstreamRequestId: z.string().nullable(),
   possibleDuplicate: z.boolean(),
+  providerCode: z.string().nullable().meta({ description: 'The provider’s own code of its error.' }),
+  providerMessage: z
+    .string()
+    .nullable()
+    .meta({ description: 'The first 300 bytes of its message; “…” stands for what is masked.' }),
 });
 
 /** A call as "call show" prints it (contract: operations/call-show). */

@@ -33,7 +33,7 @@ export function errorTexts(body: unknown): ErrorTexts {
  * The objects that may describe the error: the body or the first element of a list, its `error`, that of a response, a
  * choice or an item of `errors`, and the provider's own that an aggregator passes on as text.
  */
-function errorObjects(body: unknown, depth: number): readonly JsonObject[] {
+export function errorObjects(body: unknown, depth: number): readonly JsonObject[] {
   const outer = objectIn(listIn(body)[0] ?? body);
   if (outer === null) return [];
   const inner = [

@@ -1,8 +1,9 @@
 import { type ErrorTexts, errorTexts } from '#lib/families/reading/error-texts';
+import { type ErrorWords, errorWords } from '#lib/families/reading/error-words';
 import { waitIn } from '#lib/families/reading/wait';
 
 /** Whose fault an error of a provider is, and of which kind (contract: families/faults). */
-export interface Fault {
+export interface Fault extends ErrorWords {
   /** `operator`: the account, its credential or the catalogue's entry; another provider may well answer. */
   readonly whose: 'client' | 'operator' | 'provider';
   readonly kind: FaultKind;
@@ -118,11 +119,11 @@ export function faultReader({ sayings, notFound }: Dialect): (status: number | n
     const texts = errorTexts(body);
     const saying = all.find((one) => says(one, texts));
     const plain = ofStatus(status ?? statusIn(texts), saying, texts, notFound);
-    return { ...plain, waitMs: waitIn(texts) };
+    return { ...plain, waitMs: waitIn(texts), ...errorWords(body) };
   };
 }
 
-type Plain = Omit<Fault, 'waitMs'>;
+type Plain = Pick<Fault, 'whose' | 'kind'>;
 
 function ofStatus(
   status: number | null,

@@ -75,7 +75,7 @@ export async function tryTargets(
       stream: ask.stream,
       outgoing: () => outgoing(call, target),
       readingOf: (exchange) => readingOf(call, exchange),
-      faultOf: (status, body) => faultOf(call, status, body),
+      faultOf: (status, body) => faultOf(call, target, status, body),
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);

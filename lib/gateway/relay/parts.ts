@@ -1,4 +1,5 @@
 import type { ErrorCode, Refused } from '#lib/errors';
+import { faultOf } from '#lib/gateway/attempt/fault-of';
 import type { AnsweredCall } from '#lib/gateway/call/call';
 import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/call/charge-call';
 import { endCall } from '#lib/gateway/call/end-call';
@@ -9,7 +10,7 @@ import { closedEarly } from '#lib/gateway/relay/unread';
 import type { Runtime } from '#lib/gateway/runtime';
 import type { Meter } from '#lib/metering/meter';
 import type { Tap } from '#lib/relay/tap';
-import { type Answer, errorBody, tellFault } from '#lib/upstream/attempt';
+import { type Answer, errorBody, providerError, tellFault } from '#lib/upstream/attempt';
 import { failureName, isOwnClosing } from '#lib/upstream/classify';
 import type { Exchange } from '#lib/upstream/exchange';
 import { UnusableAnswer } from '#lib/upstream/exchange-faults';
@@ -87,8 +88,9 @@ function tellEnd(
   const { running, reading, place, beganMono } = answer;
   const attempt = call.attempts[place];
   const ours = error instanceof HoldExhausted || error instanceof NotKept;
+  const fault = failure === 'error_in_answer' ? faultOf(call, answer.target, null, errorBody(reading)) : null;
   if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone' && !ours) {
-    call.attempts[place] = { ...attempt, error: failure };
+    call.attempts[place] = { ...attempt, error: failure, ...providerError(fault) };
   }
   if (running === null) return;
   const nowMs = runtime.clock.now();
@@ -99,8 +101,7 @@ function tellEnd(
     const firstByteMs = (exchange.readyMono ?? beganMono) - beganMono;
     running.succeeded(firstByteMs, call.ask.stream, nowMs);
     offerFaults.answered(offer.provider, offer.model);
-  } else if (failure === 'error_in_answer') {
-    const fault = call.family.faultOf(null, errorBody(reading));
+  } else if (fault !== null) {
     tellFault(running, fault, exchange, nowMs);
     offerFaults.failed({ ...offer, callId: call.id, status: exchange.status, fault });
   } else running.failed(null, nowMs);

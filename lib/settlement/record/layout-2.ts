@@ -61,6 +61,8 @@ function readAttempt(value: unknown): AttemptRecord {
     durationMs: Number(row.duration_ms),
     upstreamRequestId: textOrNull(row.upstream_request_id),
     possibleDuplicate: row.possible_duplicate === true,
+    providerCode: null,
+    providerMessage: null,
   };
 }
 

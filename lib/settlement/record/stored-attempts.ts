@@ -16,7 +16,8 @@ export function storedAttempts(json: unknown, call: Answered): AttemptRecord[] {
 /** By position; what is missing at the end is as the call's own, without an error. */
 function storedAttempt(values: readonly unknown[], call: Answered): AttemptRecord {
   const [upstreamRequestId, startMs, durationMs, status = call.status, error] = values;
-  const [provider = call.provider, model = call.answeringModel, possibleDuplicate] = values.slice(5);
+  const [provider = call.provider, model = call.answeringModel, possibleDuplicate, code, message] =
+    values.slice(5);
   return {
     provider: String(provider ?? ''),
     model: String(model ?? ''),
@@ -26,21 +27,27 @@ function storedAttempt(values: readonly unknown[], call: Answered): AttemptRecor
     durationMs: Number(durationMs ?? 0),
     upstreamRequestId: typeof upstreamRequestId === 'string' ? upstreamRequestId : null,
     possibleDuplicate: possibleDuplicate === true,
+    providerCode: typeof code === 'string' ? code : null,
+    providerMessage: typeof message === 'string' ? message : null,
   };
 }
 
 /**
  * An attempt as JSON by position, for `storedAttempt`: of most calls the one that answered, of which three values differ
- * from what its call says.
+ * from what its call says. Only one whose provider said why it failed has all ten.
  */
 export function attemptJson(one: AttemptRecord, call: Answered): string {
-  const { provider, model, status, error, possibleDuplicate } = one;
+  const { provider, model, status, error, possibleDuplicate, providerCode, providerMessage } = one;
   const beginning = `[${jsonOf(one.upstreamRequestId)},${whole(one.startMs)},${whole(one.durationMs)}`;
-  const answered = possibleDuplicate === false && model === call.answeringModel && provider === call.provider;
+  const silent = providerCode === null && providerMessage === null;
+  const answered =
+    silent && possibleDuplicate === false && model === call.answeringModel && provider === call.provider;
   if (answered && error === null && status === call.status) return `${beginning}]`;
   const failed = `${beginning},${status === null ? 'null' : whole(status)},${jsonOf(error)}`;
   if (answered) return `${failed}]`;
-  return `${failed},${jsonOf(provider)},${jsonOf(model)}${possibleDuplicate ? ',true' : ''}]`;
+  const named = `${failed},${jsonOf(provider)},${jsonOf(model)}`;
+  if (silent) return `${named}${possibleDuplicate ? ',true' : ''}]`;
+  return `${named},${possibleDuplicate},${jsonOf(providerCode)},${jsonOf(providerMessage)}]`;
 }
 
 const mostInteger = 2_147_483_647;

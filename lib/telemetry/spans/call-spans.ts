@@ -115,6 +115,9 @@ function attemptAttributes(
   const { status, upstreamRequestId } = attempt;
   if (status !== null) found.push(['http.response.status_code', whole(status)]);
   if (upstreamRequestId !== null) found.push(['model_gateway.upstream_request_id', upstreamRequestId]);
+  if (attempt.providerCode !== null) found.push(['model_gateway.provider_error.code', attempt.providerCode]);
+  if (attempt.providerMessage !== null)
+    found.push(['model_gateway.provider_error.message', attempt.providerMessage]);
   if (attempt.possibleDuplicate) found.push(['model_gateway.possible_duplicate', true]);
   if (call.streamed) found.push(['gen_ai.request.stream', true]);
   const error = errorOfAttempt(attempt);

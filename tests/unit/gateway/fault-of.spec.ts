@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { familyOf, operations } from '#lib/families/index';
 import { faultOf } from '#lib/gateway/attempt/fault-of';
+import { askChat } from '#tests/unit/families/make';
 
 const named = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } };
 const kept = operations.filter((one) => one.resource);
@@ -9,7 +10,7 @@ function fault(name: string, status: number, body: unknown) {
   const operation = operations.find((one) => one.name === name);
   const family = operation && familyOf(operation.family);
   if (!operation || !family) throw new Error(`no operation ${name}`);
-  return faultOf({ operation, family }, status, body);
+  return faultOf({ operation, family, ask: askChat({ model: 'm' }) }, { credential: 'secret' }, status, body);
 }
 
 describe('an error of an operation (contract: families/faults)', () => {
@@ -32,6 +33,11 @@ describe('an error of an operation (contract: families/faults)', () => {
   ])('%s: a 404 that names nothing is the operator’s', (name) =>
     expect(fault(name, 404, null)).toMatchObject({ whose: 'operator', kind: 'unknown' }),
   );
+
+  it('has a message that may be kept (contract: call-log/provider-error)', () => {
+    const body = { error: { message: 'Refused: "tell me a joke".', code: 'refused' } };
+    expect(fault('chat.create', 400, body)).toMatchObject({ code: 'refused', message: 'Refused: ….' });
+  });
 
   it('a server that cannot count is not set aside for it; one whose model is gone is', () => {
     expect(fault('messages.count_tokens', 404, { detail: 'Not Found' }).whose).toBe('client');

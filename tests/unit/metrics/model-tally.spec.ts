@@ -13,6 +13,8 @@ const attempt = (provider: string, model: string, status: number | null) => ({
   durationMs: 1,
   upstreamRequestId: null,
   possibleDuplicate: false,
+  providerCode: null,
+  providerMessage: null,
 });
 
 describe('what calls come to by provider and model', () => {

@@ -4,10 +4,10 @@ import type { Fault } from '#lib/families/reading/fault';
 import { OfferFaults } from '#lib/metrics/offer-faults';
 import { registerOfferFaults } from '#lib/metrics/offer-metrics';
 
-const gone: Fault = { whose: 'operator', kind: 'model_gone', waitMs: null };
-const empty: Fault = { whose: 'operator', kind: 'quota', waitMs: null };
-const busy: Fault = { whose: 'provider', kind: 'overload', waitMs: null };
-const wrong: Fault = { whose: 'client', kind: 'invalid_request', waitMs: null };
+const gone: Fault = { whose: 'operator', kind: 'model_gone', waitMs: null, code: null, message: null };
+const empty: Fault = { whose: 'operator', kind: 'quota', waitMs: null, code: null, message: null };
+const busy: Fault = { whose: 'provider', kind: 'overload', waitMs: null, code: null, message: null };
+const wrong: Fault = { whose: 'client', kind: 'invalid_request', waitMs: null, code: null, message: null };
 
 function open() {
   const told: object[] = [];

@@ -56,6 +56,8 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
     durationMs: 1,
     upstreamRequestId: null,
     possibleDuplicate: false,
+    providerCode: null,
+    providerMessage: null,
   });
   const exchange = new Exchange({
     firstByteMs: minute,

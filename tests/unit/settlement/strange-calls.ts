@@ -44,6 +44,8 @@ export function strangeCalls(customer: Customer): fc.Arbitrary<CallRecord> {
       durationMs: milliseconds,
       upstreamRequestId: maybe,
       possibleDuplicate: fc.boolean(),
+      providerCode: maybe,
+      providerMessage: maybe,
     }),
     { maxLength: 3 },
   );

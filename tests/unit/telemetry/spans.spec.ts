@@ -159,11 +159,25 @@ describe('the spans of attempts', () => {
   const attempts = [
     {
       ...{ provider: 'xai', model: 'grok', status: null, error: 'first_byte_timeout' },
-      ...{ startMs: 5, durationMs: 100, upstreamRequestId: null, possibleDuplicate: true },
+      ...{
+        startMs: 5,
+        durationMs: 100,
+        upstreamRequestId: null,
+        possibleDuplicate: true,
+        providerCode: 'overloaded',
+        providerMessage: 'The engine is overloaded.',
+      },
     },
     {
       ...{ provider: 'openai', model: 'gpt-4.1', status: 200, error: null },
-      ...{ startMs: 110, durationMs: 40, upstreamRequestId: 'req_9', possibleDuplicate: false },
+      ...{
+        startMs: 110,
+        durationMs: 40,
+        upstreamRequestId: 'req_9',
+        possibleDuplicate: false,
+        providerCode: null,
+        providerMessage: null,
+      },
     },
   ];
 
@@ -181,6 +195,8 @@ describe('the spans of attempts', () => {
           'error.type': 'first_byte_timeout',
           'model_gateway.provider': 'xai',
           'model_gateway.possible_duplicate': true,
+          'model_gateway.provider_error.code': 'overloaded',
+          'model_gateway.provider_error.message': 'The engine is overloaded.',
           'model_gateway.attempt.number': '1n',
         },
       },
