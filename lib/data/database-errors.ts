@@ -1,22 +1,108 @@
-/** Codes of a server that cannot be reached, of one that is starting or full, and of a refused login. */
-const away = /^(E(?!RR_)[A-Z_]+|3D000|28[0-9A-Z]{3}|57P0\d|53300)$/;
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  /** The call to the system that failed: files and sockets have the same codes. */
+  readonly syscall?: unknown;
+  readonly path?: unknown;
+}
 
-/** The server of DATABASE_URL does not let this process in. */
+/** Where a database is, and who asks. */
+interface Place {
+  readonly name: string;
+  readonly host: string;
+  readonly user: string;
+}
+
+type Sentence = (place: Place, refusal: Refusal) => string;
+
+const cannotBeUsed =
+  (remedy: string): Sentence =>
+  ({ name, host }, { message }) =>
+    `The database ${name} at ${host} cannot be used (${message}): ${remedy}.`;
+
+const startIt = cannotBeUsed('start it, or correct DATABASE_URL');
+
+/** Behind the first semicolon Node advises flags of its own. */
+const certificate: Sentence = ({ host }, { message }) =>
+  `The certificate of the database at ${host} is not accepted (${message.split(';')[0]}): set sslmode=verify-full&sslrootcert=FILE in DATABASE_URL, FILE being the certificate of the authority that signed it, or sslmode=no-verify where the network is trusted.`;
+
+/** By code, the first that matches. */
+const sentences: readonly (readonly [RegExp, Sentence])[] = [
+  [/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, certificate],
+  [
+    /^(CERT_|ERR_TLS_|ERR_SSL_)/,
+    cannotBeUsed('give its server a certificate that is valid and names this host, or correct DATABASE_URL'),
+  ],
+  [
+    /^42501$/,
+    ({ name, host, user }, { message }) =>
+      `The role ${user} may not make the tables of the database ${name} at ${host} (${message}): run "ALTER DATABASE ${name} OWNER TO ${user}" as its owner, or give that role what others own there.`,
+  ],
+  [/^28P01$/, cannotBeUsed('correct the user and the password in DATABASE_URL')],
+  [
+    /^28/,
+    cannotBeUsed(
+      'correct the user in DATABASE_URL, or let it in by pg_hba.conf of the server; "no encryption" asks for sslmode=verify-full',
+    ),
+  ],
+  [/^3D000$/, cannotBeUsed('create it, or correct DATABASE_URL')],
+  [/^53300$/, cannotBeUsed('end what uses its connections, or let the server or the role have more')],
+  [
+    /^(57P0\d|08[0-9A-Z]{3}|ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/,
+    startIt,
+  ],
+];
+
+/** By message, where pg gives no code. */
+const spoken: readonly (readonly [RegExp, Sentence])[] = [
+  [
+    /does not support SSL/,
+    cannotBeUsed(
+      'switch "ssl" on in its server, or leave sslmode out of DATABASE_URL where the network is trusted',
+    ),
+  ],
+  [/^(Connection terminated|timeout expired)/, startIt],
+];
+
+/** The server of DATABASE_URL does not let this process in, or not do what it has to. */
 export class DatabaseAway extends Error {
-  constructor(url: string, cause: Error) {
-    const { host, pathname, searchParams } = new URL(url);
-    const where = host || searchParams.get('host') || 'localhost';
-    super(
-      `The database ${pathname.slice(1)} at ${where} cannot be used (${cause.message}): start it, or correct DATABASE_URL.`,
-    );
+  constructor(message: string, cause: Error) {
+    super(message, { cause });
     this.name = 'DatabaseAway';
   }
 }
 
-/** What to throw for an error of the first connection to `url`: DatabaseAway where that is what it says. */
+/** What to throw for an error of the first use of `url`: DatabaseAway, with what to do, where that is known. */
 export function awayOr(error: unknown, url: string): unknown {
-  const isAway = error instanceof Error && 'code' in error && away.test(String(error.code));
-  return isAway ? new DatabaseAway(url, error) : error;
+  if (!(error instanceof Error)) return error;
+  const { code = '', syscall, path } = error as Error & Partial<Refusal>;
+  const refusal = { code: String(code), message: error.message, syscall, path };
+  const sentence = sentenceFor(refusal);
+  if (sentence) return new DatabaseAway(sentence(placeOf(url), refusal), error);
+  // What a migration failed by.
+  return error.cause === undefined ? error : (known(awayOr(error.cause, url)) ?? error);
+}
+
+function known(error: unknown): DatabaseAway | null {
+  return error instanceof DatabaseAway ? error : null;
+}
+
+function sentenceFor({ code, message, syscall }: Refusal): Sentence | undefined {
+  // Of the files that the address names, and of a socket that is a file.
+  if (syscall === 'open')
+    return (_, { path }) => `DATABASE_URL: its file ${path} cannot be read (${message}).`;
+  if (syscall === 'connect' && /^(ENOENT|EACCES)$/.test(code)) return startIt;
+  const all = code === '' ? spoken : sentences;
+  return all.find(([pattern]) => pattern.test(code || message))?.[1];
+}
+
+function placeOf(url: string): Place {
+  const { host, pathname, searchParams, username } = new URL(url);
+  return {
+    name: pathname.slice(1),
+    host: host || searchParams.get('host') || 'localhost',
+    user: decodeURIComponent(username) || searchParams.get('user') || 'of this user',
+  };
 }
 
 /** Codes of a network that fails, and of a server that stops, starts or is full. Errors of files have others. */

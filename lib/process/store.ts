@@ -24,16 +24,19 @@ export interface Store extends Connections {
 /**
  * The database of this process, migrated: the embedded one unless DATABASE_URL names another. Either way
  * DATA_DIR is this process's alone.
+ * @param ready resolves when the rest of the start is sure: nothing in the database is changed before.
  * @throws DataDirInUse naming the process that has it; DatabaseAway.
  */
-export async function openStore(env: Env, log: Logger): Promise<Store> {
+export async function openStore(env: Env, log: Logger, ready: () => Promise<void>): Promise<Store> {
   const opened = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
   const letGo = opened ? () => {} : await holdDirectory(env.dataDir);
   const url = opened?.url ?? env.databaseUrl ?? '';
-  const applied = await migrate(url).catch((error: unknown) => {
-    letGo();
-    throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
-  });
+  const applied = await ready()
+    .then(() => migrate(url))
+    .catch((error: unknown) => {
+      letGo();
+      throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
+    });
   if (applied.length > 0) log.info({ applied }, 'migrated');
   const embedded = opened && applied.length > 0 ? await openAgain(opened, env.dataDir) : opened;
   const { db, operationsDb } = connect(url, log);

@@ -54,6 +54,22 @@ const url = (schemes: readonly string[]) =>
     })
     .optional();
 
+/**
+ * The modes that the driver reads as `verify-full`, and warns that a later version will not, say so from the start.
+ * With `uselibpqcompat` it reads them as other programs do.
+ */
+const database = url(['postgresql', 'postgres']).transform((address) =>
+  address?.includes('uselibpqcompat')
+    ? address
+    : address?.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full'),
+);
+
+/** Where pages are: the console is served at the root of its host alone. */
+const origin = url(['https', 'http']).refine(
+  (value) => value === undefined || /^https?:\/\/[^/?#]+\/?$/.test(value),
+  'has a path. Set the scheme and the host alone, like https://gateway.example.com: no base path is supported.',
+);
+
 /** The address of a proxy; one without a scheme is http, as other programs read it. */
 const proxy = z
   .string()
@@ -91,7 +107,7 @@ export const settingsSchema = z.object({
   PORT: integer(0, 65_535, 3000),
   HOST: text,
   DATA_DIR: z.string().default('.data'),
-  DATABASE_URL: url(['postgresql', 'postgres']),
+  DATABASE_URL: database,
   REDIS_URL: url(['redis', 'rediss']),
   UPSTASH_REDIS_REST_URL: url(['https', 'http']),
   UPSTASH_REDIS_REST_TOKEN: text,
@@ -110,7 +126,7 @@ export const settingsSchema = z.object({
   ENCRYPTION_KEY: text,
   ENCRYPTION_KEY_OLD: list,
   KEY_PEPPER: text,
-  NEXTAUTH_URL: url(['https', 'http']),
+  NEXTAUTH_URL: origin,
   GITHUB_ID: text,
   GITHUB_SECRET: text,
   GOOGLE_ID: text,

@@ -125,9 +125,12 @@ function urlOf(server: string, database: string): string {
   return url.href;
 }
 
-async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+/** A server of its own. @param flags `--tls`: it speaks TLS, by a certificate that it has signed itself. */
+export async function startPostgres(
+  ...flags: readonly '--tls'[]
+): Promise<{ url: string; stop(): Promise<void> }> {
   const program = fileURLToPath(new URL('./postgres/keeper.ts', import.meta.url));
-  const keeper = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const keeper = spawn(process.execPath, [program, ...flags], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(keeper, 'exit');
   const first = await Promise.race([once(keeper.stdout, 'data'), exited.then(() => null)]);
   if (!first) throw new Error('PostgreSQL for the tests did not start: the lines above say why.');

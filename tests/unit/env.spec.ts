@@ -151,6 +151,21 @@ describe('settings (contract: operations/settings)', () => {
     }
   });
 
+  it.each([
+    ['?sslmode=require', '?sslmode=verify-full'],
+    [
+      '?application_name=x&sslmode=prefer&sslrootcert=ca.pem',
+      '?application_name=x&sslmode=verify-full&sslrootcert=ca.pem',
+    ],
+    ['?sslmode=verify-ca', '?sslmode=verify-full'],
+    ['?sslmode=no-verify', '?sslmode=no-verify'],
+    ['?sslmode=disable', '?sslmode=disable'],
+    ['?uselibpqcompat=true&sslmode=require', '?uselibpqcompat=true&sslmode=require'],
+  ])('say of the TLS of the database what the driver does: %s', (given, read) => {
+    const DATABASE_URL = 'postgresql://user@db.example/gateway';
+    expect(readEnv({ ...server, DATABASE_URL: DATABASE_URL + given }).databaseUrl).toBe(DATABASE_URL + read);
+  });
+
   it('take Redis by its own protocol or by REST', () => {
     expect(readEnv({ ...server, REDIS_URL: 'redis://r:6379' }).redis).toEqual({
       kind: 'tcp',
@@ -166,6 +181,15 @@ describe('the public address', () => {
     const env = readEnv({ ...server, NEXTAUTH_URL: 'https://gateway.example/' });
     expect(publicUrl(env, 3000)).toBe('https://gateway.example');
   });
+
+  it.each(['https://gateway.example/gw', 'https://gateway.example/?a=b', 'https://gateway.example/api/auth'])(
+    'has no path: %s',
+    (NEXTAUTH_URL) => {
+      expect(problems({ ...server, NEXTAUTH_URL })).toEqual([
+        'NEXTAUTH_URL: has a path. Set the scheme and the host alone, like https://gateway.example.com: no base path is supported.',
+      ]);
+    },
+  );
 
   it('is otherwise made of the host and of the port in use', () => {
     expect(publicUrl({ nextAuthUrl: null, host: '0.0.0.0' }, 8080)).toBe('http://localhost:8080');

@@ -47,9 +47,8 @@ export interface Machine
  * @param dev Next's development mode, which prints by itself.
  */
 export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<Machine> {
-  const store = await orExplain(() => openStore(env, log));
+  const store = await orExplain(() => openStore(env, log, () => checkPort(env)));
   await orExplain(() => awaitEarlierWorkers(env.dataDir));
-  await orExplain(() => checkPort(env));
   const { authSecrets } = await orExplain(() => meetSecrets(store.operationsDb, env, log));
   const sayHello = process.stdout.write.bind(process.stdout);
   if (!dev) logWhatIsPrinted(log);

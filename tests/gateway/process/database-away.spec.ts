@@ -25,6 +25,7 @@ async function refusedStart(databaseUrl: string): Promise<string> {
       NODE_ENV: 'production',
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,
+      PORT: '0',
     },
   });
   const [said] = await Promise.all([text(server.stderr), once(server, 'exit')]);
@@ -43,6 +44,6 @@ it('and so does one whose server does not know the database', async () => {
   const url = new URL((await createDatabase()).url);
   url.pathname = '/never-made';
   expect(await refusedStart(url.href)).toBe(
-    `The database never-made at ${url.host} cannot be used (database "never-made" does not exist): start it, or correct DATABASE_URL.\n`,
+    `The database never-made at ${url.host} cannot be used (database "never-made" does not exist): create it, or correct DATABASE_URL.\n`,
   );
 });

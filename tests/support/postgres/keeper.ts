@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyPrograms, makePlace, serverAccount } from '#tests/support/postgres/files';
 import { freePort } from '#tests/support/run/free-port';
 
 // Runs a PostgreSQL server for as long as standard input stays open, so that a killed test run leaves
-// none behind. Prints the server's address once it accepts connections.
+// none behind. Prints the server's address once it accepts connections. With `--tls` it has a certificate for 127.0.0.1
+// that it has signed itself, `server.crt` beside its data; role and database `locked` then need a password.
 
 const owner = serverAccount();
 const place = makePlace(owner);
@@ -28,6 +29,20 @@ const made = spawnSync(
 );
 if (made.status !== 0) fail(`initdb failed: ${made.error ?? made.stderr}`);
 
+if (process.argv.includes('--tls')) {
+  const files = ['-keyout', join(data, 'server.key'), '-out', join(data, 'server.crt')];
+  const names = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const signed = spawnSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...names, ...files],
+    options,
+  );
+  if (signed.status !== 0) fail(`openssl failed: ${signed.error ?? signed.stderr}`);
+  chmodSync(join(data, 'server.key'), 0o600);
+  const rules = join(data, 'pg_hba.conf');
+  writeFileSync(rules, `host all locked 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, 'utf8')}`);
+}
+
 const port = await freePort();
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -39,6 +54,7 @@ const settings = {
   full_page_writes: 'off',
   shared_buffers: '64MB',
   autovacuum: 'off',
+  ...(process.argv.includes('--tls') && { ssl: 'on' }),
 };
 const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 const server = spawn(join(programs, 'bin/postgres'), ['-D', data, ...flags], {
