@@ -1,3 +1,5 @@
+import { type MachineFault, machineFaultOf } from '#lib/machine-fault';
+
 /** Every code that the gateway itself answers with (contract: request/error-codes). */
 export const errorTable = {
   invalid_body: { status: 400 },
@@ -48,6 +50,8 @@ export interface Refusal {
    * (contract: request/method-not-allowed).
    */
   readonly status?: 426;
+  /** What this machine was short of: stands in the call log, not in the answer. */
+  readonly machineFault?: MachineFault;
 }
 
 /** A refusal on its way to the one error exit of `serve`. */
@@ -72,11 +76,14 @@ export function refusal(
 /**
  * 500 `local_quota_not_configured` (contract: admission/coordinator): this process cannot keep its books now.
  * @param why what it cannot do: "cannot write its journal".
+ * @param cause the error that kept it from it.
  */
-export function unaccountable(why: string): Refusal {
+export function unaccountable(why: string, cause?: unknown): Refusal {
+  const machineFault = machineFaultOf(cause);
   return refusal(
     'local_quota_not_configured',
     `This gateway process ${why}; retry, and tell its operator if the problem persists.`,
+    machineFault ? { machineFault } : {},
   );
 }
 

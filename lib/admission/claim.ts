@@ -1,6 +1,7 @@
 import type { Refusal } from '#lib/errors';
 import type { LimitNumbers } from '#lib/limits/numbers';
 import type { Pass } from '#lib/limits/shared-limits';
+import type { MachineFault } from '#lib/machine-fault';
 import type { KeySnapshot } from '#lib/snapshot/snapshot';
 
 /** What one call wants before it may start (contract: admission/claim). */
@@ -100,7 +101,7 @@ export interface Coordinator {
   /** Stops admission at once and permanently, with this reason: the process is stopping. */
   halt(reason: string): void;
   /** Stops admission at once with this reason, until `resume` of the same cause. */
-  suspend(cause: SuspendCause, reason: string): void;
+  suspend(cause: SuspendCause, reason: string, machineFault?: MachineFault | null): void;
   resume(cause: SuspendCause): void;
   /** Gives every lease back; for an orderly stop. */
   close(): Promise<void>;

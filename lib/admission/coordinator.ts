@@ -261,8 +261,8 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
       halted ??= stopped(reason);
     },
 
-    suspend(cause, reason) {
-      suspended.set(cause, stopped(reason));
+    suspend(cause, reason, machineFault) {
+      suspended.set(cause, { ...stopped(reason), ...(machineFault && { machineFault }) });
     },
 
     resume(cause) {

@@ -1,3 +1,4 @@
+import { isMachineFault } from '#lib/machine-fault';
 import type { AttemptRecord, CallRecord } from '#lib/settlement/entry';
 
 /** Upper bounds of the buckets of whole calls and of first bytes, ms; one more bucket takes what is above. */
@@ -43,7 +44,8 @@ export class ModelTally {
     const { attempts, provider, answeringModel, usage, costNano } = call;
     for (let at = 0; at < attempts.length; at += 1) {
       const attempt = attempts[at];
-      if (attempt) this.#attempted(attempt, at > 0);
+      // What this machine was short of is no answer of a provider's.
+      if (attempt && !isMachineFault(attempt.error)) this.#attempted(attempt, at > 0);
     }
     if (provider === null || answeringModel === null) return;
     const count = this.#of(provider, answeringModel);

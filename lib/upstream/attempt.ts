@@ -14,6 +14,7 @@ import { UnreadableAnswer, UnusableAnswer } from '#lib/upstream/exchange-faults'
 import { providerRequestId, retryAfterMs } from '#lib/upstream/headers';
 import { opensLikeAnswer } from '#lib/upstream/opening';
 import type { Pools } from '#lib/upstream/pools';
+import { shortageIn } from '#lib/upstream/shortage';
 
 /** What goes to one target: made per target, because names, budgets and credentials differ. */
 export interface Outgoing {
@@ -101,6 +102,8 @@ export interface Tried {
   readonly untold: boolean;
   /** Whose fault its error answer is; null: it is none. */
   readonly fault: Fault | null;
+  /** Why it failed, where that is a fault of this machine; null: it is none. */
+  readonly shortage: Error | null;
 }
 
 /** Bytes of first events that are held at most (contract: routing/begun). */
@@ -136,19 +139,21 @@ async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: O
   let error: string | null = null;
   let verdict: Tried['verdict'] = 'next';
   let fault: Fault | null = null;
+  let shortage: Error | null = null;
   try {
     await exchange.ready;
     if (exchange.status < 300) await judge(request, exchange, opened.reading());
     else fault = await faultOfStatus(request, exchange);
     verdict = fault === null || fault.whose === 'client' ? 'answer' : 'next';
   } catch (failure) {
-    error = failureName(failure);
+    shortage = shortageIn(failure);
+    error = failureName(shortage ?? failure);
     if (request.repeatable && isDropped(exchange, error)) verdict = 'again';
   }
   const reading = opened.reading();
   if (error === 'error_in_answer') fault = request.faultOf(null, errorBody(reading));
   const untold = verdict === 'answer' && exchange.status < 300;
-  if (!untold) tell(deps, request, exchange, { error, verdict, fault });
+  if (!untold) tell(deps, request, exchange, { error, verdict, fault, shortage });
   const endMono = deps.clock.mono();
   const possibleDuplicate =
     verdict === 'again' || error === 'first_byte_timeout' || error === 'first_word_timeout';
@@ -160,18 +165,19 @@ async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: O
     possibleDuplicate,
   });
   const passes = error === null || passesOn(exchange, reading, error);
-  return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault };
+  return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault, shortage };
 }
 
 function tell(
   deps: AttemptDeps,
   { running, stream }: AttemptRequest,
   exchange: Exchange,
-  outcome: Pick<Tried, 'verdict' | 'fault'> & { readonly error: string | null },
+  outcome: Pick<Tried, 'verdict' | 'fault' | 'shortage'> & { readonly error: string | null },
 ): void {
   const nowMs = deps.clock.now();
-  const { error, verdict, fault } = outcome;
-  if (error === 'client_gone' || verdict === 'again') running.abandoned(nowMs);
+  const { error, verdict, fault, shortage } = outcome;
+  const ours = error === 'client_gone' || shortage !== null;
+  if (ours || verdict === 'again') running.abandoned(nowMs);
   else if (verdict === 'answer') running.succeeded(null, stream, nowMs);
   else if (fault !== null) tellFault(running, fault, exchange, nowMs);
   else running.failed(null, nowMs);

@@ -1,3 +1,5 @@
+import { machineFaultOf } from '#lib/machine-fault';
+
 /** Statuses of 4xx that are never the client's fault (contract: families/faults). */
 const never = new Set([401, 402, 403, 408, 425, 429, 499]);
 
@@ -55,6 +57,8 @@ export function failureName(error: unknown): string {
     EMPTY_ANSWER: 'empty_answer',
     CUT_ANSWER: 'cut_answer',
   };
+  const machine = machineFaultOf(error);
+  if (machine !== null) return machine;
   if (certificateCode.test(code)) return 'certificate_refused';
   return known[code] ?? (unreadableCode.test(code) ? 'bad_answer' : 'connection_failed');
 }

@@ -26,6 +26,7 @@ const rooms = [
       /^lib\/settlement\/apply\.ts$/,
       /^lib\/money\.ts$/,
       /^lib\/errors\.ts$/,
+      /^lib\/machine-fault\.ts$/,
     ],
     never: [
       /^(pg|undici|pino|ioredis|stripe|nodemailer|react|next)(\/|$)/,

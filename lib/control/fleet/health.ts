@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { read } from '#lib/control/declare';
 import type { Store } from '#lib/control/store';
+import { isMachineFault } from '#lib/machine-fault';
 import { type OfferHealth, type OfferState, offerState } from '#lib/routing/health';
 import { storedAttempts } from '#lib/settlement/record/stored-attempts';
 import { isRetired } from '#lib/snapshot/retired';
@@ -134,7 +135,8 @@ async function readFailures(store: Pick<Store, 'query'>) {
   const failures = new Map<string, FleetOffer['errors']>();
   for (const call of rows) {
     for (const { provider, model, status, error } of storedAttempts(call.attempts, call)) {
-      // What the client did wrong says nothing about an offer.
+      // What the client did wrong says nothing about an offer, nor what this machine was short of.
+      if (isMachineFault(error)) continue;
       if (error === null && (status === null || status < 400 || status === 400 || status === 404)) continue;
       const known = failures.get(`${model} ${provider}`) ?? [];
       if (known.length < mostErrors) known.push({ at: call.at.toISOString(), call: call.id, status, error });

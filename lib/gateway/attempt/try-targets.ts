@@ -22,13 +22,16 @@ export interface Tries {
   readonly answer: Answer | null;
   /** The newest attempt; null: none was made. */
   readonly last: { readonly target: Target; readonly exchange: Exchange } | null;
+  /** Why the newest attempt failed, where that is a fault of this machine; null: it is none. */
+  readonly shortage: Error | null;
 }
 
 /**
  * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target);
  * each attempt goes into `call.attempts`. A target that the breaker has set aside since the plan was made waits until
  * the others were tried; one whose retry budget is used up is left out. When the chain is used up, the last attempt
- * that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte).
+ * that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte). A fault of this
+ * machine ends it: another target would meet the same (contract: call-log/machine-faults).
  */
 export async function tryTargets(
   deps: TryDeps,
@@ -79,12 +82,12 @@ export async function tryTargets(
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
-    const { record, tookMs, verdict, passes, reading, untold, fault } = await tried;
+    const { record, tookMs, verdict, passes, reading, untold, fault, shortage } = await tried;
     call.attempts.push(record);
     if (!untold) tellOperator(deps, call.id, record, fault);
     if (record.error === 'client_gone') {
       answer?.exchange.abort(new Error('the client left'));
-      return { answer: null, last };
+      return { answer: null, last, shortage: null };
     }
     if (passes) {
       answer?.exchange.abort(new Error('another attempt answered'));
@@ -101,13 +104,14 @@ export async function tryTargets(
       };
       if (verdict === 'answer') break;
     } else exchange.abort(new Error('the attempt failed'));
+    if (shortage !== null) return { answer, last, shortage };
     failedMs += tookMs;
     if (verdict === 'again') {
       again = target;
       at -= 1;
     }
   }
-  return { answer, last };
+  return { answer, last, shortage: null };
 }
 
 /** Tells the operator of an error that is not the client's (contract: routing/faults-shown). */

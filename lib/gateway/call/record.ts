@@ -31,7 +31,7 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     overheadMs: Math.max(0, Math.round((latency - call.upstreamMs) * 1000) / 1000),
     endReason: call.endReason ?? 'completed',
     usageSource: charge.usageSource,
-    flags: charge.flags,
+    flags: call.refusal?.machineFault ? [...charge.flags, call.refusal.machineFault] : charge.flags,
     usage: charge.usage,
     lines: charge.lines,
     costNano: charge.costNano,

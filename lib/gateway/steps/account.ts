@@ -39,14 +39,15 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     // A free call, a refusal and a client that has left do not depend on the disk.
     const withheld = record.costNano > 0n && call.refusal === null && !call.gone;
     if (withheld) {
-      withholdAnswer(call, reply);
+      withholdAnswer(call, reply, error);
       record = rowOf(runtime, call);
     }
     journal.remember(entryOf(call, record));
     if (withheld) throw error;
   } finally {
     runtime.tally.ended(call.operation ?? unserved, record);
-    if (record.flags.length > 0) runtime.chargeFlags.charged(flaggedBy(call, record), runtime.clock.now());
+    if (call.charge.flags.length > 0)
+      runtime.chargeFlags.charged(flaggedBy(call, record), runtime.clock.now());
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),
@@ -83,9 +84,9 @@ function entryOf({ id, claim }: Call, record: CallRecord): CloseEntry | RefusedE
  * begun, a cut connection. The call is then free, except for a stream, whose delivered parts can be used
  * (contract: durability/withheld-answer).
  */
-function withholdAnswer(call: Call, reply: Reply): void {
+function withholdAnswer(call: Call, reply: Reply, cause: unknown): void {
   const begun = reply.started();
-  call.refusal = unaccountable('could not account for the call');
+  call.refusal = unaccountable('could not account for the call', cause);
   if (!begun) call.status = statusOf(call.refusal);
   endCall(call, { by: 'accounting' });
   if (!begun || call.ask?.stream !== true) chargeNothing(call);

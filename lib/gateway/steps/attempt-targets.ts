@@ -1,4 +1,4 @@
-import { Refused, refusal } from '#lib/errors';
+import { Refused, refusal, unaccountable } from '#lib/errors';
 import { followRedirects } from '#lib/gateway/attempt/redirects';
 import { type Tries, tryTargets } from '#lib/gateway/attempt/try-targets';
 import { type ClaimedCall, extendCall } from '#lib/gateway/call/call';
@@ -16,7 +16,9 @@ export async function attemptTargets(
   client: GoneWatch,
 ): Promise<Answer> {
   client.await(call);
-  const { answer, last } = await tryTargets(runtime, call, client);
+  const { answer, last, shortage } = await tryTargets(runtime, call, client);
+  if (shortage !== null) runtime.report(shortage, call.id);
+  if (!answer && shortage !== null) throw outOf(call, shortage);
   if (!answer) throw noAnswer(runtime, call, last);
   if (client.opened && answer.reading?.framing !== 'events') {
     // Its client has a stream already, which no status and no JSON can follow.
@@ -27,6 +29,12 @@ export async function attemptTargets(
   call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
   const redirected = call.operation.download === 'redirected';
   return redirected ? followRedirects(runtime, call, client, answer) : answer;
+}
+
+/** This machine could not even ask: a refusal, since no provider failed (contract: call-log/machine-faults). */
+function outOf(call: ClaimedCall, shortage: Error): Refused {
+  call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
+  return new Refused(unaccountable('cannot reach providers', shortage));
 }
 
 /** No attempt got an answer: how the call ends, and what its client is told. */

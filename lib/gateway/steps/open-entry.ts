@@ -22,6 +22,6 @@ export function openEntry(runtime: Runtime, call: ClaimedCall): Promise<void> | 
     })
     .catch((error: unknown) => {
       runtime.report(error, call.id);
-      throw new Refused(unaccountable('cannot write its journal'));
+      throw new Refused(unaccountable('cannot write its journal', error));
     });
 }

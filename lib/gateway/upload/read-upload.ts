@@ -112,7 +112,7 @@ async function onDisk<Done>(work: Promise<Done>): Promise<Done> {
     return await work;
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw new Refused(unaccountable('cannot write the upload to its disk'));
+    throw new Refused(unaccountable('cannot write the upload to its disk', error));
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createCoordinator } from '#lib/admission/coordinator';
 import { createMoneyStore } from '#lib/admission/lease';
+import { machineFaultOf } from '#lib/machine-fault';
 import { ownVersion } from '#lib/own-version';
 import type { Books, BooksParts } from '#lib/process/books/books';
 import { settleLeftovers } from '#lib/process/books/leftovers';
@@ -45,6 +46,7 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
       coordinator.suspend(
         'journal',
         `its journal cannot be written${code}; its operator must free the disk, then retry`,
+        machineFaultOf(error),
       );
     },
     onWritable: () => {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Env, envSecret } from '#lib/env';
 import { orExplain } from '#lib/process/explain';
 import { checkPort } from '#lib/process/listener/port';
+import { warnOfFewFiles } from '#lib/process/open-files';
 import { operatorLink } from '#lib/process/operator-link';
 import { logWhatIsPrinted } from '#lib/process/printed';
 import { meetSecrets } from '#lib/process/secrets';
@@ -47,6 +48,7 @@ export interface Machine
  * @param dev Next's development mode, which prints by itself.
  */
 export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<Machine> {
+  warnOfFewFiles(log);
   const store = await orExplain(() => openStore(env, log, () => checkPort(env)));
   await orExplain(() => awaitEarlierWorkers(env.dataDir));
   const { authSecrets } = await orExplain(() => meetSecrets(store.operationsDb, env, log));

@@ -12,7 +12,7 @@ import {
 import { expectBalancedBooks } from '#tests/support/books';
 import { type Asked, askChat, codeOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
-import { type Stack, startStack } from '#tests/support/stack';
+import { type OwnStack, startStack } from '#tests/support/stack';
 
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 const price = '0.00003';
@@ -31,7 +31,7 @@ interface Held {
 describe('a full disk (contract: durability/append-fails, durability/withheld-answer)', () => {
   let disk: SmallDisk;
   let provider: RawProvider;
-  let stack: Stack;
+  let stack: OwnStack;
   let key: string;
   beforeAll(async () => {
     disk = mountSmallDisk(8);
@@ -74,6 +74,7 @@ describe('a full disk (contract: durability/append-fails, durability/withheld-an
     expect(await stack.call(refused.id)).toMatchObject({
       status: 500,
       errorCode: 'local_quota_not_configured',
+      flags: ['machine_disk'],
       endReason: 'interrupted',
       usageSource: 'none',
       cost: '0',
@@ -92,6 +93,7 @@ describe('a full disk (contract: durability/append-fails, durability/withheld-an
     expect(await stack.call(cut.id)).toMatchObject({
       status: 200,
       errorCode: 'local_quota_not_configured',
+      flags: ['machine_disk'],
       endReason: 'interrupted',
       cost: price,
     });
@@ -101,7 +103,13 @@ describe('a full disk (contract: durability/append-fails, durability/withheld-an
       500,
       'local_quota_not_configured',
     ]);
-    expect(await stack.call(turnedAway.id)).toMatchObject({ status: 500, endReason: 'refused', cost: '0' });
+    expect(await stack.call(turnedAway.id)).toMatchObject({
+      status: 500,
+      endReason: 'refused',
+      cost: '0',
+      flags: ['machine_disk'],
+    });
+    expect(stack.log().match(/"fault":"machine_disk"/g)).toHaveLength(1);
 
     disk.free();
     await eventually(ready, true);

@@ -31,6 +31,13 @@ describe('what calls come to by provider and model', () => {
     ]);
   });
 
+  it('counts no attempt that this machine could not make (contract: call-log/machine-faults)', () => {
+    const tally = new ModelTally();
+    const attempts = [{ ...attempt('a', 'm', null), error: 'machine_files' }];
+    tally.ended({ ...blankCall(), provider: null, attempts });
+    expect(tally.list()).toEqual([]);
+  });
+
   it.each([
     [401, '401'],
     [403, '403'],

@@ -54,12 +54,49 @@ describe('the log of a gateway (contract: durability/database-away)', () => {
   });
 
   it.each([
-    ['a full disk', withCode('ENOSPC')],
+    ['a file that is closed to it', withCode('EPERM')],
     ['a refused row', withCode('23505')],
     ['a defect', new TypeError('x is undefined')],
   ])('shows %s with its stack and its call', (_, error) => {
     const { lines, faults } = keeping();
     faults.report(error, 'a-call');
     expect(lines).toMatchObject([{ msg: 'fault', callId: 'a-call', reason: error.stack }]);
+  });
+});
+
+describe('a fault of this machine in the log (contract: call-log/machine-faults)', () => {
+  it('has one line a minute with its remedy, however often it is met', () => {
+    const { lines, clock, faults } = keeping();
+    for (const at of [0, 10, 59_999, 60_000, 60_001]) {
+      clock.nowMono = at;
+      faults.report(new Error('no journal', { cause: withCode('EMFILE') }), `${at}`);
+    }
+    faults.report(withCode('ENOSPC'), null);
+    expect(lines).toEqual([
+      {
+        level: 50,
+        callId: '0',
+        fault: 'machine_files',
+        reason: 'no journal',
+        repeated: 0,
+        msg: expect.stringContaining('LimitNOFILE'),
+      },
+      {
+        level: 50,
+        callId: '60000',
+        fault: 'machine_files',
+        reason: 'no journal',
+        repeated: 2,
+        msg: expect.any(String),
+      },
+      {
+        level: 50,
+        callId: null,
+        fault: 'machine_disk',
+        reason: 'it failed with ENOSPC',
+        repeated: 0,
+        msg: expect.stringContaining('free the disk'),
+      },
+    ]);
   });
 });
