@@ -30,6 +30,10 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
   );
   const calls = gauge('calls_in_flight', 'Calls that were admitted and have not ended.');
   const backlog = gauge('journal_backlog_calls', 'Ended calls that the database does not have yet.');
+  const oldest = gauge(
+    'journal_oldest_seconds',
+    'How long the oldest ended call has waited for the database; 0: none does.',
+  );
   const setAside = gauge(
     'journal_set_aside_records',
     'Journal records that are not in the ledger: damaged, or rejected by the database.',
@@ -49,6 +53,7 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     else limitStore.set(state.limitStore ? 1 : 0);
     calls.set(state.callsInFlight);
     backlog.set(state.journalBacklog);
+    oldest.set(state.journalOldestMs / 1000);
     setAside.set({ kind: 'damaged' }, state.setAside.damaged);
     setAside.set({ kind: 'rejected' }, state.setAside.rejected);
     for (const totals of state.leases) fillLeases(totals);

@@ -13,6 +13,8 @@ export interface ProcessState {
   readonly limitStore: boolean | null;
   /** Ended calls that the database does not have yet. */
   readonly journalBacklog: number;
+  /** How long the oldest of them has waited, ms; 0: none does. */
+  readonly journalOldestMs: number;
   /** Journal records that are not in the ledger because they are damaged, or refused by the database. */
   readonly setAside: { readonly damaged: number; readonly rejected: number };
   readonly leases: readonly LeaseTotals[];
@@ -21,7 +23,7 @@ export interface ProcessState {
 
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
 export interface ProcessStatus
-  extends Omit<ProcessState, 'leases' | 'jobs' | 'setAside' | 'limitStore' | 'databaseUp'> {
+  extends Pick<ProcessState, 'ready' | 'callsInFlight' | 'journalBacklog'> {
   readonly pid: number;
   /** Its number among the workers of the machine; null: it is alone. */
   readonly worker: number | null;

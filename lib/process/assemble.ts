@@ -107,6 +107,7 @@ export async function assemble(
     callsInFlight: coordinator.openCalls(),
     limitStore: shared?.storeAnswers ?? null,
     journalBacklog: books.backlog(),
+    journalOldestMs: books.oldestMs(),
     setAside: books.setAside(),
     leases: coordinator.leaseTotals(),
     jobs: jobs.counts,

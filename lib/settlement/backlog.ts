@@ -13,6 +13,8 @@ interface Run {
   readonly page: Page | null;
   /** What it takes of that page. */
   readonly bytes: number;
+  /** When it came, or what it was read back from: monotonic ms. */
+  readonly sinceMono: number;
   drained: number;
 }
 
@@ -33,6 +35,7 @@ export class Backlog {
   readonly #files: JournalFiles;
   readonly #most: Most;
   readonly #report: (error: Error) => void;
+  readonly #mono: () => number;
   #runs: Run[] = [];
   #held = 0;
   #heldBytes = 0;
@@ -40,7 +43,14 @@ export class Backlog {
   #spilled: { file: JournalFile; at: number } | null = null;
   #left = 0;
 
-  constructor(files: JournalFiles, most: Most, report: (error: Error) => void) {
+  /** @param mono tells the time, ms. */
+  constructor(
+    files: JournalFiles,
+    most: Most,
+    report: (error: Error) => void,
+    mono = () => performance.now(),
+  ) {
+    this.#mono = mono;
     this.#files = files;
     this.#most = most;
     this.#report = report;
@@ -49,6 +59,12 @@ export class Backlog {
   /** Entries in memory and in the files. */
   get size(): number {
     return this.#held + this.#left;
+  }
+
+  /** How long the oldest entry has waited, ms; 0: none does. Of one in a file: since the first that was left to it. */
+  get oldestMs(): number {
+    const since = this.#runs[0]?.sinceMono ?? this.#spilled?.file.spilledMono ?? null;
+    return since === null || this.size === 0 ? 0 : this.#mono() - since;
   }
 
   /** Whether this many more entries may be kept in memory. */
@@ -66,7 +82,7 @@ export class Backlog {
     if (entries.length === 0) return;
     if (file) file.undrained += entries.length;
     page?.hold();
-    this.#runs.push({ file, entries, page, bytes, drained: 0 });
+    this.#runs.push({ file, entries, page, bytes, sinceMono: this.#mono(), drained: 0 });
     this.#held += entries.length;
     this.#heldBytes += bytes;
   }
@@ -75,6 +91,7 @@ export class Backlog {
   spill(file: JournalFile, at: number, count: number): void {
     if (count === 0) return;
     file.undrained += count;
+    file.spilledMono ??= this.#mono();
     this.#spilled ??= { file, at };
     this.#left += count;
   }
@@ -146,7 +163,8 @@ export class Backlog {
       // The file is kept, because it still counts the record as undrained; the next start sets the bytes aside.
       this.#report(new Error(`journal file ${file.path} is damaged from byte ${at} to ${end}`));
     }
-    if (entries.length > 0) this.#runs.push({ file, entries, page: null, bytes: 0, drained: 0 });
+    const sinceMono = file.spilledMono ?? this.#mono();
+    if (entries.length > 0) this.#runs.push({ file, entries, page: null, bytes: 0, sinceMono, drained: 0 });
     this.#held += entries.length;
     this.#left -= entries.length;
     return end;

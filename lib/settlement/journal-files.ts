@@ -30,6 +30,8 @@ export interface JournalFile {
   opens: number;
   /** Records of ended and refused calls that are not in the database yet. */
   undrained: number;
+  /** When the first of them was left to the file alone, monotonic ms; null: none was. */
+  spilledMono: number | null;
 }
 
 /** `<owner id>-<n>.log`: the names in DATA_DIR/journal. null for any other file. */
@@ -155,7 +157,7 @@ export class JournalFiles {
 
   #fileOf(number: number): JournalFile {
     const path = join(this.#dir, `${this.#ownerId}-${number}.log`);
-    return { number, path, size: 0, opens: 0, undrained: 0 };
+    return { number, path, size: 0, opens: 0, undrained: 0, spilledMono: null };
   }
 
   /** Takes a half-written record back; where even that fails, writing goes on in a new file. */

@@ -33,6 +33,8 @@ export interface JournalOptions {
   mostHeld?: number;
   /** Bytes of their rows, and of what was written between them; default 128 MiB. */
   mostHeldBytes?: number;
+  /** The time by which ended calls wait, ms; monotonic. */
+  mono?(): number;
   /** Interval of test writes after a failure, ms; default 1 s. */
   probeMs?: number;
 }
@@ -45,6 +47,8 @@ export interface OwnJournal extends Journal {
   readonly ownerId: string;
   /** Ended calls and kept resources that wait for the drain. */
   readonly backlog: number;
+  /** How long the oldest of them has waited, ms; 0: none does. */
+  readonly oldestMs: number;
   /** Calls that are open in its files. */
   readonly open: number;
   /** The oldest of them, at most `limit`; they stay until `drop`. */
@@ -86,7 +90,12 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
   const { onFailure, onWritable, rotateBytes = 16 * 1024 * 1024, mostHeld = 50_000 } = options;
   const { mostHeldBytes = 128 * 1024 * 1024, probeMs = 1_000 } = options;
   const files = new JournalFiles(dir, ownerId, (file) => options.onFile?.(file));
-  const backlog = new Backlog(files, { entries: mostHeld, bytes: mostHeldBytes }, options.report);
+  const backlog = new Backlog(
+    files,
+    { entries: mostHeld, bytes: mostHeldBytes },
+    options.report,
+    options.mono,
+  );
   const running = new CallTable<RunningCall>();
   const buffer = new RecordBuffer();
   let tick: Written[] = [];
@@ -232,6 +241,9 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     ownerId,
     get backlog() {
       return backlog.size;
+    },
+    get oldestMs() {
+      return backlog.oldestMs;
     },
     get open() {
       return running.size;

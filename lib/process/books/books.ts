@@ -23,6 +23,8 @@ export interface Books {
   readonly coordinator: RunningCoordinator;
   /** Ended calls that the database does not have yet. */
   backlog(): number;
+  /** How long the oldest of them has waited, ms; 0: none does. */
+  oldestMs(): number;
   setAside(): { readonly damaged: number; readonly rejected: number };
   /** How the exporter stands; null while it is off. */
   telemetry(): ExportState | null;

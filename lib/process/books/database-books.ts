@@ -50,6 +50,8 @@ export async function openDatabaseBooks(
     journal,
     coordinator,
     backlog: () => journal.backlog,
+    // Each call waits for its own posting: it has not ended before.
+    oldestMs: () => 0,
     setAside: () => ({ damaged: 0, rejected: 0 }),
     telemetry: () => null,
     close: async () => {

@@ -86,6 +86,7 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
     journal,
     coordinator,
     backlog: () => journal.backlog,
+    oldestMs: () => journal.oldestMs,
     setAside: () => ({ damaged: setAside.damaged, rejected: setAside.rejected + journal.rejected }),
     telemetry: () => exporter?.state() ?? null,
     close: async () => {

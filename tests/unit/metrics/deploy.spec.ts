@@ -30,6 +30,7 @@ function registry(): Registry {
       databaseUp: true,
       limitStore: true,
       journalBacklog: 0,
+      journalOldestMs: 0,
       setAside: { damaged: 0, rejected: 0 },
       leases: [],
       jobs: { opened: 0, charged: 0, released: 0, lost: 0 },

@@ -209,6 +209,27 @@ describe('the journal (contract: durability/journal)', () => {
     expect(filesOf(dir)).toEqual([]);
   });
 
+  it('tells how long the oldest ended call has waited, in memory and in its files', async () => {
+    let nowMs = 1_000;
+    const mono = () => nowMs;
+    const journal = openJournal(newDirectory(), newId(), { ...neverFails, mono, mostHeld: 1 });
+    expect(journal.oldestMs).toBe(0);
+    for (let ended = 0; ended < 3; ended += 1) {
+      await journal.append(closeOf(callOf(customer)));
+      nowMs += 100;
+    }
+    const waited: number[] = [];
+    while (journal.next(1).length > 0) {
+      waited.push(journal.oldestMs);
+      journal.drop(1);
+    }
+    // The last two were left to the file, which knows when the first of them came.
+    expect(waited).toEqual([300, 200, 200]);
+    nowMs += 100;
+    expect(journal.oldestMs).toBe(0);
+    await journal.close();
+  });
+
   it('keeps the row of each ended call until it is dropped, while the memory of others is used again', async () => {
     const journal = openJournal(newDirectory(), newId(), neverFails);
     const check = (count: number) => {
