@@ -1,3 +1,4 @@
+import { awayOr } from '#lib/data/database-errors';
 import { openEmbedded } from '#lib/data/embedded';
 import { migrate } from '#lib/data/migrate';
 import { loadPlace } from '#lib/env';
@@ -6,7 +7,11 @@ import { orExplain } from '#lib/process/explain';
 const { databaseUrl, dataDir } = await orExplain(loadPlace);
 const embedded = databaseUrl === null ? await openEmbedded(dataDir, 'command') : null;
 try {
-  const applied = await migrate(databaseUrl ?? embedded?.url ?? '');
+  const applied = databaseUrl
+    ? await orExplain(() =>
+        migrate(databaseUrl).catch((error: unknown) => Promise.reject(awayOr(error, databaseUrl))),
+      )
+    : await migrate(embedded?.url ?? '');
   console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'Nothing to apply.');
 } finally {
   await embedded?.close();

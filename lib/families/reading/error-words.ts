@@ -58,5 +58,10 @@ function first(texts: readonly (string | null)[]): string | null {
 /** A body that is text, such as a proxy's; no page of HTML, and no bytes. */
 function plainText(body: unknown): string | null {
   const text = textIn(body)?.trimStart() ?? '';
-  return text === '' || text.startsWith('<') || unreadable.test(text) ? null : text.slice(0, MESSAGE_CHARS);
+  return text === '' || text.startsWith('<') || unreadable.test(text) ? null : clipped(text);
+}
+
+/** Ends with a whole word, lest half a key be no key any more. */
+function clipped(text: string): string {
+  return text.length <= MESSAGE_CHARS ? text : text.slice(0, MESSAGE_CHARS).replace(/\s\S*$/, '');
 }

@@ -1,10 +1,10 @@
+import { withoutEcho } from '#lib/gateway/attempt/without-echo';
 import { createCredentialMask } from '#lib/relay/credential-mask';
 
 /** Bytes of a message that the call log keeps. */
 const MOST_BYTES = 300;
-/** So many characters in a row that the request holds as well are the client's. */
-const ECHO_CHARS = 32;
-const STEP = ECHO_CHARS / 2;
+/** What is looked at of it: masks may shorten it. */
+const MOST_CHARS = 600;
 const masked = '…';
 
 const quotes = '"“”„«»`\'‘’';
@@ -43,9 +43,9 @@ export function maskedMessage(message: string, { credential, request }: Unrepeat
   const bytes = Buffer.from(message);
   const mask = createCredentialMask(credential);
   let text = (mask ? Buffer.concat([mask.push(bytes), mask.end()]) : bytes).toString();
-  text = withoutEcho(text, Buffer.from(request.buffer, request.byteOffset, request.byteLength));
-  text = withoutQuotation(text.replace(data, masked));
-  text = text.replace(address, '$1$2');
+  // Before quotations are cut, which would leave the ends of what is repeated.
+  text = withoutEcho(clipped(text.replace(data, masked)), request, masked);
+  text = withoutQuotation(text).replace(address, '$1$2');
   for (const secret of secrets) text = text.replace(secret, masked);
   return firstBytes(text.replace(/\s+/g, ' ').trim());
 }
@@ -61,29 +61,9 @@ function withoutQuotation(text: string): string {
   return text;
 }
 
-/** Cuts from where the message repeats the request on. */
-function withoutEcho(text: string, request: Buffer): string {
-  for (let at = 0; at + STEP <= text.length; at += STEP) {
-    if (!holds(request, text.slice(at, at + STEP))) continue;
-    let start = at;
-    let end = at + STEP;
-    while (start > 0 && holds(request, text.slice(start - 1, end))) start -= 1;
-    while (end - start < ECHO_CHARS && end < text.length && holds(request, text.slice(start, end + 1)))
-      end += 1;
-    if (end - start >= ECHO_CHARS) return text.slice(0, start) + masked;
-  }
-  return text;
-}
-
-/** Whether a JSON body holds a text, in either way of writing other letters. */
-function holds(request: Buffer, text: string): boolean {
-  const json = JSON.stringify(text).slice(1, -1);
-  if (request.includes(json)) return true;
-  const ascii = json.replace(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return ascii !== json && request.includes(ascii);
+/** Ends with a whole word, lest half a key be no key any more. */
+function clipped(text: string): string {
+  return text.length <= MOST_CHARS ? text : text.slice(0, MOST_CHARS).replace(/\s\S*$/, ' ') + masked;
 }
 
 /** Ends with a whole character. */
