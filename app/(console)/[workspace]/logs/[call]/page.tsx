@@ -97,7 +97,8 @@ export default async function CallPage({ params }: CallPageProps) {
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
       <p className="text-muted text-xs">
-        Prompts and answers are not stored: the gateway keeps numbers, outcomes and what providers say of errors.
+        Prompts and answers are not stored: the gateway keeps numbers, outcomes and what providers say of
+        errors.
       </p>
     </>
   );
