@@ -22,8 +22,7 @@ export interface ProcessState {
 }
 
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
-export interface ProcessStatus
-  extends Pick<ProcessState, 'ready' | 'callsInFlight' | 'journalBacklog'> {
+export interface ProcessStatus extends Pick<ProcessState, 'ready' | 'callsInFlight' | 'journalBacklog'> {
   readonly pid: number;
   /** Its number among the workers of the machine; null: it is alone. */
   readonly worker: number | null;
