@@ -28,9 +28,9 @@ export interface CatalogueStart {
 const MOST_NAMED = 10;
 
 /**
- * Fills an empty database with the catalogue that comes with this version. Else tells what the database lacks of the catalogue that comes with this version, with the command that takes it
- * over; the embedded default takes over what is new by itself (contract: operations/catalogue-start). It never fails:
- * an installation must start with the catalogue that it has.
+ * Fills an empty database with the catalogue that comes with this version. Otherwise logs how the two differ and the
+ * command that applies the differences; the embedded default applies what is new by itself
+ * (contract: operations/catalogue-start). Never fails: an installation must start with the catalogue that it has.
  */
 export async function meetCatalogue(start: CatalogueStart): Promise<void> {
   const vendors = { of: 'vendors', path: start.catalogueDir, skip: ['sandbox.yaml'] } as const;
@@ -62,7 +62,7 @@ async function meet(
       }
       left = found.left;
     } else if (await fillCatalogue(host, files)) {
-      log.info({}, 'the database had no models: it has the catalogue of this version now');
+      log.info({ catalogue: files.of }, 'the catalogue of this version was applied to an empty database');
       return;
     } else if (!log.isLevelEnabled('warn')) {
       // Nobody would be told, and to read and compare the files takes half a second of the processor.

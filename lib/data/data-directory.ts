@@ -40,7 +40,7 @@ const probe = Buffer.alloc(4096, 1);
 
 /** Names of all files and directories that the gateway creates in DATA_DIR. */
 const ownNames =
-  /^(?:db|db\.new|journal|run|tmp|lock\.db(?:-journal)?|catalogue(?:-sandbox)?\.json|secrets\.json(?:\.\d+\.[0-9a-f]+)?|\.probe-\d+)$/;
+  /^(?:db|db\.new|journal|run|tmp|lock\.db(?:-journal)?|catalogue(?:-sandbox)?\.json|operator-link|secrets\.json(?:\.\d+\.[0-9a-f]+)?|\.probe-\d+)$/;
 
 /**
  * Creates `dataDir` (0700) if it is missing and writes 4 KiB there, so that a disk that is full or read-only is noticed

@@ -14,7 +14,7 @@ import { assemble } from '#lib/process/assemble';
 import { openDatabaseBooks } from '#lib/process/books/database-books';
 import { openJournalBooks } from '#lib/process/books/journal-books';
 import { controlOf } from '#lib/process/control';
-import { quietTurn } from '#lib/process/listener/quiet-turn';
+import { closeInQuietTurn } from '#lib/process/listener/quiet-turn';
 import { createListener } from '#lib/process/listener/server';
 import { dropStartGarbage } from '#lib/process/listener/start-garbage';
 import { openMetrics } from '#lib/process/metrics';
@@ -74,8 +74,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         listener.stopping();
         log.info({ calls: running.state().callsInFlight, delayMs: env.shutdownDelayMs }, 'stopping');
         if (othersServe || env.shutdownDelayMs > 0) {
-          await quietTurn();
-          context.shut();
+          await closeInQuietTurn(context.shut);
         }
         // Calls on open connections are still admitted; a proxy takes its next ones elsewhere.
         if (env.shutdownDelayMs > 0) {
@@ -94,8 +93,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         await running.finishCalls(patienceMs);
         const cut = running.state().callsInFlight;
         if (cut > 0) log.warn({ calls: cut }, 'the running calls did not finish in time and are cut');
-        await quietTurn();
-        context.shut();
+        await closeInQuietTurn(context.shut);
         await listener.drain(Math.max(0, untilMs - performance.now()));
         // Calls that were cut just now settle at once.
         await running.finishCalls(2_000);

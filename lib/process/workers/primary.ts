@@ -7,7 +7,7 @@ import { stackOf } from '#lib/errors';
 import { createIds } from '#lib/ids';
 import { freeSlots } from '#lib/limits/free-slots';
 import { openLimitStore } from '#lib/limits/open';
-import { quietTurn } from '#lib/process/listener/quiet-turn';
+import { closeInQuietTurn } from '#lib/process/listener/quiet-turn';
 import { onStop } from '#lib/process/stop';
 import { openTelemetry } from '#lib/process/telemetry';
 import { ConnectionDispatcher } from '#lib/process/workers/connection-dispatcher';
@@ -73,10 +73,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const fail = onStop({
     finish: async (patienceMs) => {
       dispatcher.end();
-      if (env.shutdownDelayMs > 0) {
-        await quietTurn();
-        listener.close();
-      }
+      if (env.shutdownDelayMs > 0) await closeInQuietTurn(() => listener.close());
       await pool.stop(env.shutdownDelayMs + patienceMs + CLOSE_MS);
     },
     close: async () => {

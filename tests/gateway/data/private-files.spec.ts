@@ -63,6 +63,17 @@ describe('an existing DATA_DIR (contract: durability/private-files)', () => {
     expect(openToOthers(dir)).toEqual(['.', 'notes.txt']);
   });
 
+  it('of nothing but the gateway’s own entries is closed as a whole', () => {
+    const dir = existing(0o755);
+    const names = ['lock.db', 'secrets.json', 'catalogue.json', 'catalogue-sandbox.json', 'operator-link'];
+    for (const name of names) {
+      writeFileSync(join(dir, name), '');
+      chmodSync(join(dir, name), 0o644);
+    }
+    makeDataDirectory(dir);
+    expect(openToOthers(dir)).toEqual([]);
+  });
+
   it('is refused with the remedy where others could replace our files', () => {
     const dir = existing(0o777);
     writeFileSync(join(dir, 'notes.txt'), '');

@@ -19,7 +19,12 @@ export const closedTexts = [
     'workspace.open.timeZone',
     'workspace.rename.slug',
   ],
-  ...['workspace.delete.confirm', 'member.leave.workspace', 'member.transfer.workspace'],
+  ...[
+    'workspace.delete.confirm',
+    'secret.accept.confirm',
+    'member.leave.workspace',
+    'member.transfer.workspace',
+  ],
   ...[
     'user.sign-up.timeZone',
     'user.first-operator.timeZone',
