@@ -2,6 +2,7 @@
 // round after round, each with the next seed, until the minutes have passed or one fails. The words choose spec files
 // by their path. The figures of all rounds are added up at the end.
 // Roll-outs behind nginx, which must be installed: `npm run fleet -- --minutes 1 --roll-outs 80 --longest 8 roll-out`.
+// What faults cost, as a table: `npm run fleet -- --minutes 1 --table '' figures`.
 // A soak of 30 minutes: `npm run fleet -- --minutes 1 --faults 90 --every 20 --rate 60 faults/faults`.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,6 +30,9 @@ const { values, positionals } = parseArgs({
     /** From one random fault to the next, s, and the calls a second meanwhile. */
     every: { type: 'string', default: '3' },
     rate: { type: 'string', default: '20' },
+    /** The table of faults and what they cost: rows whose name matches, '' for all; and how long its soak lasts, s. */
+    table: { type: 'string' },
+    soak: { type: 'string', default: '900' },
   },
 });
 
@@ -70,6 +74,8 @@ process.env.FLEET_CALLS_BETWEEN = values.between;
 process.env.FLEET_EVERY_S = values.every;
 process.env.FLEET_CALLS_A_SECOND = values.rate;
 process.env.FLEET_FIGURES = figures;
+if (values.table !== undefined) process.env.FLEET_TABLE = values.table;
+process.env.FLEET_SOAK_S = values.soak;
 while (failed === 0 && (rounds === 0 || performance.now() < untilMs)) {
   process.env.FLEET_SEED = String(seed);
   console.log(`\nRound ${rounds + 1}, seed ${seed}`);

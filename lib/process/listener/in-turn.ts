@@ -7,8 +7,8 @@ export interface Turns {
   /** Serves a request now, or after those that came before it on its connection. */
   readonly take: Serve;
   /**
-   * Closes each connection after its running answer from now on, so that no proxy keeps it for another call; answers
-   * whose headers have not gone out say so in them.
+   * Answers that run and whose headers have not gone out say `Connection: close`, so that no proxy keeps the connection
+   * for another call. One that did not say so is not closed behind its answer: the next call may be on its way.
    */
   closeAfterAnswers(): void;
   /** Whether an answer to this connection is running, or not yet with the kernel. */
@@ -33,7 +33,6 @@ const usual = { mostOfOne: 1_000, mostOfAll: 20_000 };
 export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
   const turns = new Map<Socket, Turn>();
   let all = 0;
-  let closing = false;
 
   const begin = (
     socket: Socket,
@@ -48,7 +47,6 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
       const next = queue.shift();
       if (next === undefined) {
         turns.delete(socket);
-        if (closing) socket.destroySoon();
         return;
       }
       all -= 1;
@@ -72,7 +70,6 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
     }
   };
   const closeAfterAnswers = () => {
-    closing = true;
     for (const { response } of turns.values())
       if (!response.headersSent) response.setHeader('connection', 'close');
   };

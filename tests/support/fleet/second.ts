@@ -10,6 +10,7 @@ import { type OwnStack, ready, root, tether } from '#tests/support/stack';
 export interface Second {
   readonly url: string;
   readonly process: ChildProcess;
+  readonly dataDir: string;
   /** What it has written to its log. */
   log(): string;
   close(): Promise<void>;
@@ -49,6 +50,7 @@ export async function startSecond(
   return {
     url,
     process: child,
+    dataDir: env.DATA_DIR ?? dataDir,
     log: () => log,
     close: async () => {
       const ended = once(child, 'exit');

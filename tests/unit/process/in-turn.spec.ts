@@ -113,3 +113,27 @@ describe('requests that come together on one connection (contract: request/pipel
     expect(await Promise.all(held)).toEqual([false, false, false]);
   });
 });
+
+describe('a stop that begins behind an answer (contract: durability/stop)', () => {
+  it('leaves its connection open for a call that is on its way, unless the answer said otherwise', async () => {
+    const turns = inTurn((request, response) => {
+      response.end(`${request.url};`);
+      // The answer is whole at the client, and says nothing of a close.
+      if (request.url === '/last/') turns.closeAfterAnswers();
+    });
+    const server = createServer(turns.take).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    const address = server.address();
+    const socket = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1');
+    let said = '';
+    socket.write(get('/last/'));
+    for await (const part of socket) {
+      said += String(part);
+      if (said.endsWith('/next/;\r\n0\r\n\r\n') || said.endsWith('/next/;')) break;
+      if (said.endsWith('/last/;')) socket.write(get('/next/'));
+    }
+    expect(said).toContain('/last/;');
+    expect(said).toContain('/next/;');
+  });
+});
