@@ -1,6 +1,7 @@
-// `npm run upgrade -- REF [--calls N]`: whether this version takes over the data of an earlier one. The commit or tag
-// REF is installed in a directory of its own and serves calls until it is killed with streams open; then this version
-// starts on the same data. With DATABASE_URL (an empty database) on PostgreSQL, without it on the embedded one.
+// `npm run upgrade -- REF [--calls N] [--streams N]`: whether this version takes over from an earlier one. The commit or
+// tag REF is installed in a directory of its own and serves calls. On the embedded database it is killed with streams
+// open, and this version starts on its data. With DATABASE_URL (an empty database) this version migrates while the
+// earlier one serves, both take calls for a while, and then the earlier one is killed and its journal settled.
 // The last line says what came of it; exit 1 if a call was lost or the books do not balance.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -26,14 +27,10 @@ if (!ref) {
 
 const work = mkdtempSync(join(tmpdir(), 'gateway-upgrade-'));
 const earlier = join(work, 'earlier');
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
 const secret = () => randomBytes(32).toString('hex');
-const env = {
+const common = {
   ...process.env,
-  DATA_DIR: join(work, 'data'),
   HOST: '127.0.0.1',
-  PORT: String(port),
   CONSOLE: 'off',
   SANDBOX: 'on',
   LOG_LEVEL: 'warn',
@@ -41,92 +38,93 @@ const env = {
   ENCRYPTION_KEY: secret(),
   NEXTAUTH_SECRET: secret(),
 };
-
-/** Answered whole, by X-Request-Id. */
+const beside = Boolean(process.env.DATABASE_URL);
+const running = new Set();
+/** Ids of the calls that were answered whole. */
 const answered = [];
-let gateway = null;
+
 try {
   await run('git', ['worktree', 'add', '--detach', '--quiet', earlier, ref], { cwd: root });
-  await start(earlier);
-  command(earlier, 'catalogue', 'apply', 'catalogue');
-  command(
-    earlier,
-    'workspace',
-    'create',
-    '--name',
-    'Upgrade',
-    '--credit',
-    '1000',
-    '--rpm',
-    'none',
-    '--concurrency',
-    'none',
-  );
-  const made = command(earlier, 'key', 'create', '--workspace', 'upgrade', '--name', 'upgrade');
+  const old = await start(earlier, 'data');
+  command(old, 'catalogue', 'apply', 'catalogue');
+  command(old, ...'workspace create --name Upgrade --credit 1000 --rpm none --concurrency none'.split(' '));
+  const made = command(old, 'key', 'create', '--workspace', 'upgrade', '--name', 'upgrade');
   const key = /mg_\w+/.exec(made)?.[0];
   if (!key) throw new Error(`no key in what the earlier version printed:\n${made}`);
-  await calls(key, Number(values.calls));
-  const cut = Array.from({ length: Number(values.streams) }, () => call(key, '[[pace/100/600]]', true));
+  await calls([old], key, Number(values.calls));
+  const besides = beside ? await start(root, 'data-2') : null;
+  if (besides) await calls([old, besides], key, Number(values.calls));
+  const cut = Array.from({ length: Number(values.streams) }, () => call(old, key, '[[pace/100/600]]', true));
   await pause(3_000);
-  await stop('SIGKILL');
+  await stop(old, 'SIGKILL');
   const broken = (await Promise.all(cut)).filter((id) => id === null).length;
-
-  await start(root);
   const before = answered.length;
-  await calls(key, 20);
+
+  const now = await start(root, 'data');
+  await calls([now], key, 20);
   // The log has them within 2 seconds.
   await pause(2_500);
-  const logged = new Set(idsInLog());
+  const logged = new Set(idsInLog(now));
   const lost = answered.filter((id) => !logged.has(id)).length;
-  const ledger = spawn(process.execPath, [join(root, 'scripts/gateway.mjs'), 'ledger', 'verify'], {
-    env,
+  const ledger = spawnSync(process.execPath, [gatewayOf(now), 'ledger', 'verify'], {
+    env: now.env,
     stdio: 'inherit',
   });
-  const [exit] = await once(ledger, 'exit');
-  await stop('SIGTERM');
+  for (const one of running) await stop(one, 'SIGTERM');
+  const how = beside ? 'PostgreSQL, beside this version' : 'embedded database';
   console.log(
-    `${ref}: ${before} calls answered before the kill, ${broken} streams cut, ${answered.length - before} answered after; ${lost} lost; ledger ${exit === 0 ? 'ok' : 'NOT ok'}`,
+    `${ref}, ${how}: ${before} calls answered before the kill, ${broken} streams cut, ${answered.length - before} answered after; ${lost} lost; ledger ${ledger.status === 0 ? 'ok' : 'NOT ok'}`,
   );
-  process.exitCode = lost === 0 && exit === 0 ? 0 : 1;
+  process.exitCode = lost === 0 && ledger.status === 0 ? 0 : 1;
 } finally {
-  await stop('SIGKILL');
+  for (const one of running) await stop(one, 'SIGKILL');
   spawnSync('git', ['worktree', 'remove', '--force', earlier], { cwd: root });
   rmSync(work, { recursive: true, force: true });
 }
 
-/** Starts the version in `directory` and waits until it takes calls. */
-async function start(directory) {
-  gateway = spawn(process.execPath, ['scripts/start.mjs'], {
+/** Starts the version in `directory` on `data`, and waits until it takes calls. */
+async function start(directory, data) {
+  const port = await freePort();
+  const env = { ...common, PORT: String(port), DATA_DIR: join(work, data) };
+  const child = spawn(process.execPath, ['scripts/start.mjs'], {
     cwd: directory,
     env,
     stdio: 'inherit',
     detached: true,
   });
-  const ended = once(gateway, 'exit');
+  const one = { directory, env, child, url: `http://127.0.0.1:${port}` };
+  running.add(one);
+  const ended = once(child, 'exit');
   for (;;) {
-    const ready = await fetch(`${url}/api/health`).then(
+    const ready = await fetch(`${one.url}/api/health`).then(
       (answer) => answer.ok,
       () => false,
     );
-    if (ready) return;
+    if (ready) return one;
     const over = await Promise.race([ended, pause(500)]);
     if (over) throw new Error(`the version in ${directory} ended at its start`);
   }
 }
 
-/** Ends the gateway with what it has started. */
-async function stop(signal) {
-  if (gateway === null || gateway.exitCode !== null || gateway.signalCode !== null) return;
-  const ended = once(gateway, 'exit');
-  process.kill(signal === 'SIGKILL' ? -gateway.pid : gateway.pid, signal);
+/** Ends a gateway with what it has started. */
+async function stop(one, signal) {
+  running.delete(one);
+  const { child } = one;
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  process.kill(signal === 'SIGKILL' ? -child.pid : child.pid, signal);
   await ended;
 }
 
-/** A command of the version in `directory`. @returns what it printed. */
-function command(directory, ...args) {
-  const made = spawnSync(process.execPath, [join(directory, 'scripts/gateway.mjs'), ...args], {
-    cwd: directory,
-    env,
+function gatewayOf({ directory }) {
+  return join(directory, 'scripts/gateway.mjs');
+}
+
+/** A command of that version. @returns what it printed. */
+function command(one, ...args) {
+  const made = spawnSync(process.execPath, [gatewayOf(one), ...args], {
+    cwd: one.directory,
+    env: one.env,
     encoding: 'utf8',
   });
   if (made.status !== 0) throw new Error(`gateway ${args.join(' ')} failed:\n${made.stdout}${made.stderr}`);
@@ -134,11 +132,11 @@ function command(directory, ...args) {
 }
 
 /** Ids of all calls in the log that were answered. */
-function idsInLog() {
+function idsInLog(one) {
   const ids = [];
   for (let after = []; ; ) {
     const page = command(
-      root,
+      one,
       ...'call list --workspace upgrade --outcome ok --limit 100'.split(' '),
       ...after,
     );
@@ -149,9 +147,11 @@ function idsInLog() {
   }
 }
 
-async function calls(key, count) {
+async function calls(gateways, key, count) {
   for (let done = 0; done < count; done += 10) {
-    const ids = await Promise.all(Array.from({ length: 10 }, (_, at) => call(key, '', at % 2 === 1)));
+    const ids = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => call(gateways[at % gateways.length], key, '', at % 3 === 1)),
+    );
     for (const id of ids) {
       if (id === null) throw new Error('a call was not answered');
       answered.push(id);
@@ -160,7 +160,7 @@ async function calls(key, count) {
 }
 
 /** @returns the id of an answer that came whole; null: it did not. */
-async function call(key, wish, stream) {
+async function call({ url }, key, wish, stream) {
   const body = { model: 'sandbox/echo', stream, messages: [{ role: 'user', content: `Hello ${wish}` }] };
   try {
     const answer = await fetch(`${url}/v1/chat/completions`, {

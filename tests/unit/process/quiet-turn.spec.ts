@@ -22,11 +22,18 @@ describe('a listener is closed (contract: durability/stop)', () => {
     expect(told).toEqual([0, 0, 3, 3, 3.2, 3.2, 3.22, -1]);
   });
 
-  it('after a second although no turn was quiet', async () => {
+  it('after one of a thousandth of the time that has passed, where none is quiet', async () => {
+    // Each turn takes 5 ms.
     const { told, now } = telling(0);
     await closeInQuietTurn(() => told.push(-1), now);
     expect(told.at(-1)).toBe(-1);
-    expect(told.at(-2)).toBeGreaterThan(1_000);
-    expect(told.at(-2)).toBeLessThan(1_020);
+    expect(told.at(-2)).toBeGreaterThan(5_000);
+    expect(told.at(-2)).toBeLessThan(5_020);
+  });
+
+  it('never after a turn in which the process was not given the processor', async () => {
+    const { told, now } = telling(0, 0, 2_000, 2_000, 4_000, 4_000, 4_003);
+    await closeInQuietTurn(() => told.push(-1), now);
+    expect(told).toEqual([0, 0, 2_000, 2_000, 4_000, 4_000, 4_003, -1]);
   });
 });
