@@ -42,11 +42,12 @@ const beside = Boolean(process.env.DATABASE_URL);
 const running = new Set();
 /** Ids of the calls that were answered whole. */
 const answered = [];
+let lastFailure = '';
 
 try {
   await run('git', ['worktree', 'add', '--detach', '--quiet', earlier, ref], { cwd: root });
   const old = await start(earlier, 'data');
-  command(old, 'catalogue', 'apply', 'catalogue');
+  for (const files of ['catalogue', 'catalogue/sandbox.yaml']) command(old, 'catalogue', 'apply', files);
   command(old, ...'workspace create --name Upgrade --credit 1000 --rpm none --concurrency none'.split(' '));
   const made = command(old, 'key', 'create', '--workspace', 'upgrade', '--name', 'upgrade');
   const key = /mg_\w+/.exec(made)?.[0];
@@ -153,7 +154,7 @@ async function calls(gateways, key, count) {
       Array.from({ length: 10 }, (_, at) => call(gateways[at % gateways.length], key, '', at % 3 === 1)),
     );
     for (const id of ids) {
-      if (id === null) throw new Error('a call was not answered');
+      if (id === null) throw new Error(`a call was not answered: ${lastFailure}`);
       answered.push(id);
     }
   }
@@ -170,6 +171,7 @@ async function call({ url }, key, wish, stream) {
     });
     const text = await answer.text();
     const whole = answer.status === 200 && (!stream || text.includes('data: [DONE]'));
+    if (!whole) lastFailure = `${answer.status} ${text.slice(0, 300)}`;
     return whole ? answer.headers.get('x-request-id') : null;
   } catch {
     return null;
