@@ -229,7 +229,7 @@ const asked = process.env.FLEET_TABLE !== undefined && nginxIsHere;
 const named = (name: string) => !process.env.FLEET_TABLE || new RegExp(process.env.FLEET_TABLE).test(name);
 
 it.skipIf(!asked).each(rows.filter(({ name }) => named(name)))(
-  '$name: no answered call is lost, free or charged twice (contract: durability)',
+  '$name: no answered call is lost, free or charged twice (contract: durability/last-byte)',
   async ({ name, load, env = {}, dataDir, happens }) => {
     const redis = await startRedis();
     const redisProxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(redis.url).port) });
