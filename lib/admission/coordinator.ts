@@ -299,6 +299,7 @@ export function createCoordinator(parts: CoordinatorParts): RunningCoordinator {
         limits,
         owner,
         allowance,
+        calls,
         flushSettlement: () => parts.flushSettlement(),
         unwanted,
         queues,

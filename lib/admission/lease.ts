@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { fundOnce } from '#lib/admission/fund';
+import { writeHolds } from '#lib/admission/fund-write';
 import type { HeldLease, LeaseRef, MoneyStore } from '#lib/admission/money-store';
 import { isDatabaseAway } from '#lib/data/database-errors';
 import type { Db } from '#lib/data/db';
@@ -114,6 +115,13 @@ export function createMoneyStore(
           );
         }
       }
+    },
+
+    async addHolds(calls) {
+      const rows = calls.map(({ workspaceId, ...call }) =>
+        writeHolds([{ ...call, capped: false, mustFit: false, mode: 'claim-row' }], workspaceId, ownerId),
+      );
+      if (rows.length > 0) await query(rows.join(''), []);
     },
 
     async removeHolds(callIds) {

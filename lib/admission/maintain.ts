@@ -5,6 +5,7 @@ import type { Owner } from '#lib/admission/funds/owner';
 import type { UnwantedRows } from '#lib/admission/funds/unwanted-rows';
 import type { LimitBook } from '#lib/admission/limit-book';
 import type { MoneyStore } from '#lib/admission/money-store';
+import type { OpenCalls } from '#lib/admission/open-calls';
 import type { Clock } from '#lib/clock';
 
 /** A lease that nothing was taken from for this long goes back. */
@@ -17,6 +18,7 @@ export interface MaintainParts {
   readonly limits: LimitBook;
   readonly owner: Owner;
   readonly allowance: Allowance;
+  readonly calls: OpenCalls;
   readonly unwanted: UnwantedRows;
   readonly queues: Map<string, FundingQueue>;
   queueOf(workspaceId: string): FundingQueue;
@@ -32,10 +34,16 @@ export async function maintain(parts: MaintainParts): Promise<void> {
       limits.sweep(clock.mono());
       if (allowance.away) {
         // Leases may be spent by calls that were admitted without the database: none of them counts any more. And
-        // these calls stand in the ledger before it is asked for more.
+        // these calls have their rows or stand in the ledger before it is asked for more.
         await owner.startOver();
-        await parts.flushSettlement();
+        await holdRunning(parts);
+        await parts.flushSettlement().catch((error: unknown) => {
+          if (money.isAway(error)) throw error;
+          parts.report(error);
+        });
         allowance.answered();
+        // Those that were admitted while it was posted.
+        await holdRunning(parts);
       } else await owner.beat();
       await money.closeExpired();
       if (allowance.granted) refreshShares(parts);
@@ -47,6 +55,16 @@ export async function maintain(parts: MaintainParts): Promise<void> {
     if (money.isAway(error)) allowance.failed(clock.mono());
     parts.report(error);
   }
+}
+
+/** Calls that were admitted without the database go on as any whose hold is a row. */
+async function holdRunning({ money, calls, unwanted }: MaintainParts): Promise<void> {
+  const running = calls.sharing();
+  await money.addHolds(
+    running.map(({ claim, holdNano }) => ({ ...claim, amountNano: holdNano, atMs: claim.admittedAtMs })),
+  );
+  const ended = running.filter(({ claim }) => !calls.hasRow(claim.callId));
+  if (ended.length > 0) void unwanted.remove(ended.map(({ claim }) => claim.callId));
 }
 
 /** Asks what is free of everything that calls come for, so that an outage finds figures of the last seconds. */

@@ -15,6 +15,8 @@ export interface MoneyStore {
   awaiting(refs: readonly LeaseRef[]): Promise<boolean>;
   /** Lowers leases to what is kept, deletes those that keep nothing, and answers a recall. */
   giveBack(leases: readonly HeldLease[]): Promise<void>;
+  /** Writes hold rows of calls that run already. */
+  addHolds(calls: readonly RunningHold[]): Promise<void>;
   /** Removes hold rows of calls; those that are gone already, or have become a job's, do not matter. */
   removeHolds(callIds: readonly string[]): Promise<void>;
   /** When a sliding cap frees up: ms since the epoch, null when its settled spend is below the cap. */
@@ -57,6 +59,11 @@ export interface LeaseState {
   readonly reclaim: boolean;
   /** It was granted out of simulated money too. */
   readonly simulated: boolean;
+}
+
+/** The hold of a call that was admitted without the database. */
+export interface RunningHold extends Pick<Want, 'callId' | 'keyId' | 'amountNano' | 'atMs' | 'simulated'> {
+  readonly workspaceId: string;
 }
 
 /** The money that one call asks for. */

@@ -17,7 +17,7 @@ export interface OpenCall {
   readonly lease: Lease | null;
   readonly keyLease: Lease | null;
   /** What it uses of the allowance for an outage; null: nothing. */
-  readonly share: ShareUse | null;
+  share: ShareUse | null;
   /** Where it stands in shared limits: by its claim, and by its place. */
   readonly passes: readonly Pass[];
   /** As it has grown. */
@@ -116,6 +116,20 @@ export class OpenCalls {
   /** Whether a running call was admitted without the database: no row of its hold is there. */
   usesShare(callId: string): boolean {
     return (this.#running.get(callId)?.share ?? null) !== null;
+  }
+
+  /** The running calls that were admitted without the database. */
+  sharing(): OpenCall[] {
+    return [...this.#running.values()].filter(({ share }) => share !== null);
+  }
+
+  /** Such a call has its row now. @returns false when it has ended meanwhile. */
+  hasRow(callId: string): boolean {
+    const call = this.#running.get(callId);
+    if (!call) return false;
+    use(call.share, -call.holdNano);
+    call.share = null;
+    return true;
   }
 
   /** Raises a hold: inside its leases or its share when they cover it; a row was raised by the database. */

@@ -105,9 +105,9 @@ function placeOf(url: string): Place {
   };
 }
 
-/** Codes of a network that fails, and of a server that stops, starts or is full. Errors of files have others. */
+/** Codes of a network that fails, and of a server that stops, starts, is full or only read. Errors of files have others. */
 const unreachable =
-  /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|08[0-9A-Z]{3}|57P0\d|53300)$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|08[0-9A-Z]{3}|57P0\d|53300|25006)$/;
 
 /** What pg says, without a code, of a connection that broke, could not be had in time, or fell silent. */
 const silent =

@@ -38,7 +38,8 @@ export class Allowance {
   readonly #shares = new Map<string, Share>();
   readonly #used = new Map<string, Used>();
   #totalNano = 0n;
-  #owners = 1n;
+  /** The most that lived at one time in the last hour: after an outage they come back one by one. */
+  #owners = { most: 1n, seenMono: Number.NEGATIVE_INFINITY };
   #awaySinceMono: number | null = null;
 
   /**
@@ -73,8 +74,11 @@ export class Allowance {
   /** Notes what was free of a workspace or a key. @param owners processes that lived then, at least 1. */
   learn(subjectId: string, { freeNano, realNano }: Free, owners: number, nowMono: number): void {
     if (!this.granted) return;
-    this.#owners = BigInt(Math.max(1, owners));
-    const share = (nano: bigint) => (nano > 0n ? nano / this.#owners : 0n);
+    const seen = BigInt(Math.max(1, owners));
+    if (seen >= this.#owners.most || nowMono - this.#owners.seenMono >= KNOWN_MS) {
+      this.#owners = { most: seen, seenMono: nowMono };
+    }
+    const share = (nano: bigint) => (nano > 0n ? nano / this.#owners.most : 0n);
     this.#shares.set(subjectId, { freeNano: share(freeNano), realNano: share(realNano), knownMono: nowMono });
   }
 
@@ -102,7 +106,7 @@ export class Allowance {
   /** Why it does not cover this, for a message; null: it does. */
   lacks(payer: Payer, amountNano: bigint, nowMono: number): string | null {
     if (!this.isOpen(nowMono)) return 'it has been away for longer than calls go on without it';
-    if (this.#totalNano + amountNano > this.#limits.boundNano / this.#owners) {
+    if (this.#totalNano + amountNano > this.#limits.boundNano / this.#owners.most) {
       return 'what this process may admit without it is used up';
     }
     const { workspaceId, cappedKeyId, simulated } = payer;

@@ -158,7 +158,8 @@ export class FundingQueue {
     const waiters = batch.filter((waiter) => !waiter.done);
     if (waiters.length === 0 && more.length === 0) return [];
     const { allowance, clock } = this.#parts;
-    if (allowance.isOpen(clock.mono())) {
+    // Also when its time is over: what was admitted on it stands in the ledger before anything else is asked for.
+    if (allowance.away) {
       for (const lease of more) lease.notAsked(clock.mono());
       this.#goWithout(waiters);
       return [];
