@@ -158,7 +158,7 @@ export class FundingQueue {
     const waiters = batch.filter((waiter) => !waiter.done);
     if (waiters.length === 0 && more.length === 0) return [];
     const { allowance, clock } = this.#parts;
-    // Also when its time is over: what was admitted on it stands in the ledger before anything else is asked for.
+    // Even when the allowance has run out: what it admitted must be posted before more money is requested.
     if (allowance.away) {
       for (const lease of more) lease.notAsked(clock.mono());
       this.#goWithout(waiters);

@@ -71,7 +71,7 @@ function listOf(ended: readonly Ended[]): string {
   return ended.map(({ what, count }) => `${count} ${what}${count === 1 ? '' : 's'}`).join(', ') || 'nothing';
 }
 
-/** What nobody can use any more with another value. */
+/** What stops working when the value changes. */
 async function endedBy(
   store: Store,
   { name, at }: ComparedSecret,

@@ -4,7 +4,7 @@ import type { Env } from '#lib/env';
 import type { SecretName } from '#lib/env-secrets';
 
 /**
- * Little: whoever has the database can try secrets faster on what they seal and hash, so that more would protect
+ * Cheap parameters: anyone who has the database can try secrets faster on what they seal and hash, so that more would protect
  * nothing (docs/decisions/secrets.md).
  */
 const cost = { memoryCost: 4_096, timeCost: 2, parallelism: 1 };
