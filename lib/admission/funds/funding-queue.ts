@@ -4,7 +4,7 @@ import { LeaseLine, type LineParts } from '#lib/admission/funds/lease-line';
 import { refuseShort, slidingHours } from '#lib/admission/funds/shortage';
 import { storeAway, type Waiter } from '#lib/admission/funds/waiter';
 import type { LeaseRef, Verdict } from '#lib/admission/money-store';
-import { refusal } from '#lib/errors';
+import { type Refusal, refusal } from '#lib/errors';
 
 export interface FundingQueueParts extends LineParts {
   /** Brings this process's closed calls to the ledger; resolves once all that are closed now are posted. */
@@ -219,18 +219,28 @@ export class FundingQueue {
       this.#goWithout(waiters);
       return;
     }
-    const zone = isCode(error, '22023');
     for (const waiter of waiters) {
-      if (waiter.done) continue;
-      waiter.refuse(
-        zone
-          ? refusal(
-              'rate_limit_config_invalid',
-              "The database does not know this workspace's time zone; choose another one in its settings.",
-            )
-          : storeAway(allowance.away ? 'it has been away for longer than calls go on without it' : null),
+      if (!waiter.done) waiter.refuse(this.#refusalOf(error));
+    }
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    if (isCode(error, '22023')) {
+      return refusal(
+        'rate_limit_config_invalid',
+        "The database does not know this workspace's time zone; choose another one in its settings.",
       );
     }
+    // lock_not_available: lock_timeout has passed.
+    if (isCode(error, '55P03')) {
+      return refusal(
+        'local_quota_not_configured',
+        "Other transactions have kept this workspace's balance locked for 2 s; retry in a few seconds.",
+      );
+    }
+    return storeAway(
+      this.#parts.allowance.away ? 'it has been away for longer than calls go on without it' : null,
+    );
   }
 
   /** The database is away: calls are admitted by the allowance, or refused at once. */

@@ -48,4 +48,26 @@ describe('calls while operations wait (contract: durability/connections)', () =>
       lock.release(true);
     }
   });
+
+  it('a call whose balance others keep locked says so, and not that the database is away (contract: admission/coordinator)', async () => {
+    const locked = await stack.workspace();
+    const { key } = await stack.key(locked.slug);
+    const lock = await stack.db.pool.connect();
+    try {
+      await lock.query('BEGIN');
+      await lock.query('SELECT 1 FROM workspace WHERE id = $1 FOR UPDATE', [locked.id]);
+      const { answer } = await askChat(stack.url, key, {});
+      expect(answer.status).toBe(500);
+      expect(JSON.parse(answer.body.toString())).toMatchObject({
+        error: {
+          code: 'local_quota_not_configured',
+          message:
+            "Other transactions have kept this workspace's balance locked for 2 s; retry in a few seconds.",
+        },
+      });
+    } finally {
+      lock.release(true);
+    }
+    expect((await askChat(stack.url, key, {})).answer.status).toBe(200);
+  });
 });
